@@ -1,0 +1,173 @@
+/** Every error a client can get: one row each. Stages throw GatewayError; only http/ renders it. */
+
+export type ErrorCode = keyof typeof ERRORS
+
+interface ErrorRow {
+  readonly status: number
+  /** `error.type` on the wire. */
+  readonly type: string
+  /** Default message; a stage may give a more precise one. */
+  readonly message: string
+  /** `true` sends `x-should-retry: false`: repeating the same call cannot help. */
+  readonly final: boolean
+}
+
+export const ERRORS = {
+  malformed_json: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The request body is not valid JSON.',
+    final: true,
+  },
+  invalid_request: { status: 400, type: 'invalid_request_error', message: 'The request is not valid.', final: true },
+  wrong_endpoint: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This model is not served on this endpoint.',
+    final: true,
+  },
+  model_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This model is not in the catalogue.',
+    final: true,
+  },
+  conversion_unavailable: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This model is served in the other chat format only.',
+    final: true,
+  },
+  upstream_refused: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The model refused the request.',
+    final: true,
+  },
+  authentication_failed: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The API key is missing, wrong or revoked.',
+    final: true,
+  },
+  insufficient_balance: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'The wallet balance is spent.',
+    final: true,
+  },
+  route_not_found: { status: 404, type: 'not_found_error', message: 'There is no such path.', final: true },
+  unknown_model: { status: 404, type: 'not_found_error', message: 'There is no such model.', final: true },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'This path does not take this method.',
+    final: true,
+  },
+  request_timeout: {
+    status: 408,
+    type: 'timeout_error',
+    message: 'The request body did not arrive in time.',
+    final: false,
+  },
+  request_too_large: {
+    status: 413,
+    type: 'request_too_large',
+    message: 'The request body exceeds the limit.',
+    final: true,
+  },
+  unsupported_encoding: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'The content encoding is not supported.',
+    final: true,
+  },
+  headers_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    message: 'The request headers are too large.',
+    final: true,
+  },
+  rate_limited: { status: 429, type: 'rate_limit_error', message: 'Too many calls; try again later.', final: false },
+  funds_held: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'The balance is held by calls that are still running.',
+    final: false,
+  },
+  upstream_rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'The model is busy; try again later.',
+    final: false,
+  },
+  internal: {
+    status: 500,
+    type: 'api_error',
+    message: 'The gateway failed to handle this call. It was not charged.',
+    final: false,
+  },
+  upstream_failed: {
+    status: 502,
+    type: 'api_error',
+    message: 'The model cannot be reached at the moment.',
+    final: false,
+  },
+  upstream_misconfigured: {
+    status: 502,
+    type: 'api_error',
+    message: 'The model is not available at the moment; the operator has been told.',
+    final: true,
+  },
+  upstream_overloaded: {
+    status: 503,
+    type: 'service_unavailable',
+    message: 'The model is overloaded; try again later.',
+    final: false,
+  },
+  ledger_unavailable: {
+    status: 503,
+    type: 'service_unavailable',
+    message: 'Billing is not available at the moment; nothing was charged.',
+    final: false,
+  },
+  draining: {
+    status: 503,
+    type: 'service_unavailable',
+    message: 'This instance is shutting down; try again.',
+    final: false,
+  },
+} as const satisfies Record<string, ErrorRow>
+
+export interface ErrorDetails {
+  /** Replaces the table's message. */
+  message?: string
+  /** Seconds for the `retry-after` header. */
+  retryAfterSeconds?: number
+  /** Status that replaces the table's (an upstream's 413 or 422 is kept). */
+  status?: number
+  /** Machine-readable details for the body (`error.details`), as SDKs read them. */
+  details?: Record<string, unknown>
+  /** For the log only; never shown to a client and never a prompt or a reply. */
+  cause?: unknown
+}
+
+export class GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.message ?? ERRORS[code].message, { cause: details.cause })
+    this.name = 'GatewayError'
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return this.details.status ?? ERRORS[this.code].status
+  }
+
+  get type(): string {
+    return ERRORS[this.code].type
+  }
+}

@@ -1,0 +1,94 @@
+/** What the pipeline and the command line know of the ledger: plain data in, plain data out. */
+
+import type { MicroVnd } from '../lib/money.ts'
+
+export interface HoldRequest {
+  /** HMAC hash of the API key: the hold statement verifies the key again, so a revocation holds at the next call. */
+  readonly keyHash: Uint8Array
+  /** UUIDv7 of the call, made by the gateway before anything is sent. */
+  readonly callId: string
+  /** Money to set aside; above 0. */
+  readonly wantMicroVnd: MicroVnd
+  /** Entry that will serve. */
+  readonly entryId: string
+  /** Name that the client sent, when it was mapped; else null. */
+  readonly requestedName: string | null
+  readonly endpoint: EndpointCode
+}
+
+/** Codes of the endpoints in the tables `hold` and `usage`; never reused. */
+export const ENDPOINT_CODES = {
+  messages: 1,
+  chat_completions: 2,
+  images_generations: 3,
+  images_edits: 4,
+  audio_speech: 5,
+  responses: 6,
+} as const
+export type EndpointCode = (typeof ENDPOINT_CODES)[keyof typeof ENDPOINT_CODES]
+
+export type HoldAnswer =
+  | {
+      readonly outcome: 'admitted'
+      readonly accountId: number
+      readonly keyId: number
+      readonly heldMicroVnd: MicroVnd
+    }
+  /** The key is unknown or revoked. */
+  | { readonly outcome: 'refused_key' }
+  /** The balance is 0 and nothing is held. */
+  | { readonly outcome: 'empty' }
+  /** Money remains but other open holds kept it for the whole waiting time. */
+  | { readonly outcome: 'waited' }
+
+export interface Settlement {
+  readonly callId: string
+  readonly accountId: number
+  readonly keyId: number
+  readonly entryId: string
+  readonly requestedName: string | null
+  readonly endpoint: EndpointCode
+  /** What the call costs; 0 releases the hold uncharged and still writes the usage row. */
+  readonly costMicroVnd: MicroVnd
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Part of the input tokens that came from the provider's cache. */
+  readonly cachedInputTokens: number
+  /** Part of the output tokens that was reasoning. */
+  readonly reasoningTokens: number
+  /** Images returned; 0 on other endpoints. */
+  readonly images: number
+  /** VND per 1M tokens, per request or per image. */
+  readonly priceVnd: number
+  readonly pricePer: 'mtok' | 'request' | 'image'
+  readonly openedAt: Date
+  /** To the first byte sent to the client; null when none was. */
+  readonly firstByteMs: number | null
+  readonly latencyMs: number
+  readonly status: number
+  readonly streamed: boolean
+  /** The tokens were counted here, not reported by the provider. */
+  readonly estimated: boolean
+}
+
+export interface SettleAnswer {
+  /** `settled`: durable in Postgres. `spooled`: not yet within the waiting time; the spool has it and it will be. */
+  readonly outcome: 'settled' | 'spooled'
+  readonly chargedMicroVnd: MicroVnd | null
+  readonly balanceAfterMicroVnd: MicroVnd | null
+}
+
+export interface AdmissionOptions {
+  /** Aborted when the client goes away while it waits. */
+  readonly signal: AbortSignal
+}
+
+/** Thrown (as GatewayError `ledger_unavailable`) when Postgres does not answer; never an authentication error. */
+export interface Ledger {
+  /** Places a hold; waits for money held by other calls as configured. The same callId never holds twice. */
+  admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
+  /** Charges least(cost, balance) once per callId and writes the usage row. Never rejects for a database fault: the spool keeps it. */
+  settle(settlement: Settlement): Promise<SettleAnswer>
+  /** Resolves when every settlement that was taken is durable or spooled; then closes the connections. */
+  close(): Promise<void>
+}

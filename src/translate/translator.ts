@@ -1,0 +1,71 @@
+/** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
+
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+export interface JsonObject {
+  [key: string]: JsonValue | undefined
+}
+
+/** What a translator may know of the call. */
+export interface TranslationContext {
+  readonly entry: ModelEntry
+  readonly target: UpstreamTarget
+  /** The name that the client sees in `model`. */
+  readonly clientModel: string
+  /** Beta flags that the client sent (messages format), in order. */
+  readonly betas: readonly string[]
+  /** Fresh id without prefix, for messages and tool calls that come without one. */
+  readonly newId: () => string
+  /** Seconds since 1970. */
+  readonly nowSeconds: number
+  /** Estimate of the input tokens, for stream starts before the upstream has said. */
+  readonly inputTokensEstimate: number
+}
+
+/** One server-sent event of the upstream. */
+export interface UpstreamEvent {
+  /** Its `event:` line, or '' without one. */
+  readonly name: string
+  /** Its data lines joined with "\n"; `[DONE]` included. */
+  readonly data: string
+}
+
+/** Both formats report usage into this one shape; see DESIGN: input is all input, output includes reasoning. */
+export interface TokenUsage {
+  inputTokens: number
+  cachedInputTokens: number
+  cacheWriteTokens: number
+  outputTokens: number
+  reasoningTokens: number
+}
+
+export interface StreamTranslation {
+  /**
+   * Client text (complete server-sent events) for one upstream event; '' for none. Never the events that end the reply
+   * (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and `[DONE]`): the call is
+   * settled before those go out. Throws GatewayError on an upstream error event.
+   */
+  push(event: UpstreamEvent): string
+  /** The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
+  end(): string
+  /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
+  readonly finished: boolean
+  /** Latest usage reported, or null when none was. */
+  readonly usage: TokenUsage | null
+  /** Characters of output that went to the client (text, reasoning, tool arguments), for an estimate when no usage came. */
+  readonly outputCharacters: number
+}
+
+export interface CallTranslation {
+  /** Body for the upstream, without `rules` applied. */
+  readonly upstreamBody: JsonObject
+  /** Beta flags to send upstream. */
+  readonly upstreamBetas: readonly string[]
+  /** Non-streamed reply in the client's format. Throws GatewayError when the upstream's 200 is not a reply. */
+  reply(upstreamReply: JsonObject): { body: JsonObject; usage: TokenUsage | null }
+  stream(): StreamTranslation
+}
+
+/** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */
+export type Translator = (clientBody: JsonObject, context: TranslationContext) => CallTranslation
