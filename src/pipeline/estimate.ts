@@ -26,7 +26,8 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     const inline = value[key]
     if (typeof inline === 'string' && inline.length > 1024) weight.mediaBytes += inline.length
   }
-  for (const key of ['content', 'source', 'image_url', 'file', 'input_audio'] as const) weigh(value[key], weight, depth + 1)
+  for (const key of ['content', 'source', 'image_url', 'file', 'input_audio'] as const)
+    weigh(value[key], weight, depth + 1)
 }
 
 /** Input tokens that a chat body likely has; not for billing. */

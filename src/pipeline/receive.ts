@@ -31,18 +31,21 @@ function parse(text: string): JsonValue {
     return JSON.parse(text) as JsonValue
   } catch {
     throw new GatewayError('malformed_json', {
-      message: 'The request body is not valid JSON. Send one JSON object, in UTF-8, with content-type: application/json.',
+      message:
+        'The request body is not valid JSON. Send one JSON object, in UTF-8, with content-type: application/json.',
     })
   }
 }
 
 /** Parses a body and refuses all but an object. Throws GatewayError `malformed_json` or `invalid_request`. */
 export function parseObject(raw: Buffer): { text: string; json: JsonObject; members: readonly Member[] } {
-  let text = raw.latin1Slice(0, raw.length)
+  let text = raw.toString('latin1')
   if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3)
-  if (text.trim() === '') throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
+  if (text.trim() === '')
+    throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
   const json = parse(text)
-  if (json === null || typeof json !== 'object' || Array.isArray(json)) throw invalid('The request body must be a JSON object.')
+  if (json === null || typeof json !== 'object' || Array.isArray(json))
+    throw invalid('The request body must be a JSON object.')
   let members = membersOf(text)
   if (hasDuplicates(members)) {
     text = withoutDuplicates(text, members)
@@ -80,8 +83,10 @@ export function readChatBody(raw: Buffer): ChatBody {
   if (messages === undefined) throw invalid('messages: Field required')
   if (!Array.isArray(messages)) throw invalid('messages: Input should be a list of messages')
   if (messages.length === 0) throw invalid('messages: at least one message is required')
-  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') throw invalid('stream: Input should be true or false')
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    throw invalid('stream: Input should be true or false')
   const options = json.stream_options
-  const wantsUsage = options !== null && typeof options === 'object' && !Array.isArray(options) && options.include_usage === true
+  const wantsUsage =
+    options !== null && typeof options === 'object' && !Array.isArray(options) && options.include_usage === true
   return { text, json, requestedName, streamed: stream === true, outputTokensMax: outputCapOf(json), wantsUsage }
 }

@@ -2,7 +2,7 @@
 
 import { ENDPOINT_CODES, type SettleAnswer } from '../ledger/types.ts'
 import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
-import type { Call, ClientChannel, Services } from './call.ts'
+import type { Call, Services } from './call.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
 
@@ -23,17 +23,17 @@ const REQUESTED_NAME_MAX = 256
 export class CallAccount {
   readonly #services: Services
   readonly #call: Call
-  readonly #client: ClientChannel
+  readonly #firstByteMs: () => number | null
   #resolution: Resolution | null = null
   #requestedName: string | null = null
   #streamed = false
   #closing: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
 
-  constructor(services: Services, call: Call, client: ClientChannel) {
+  constructor(services: Services, call: Call, firstByteMs: () => number | null) {
     this.#services = services
     this.#call = call
-    this.#client = client
+    this.#firstByteMs = firstByteMs
   }
 
   get closed(): boolean {
@@ -68,12 +68,16 @@ export class CallAccount {
     const entry = this.#resolution?.entry
     const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
     this.#cost = entry && result.charged ? costOf(entry, result.used) : ZERO_MICRO_VND
+    const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
+    // A whole reply is sent right after it is settled: its first byte is its last.
+    const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
     return this.#services.ledger.settle({
       callId: this.#call.id,
       accountId: this.#call.caller.accountId,
       keyId: this.#call.caller.keyId,
       entryId: entry?.id ?? NO_ENTRY,
-      requestedName: mappedFrom === null ? null : mappedFrom.toWellFormed().slice(0, REQUESTED_NAME_MAX).replaceAll('\0', ''),
+      requestedName:
+        mappedFrom === null ? null : mappedFrom.toWellFormed().slice(0, REQUESTED_NAME_MAX).replaceAll('\0', ''),
       endpoint: ENDPOINT_CODES[this.#call.endpoint],
       costMicroVnd: this.#cost,
       inputTokens: result.used.inputTokens,
@@ -84,11 +88,16 @@ export class CallAccount {
       priceVnd: entry?.price.vnd ?? 0,
       pricePer: entry?.price.per ?? 'mtok',
       openedAt: this.#call.openedAt,
-      firstByteMs: this.#client.firstByteMs,
-      latencyMs: Math.round(this.#services.nowMs() - this.#call.startedMs),
+      firstByteMs,
+      latencyMs,
       status: result.status,
       streamed: this.#streamed,
       estimated: result.used.estimated,
     })
   }
+}
+
+/** The usage row of an authenticated call whose body could not be read. */
+export function recordUnread(services: Services, call: Call, status: number): Promise<SettleAnswer> {
+  return new CallAccount(services, call, () => null).release(status)
 }

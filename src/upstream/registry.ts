@@ -40,7 +40,13 @@ export interface UpstreamRegistry {
 
 const SANDBOX_CREDENTIAL: Credential = { secret: 'sandbox', label: 'sandbox' }
 
-function reach(facts: Upstream, baseUrl: string, sandbox: boolean, credentials: CredentialPool, options: RegistryOptions) {
+function reach(
+  facts: Upstream,
+  baseUrl: string,
+  sandbox: boolean,
+  credentials: CredentialPool,
+  options: RegistryOptions,
+) {
   const url = new URL(baseUrl)
   const basePath = url.pathname.replace(/\/$/, '')
   const pool = new Pool(url.origin, {

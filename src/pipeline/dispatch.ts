@@ -1,0 +1,62 @@
+/** Sends the prepared call to its upstream; whatever is not a 2xx reply becomes the error that the client may see. */
+
+import { GatewayError } from '../errors.ts'
+import { readUpstreamError } from '../formats/errors.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
+import { upstreamHeaders } from '../upstream/headers.ts'
+import type { ReachableUpstream } from '../upstream/registry.ts'
+import { send, type UpstreamReply } from '../upstream/send.ts'
+import type { Call, Services } from './call.ts'
+import type { PreparedCall } from './prepare.ts'
+
+/** Largest error body that is read, in bytes. */
+const ERROR_BODY_BYTES_MAX = 256 * 1024
+
+export interface DispatchOptions {
+  readonly streamed: boolean
+  readonly signal: AbortSignal
+}
+
+/** Throws GatewayError `upstream_misconfigured` when nothing serves the target in this process. */
+export function findUpstream(services: Services, prepared: PreparedCall): ReachableUpstream {
+  const upstream = services.upstreams.find(prepared.target.via)
+  if (upstream) return upstream
+  throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${prepared.target.via}` })
+}
+
+/** Resolves with a 2xx reply whose body has not been read. Throws GatewayError in all other cases. */
+export async function dispatch(
+  services: Services,
+  call: Call,
+  prepared: PreparedCall,
+  options: DispatchOptions,
+): Promise<UpstreamReply> {
+  const upstream = findUpstream(services, prepared)
+  const path = upstream.path(prepared.target.standard === 'messages' ? 'messages' : 'chat_completions')
+  if (path === null)
+    throw new GatewayError('upstream_misconfigured', { cause: `${prepared.target.via} lacks the path` })
+  const reply = await send({
+    dispatcher: upstream.pool,
+    path,
+    headers: upstreamHeaders({
+      upstream,
+      callerId: call.caller.keyId,
+      streamed: options.streamed,
+      clientHeader: call.header,
+    }),
+    body: prepared.body,
+    firstByteTimeoutMs: upstream.facts.firstByteTimeoutMs,
+    idleTimeoutMs: upstream.facts.idleTimeoutMs,
+    totalTimeoutMs: upstream.facts.totalTimeoutMs,
+    signal: options.signal,
+  }).catch((error: unknown) => {
+    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  })
+  if (reply.status >= 200 && reply.status < 300) return reply
+  const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  throw readUpstreamError({
+    status: reply.status,
+    body: body.toString('utf8'),
+    retryAfter: reply.header('retry-after'),
+  })
+}

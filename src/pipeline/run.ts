@@ -1,0 +1,191 @@
+/** One chat call from its body to its usage row. The one `finally` here sees to it that every hold ends. */
+
+import { GatewayError } from '../errors.ts'
+import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
+import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { ChatPassThrough } from '../translate/pass-through/chat.ts'
+import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { TokenUsage } from '../translate/translator.ts'
+import type { UpstreamReply } from '../upstream/send.ts'
+import { admit } from './admit.ts'
+import { costHeaders, modelHeaders } from './billing-headers.ts'
+import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
+import { dispatch, findUpstream } from './dispatch.ts'
+import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { type Metered, NOTHING_USED } from './meter.ts'
+import type { Pinger } from './pinger.ts'
+import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
+import { type ChatBody, readChatBody } from './receive.ts'
+import { outputTextOf, readReply, renamed } from './relay-reply.ts'
+import { relayStream, type StreamEnd } from './relay-stream.ts'
+import { type Resolution, resolve } from './resolve.ts'
+import { CallAccount } from './settle.ts'
+
+const CLIENT_GONE = 499
+
+const PINGS: Readonly<Record<ChatFormat, string>> = {
+  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+  chat_completions: ': ping\n\n',
+}
+
+/** A call that has been admitted, with all that its relay needs. */
+interface OpenCall {
+  readonly services: Services
+  readonly call: Call
+  readonly client: ClientChannel
+  readonly account: CallAccount
+  readonly body: ChatBody
+  readonly resolution: Resolution
+  readonly prepared: PreparedCall
+  readonly inputTokensEstimate: number
+  readonly headers: HeaderMap
+}
+
+/** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export async function runChatCall(
+  services: Services,
+  call: Call,
+  raw: Buffer,
+  client: ClientChannel,
+  { format, pinger }: { format: ChatFormat; pinger: Pinger },
+): Promise<void> {
+  const account = new CallAccount(services, call, () => client.firstByteMs)
+  let headers: HeaderMap = {}
+  try {
+    const body = readChatBody(raw)
+    account.requested(body.requestedName, body.streamed)
+    const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
+    account.resolved(resolution)
+    headers = modelHeaders(services.catalogue.service, resolution)
+    const target = resolution.entry.upstreams[0]
+    if (target === undefined) throw new GatewayError('internal', { cause: `${resolution.entry.id} has no upstream` })
+    const prepared = prepare(body, resolution.entry, target, format)
+    if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.service}-simulated`] = 'true'
+    const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
+    const wantMicroVnd = holdAmount(resolution.entry, inputTokensEstimate, body.outputTokensMax)
+    const { entry, mappedFrom } = resolution
+    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+    const open = { services, call, client, account, body, resolution, prepared, inputTokensEstimate, headers }
+    await (body.streamed ? relayStreamed(open, format, pinger) : relayWhole(open, format))
+  } catch (error) {
+    await fail(services, call, client, account, headers, error)
+  } finally {
+    if (!account.closed) await account.release(500)
+  }
+}
+
+async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
+  const { services, call, client, account, prepared, resolution, headers } = open
+  // The client may leave: a non-streamed call is finished and billed all the same.
+  const signal = new AbortController().signal
+  const reply = await dispatch(services, call, prepared, { streamed: false, signal })
+  const whole = await readReply(reply, services.limits.replyBytesMax)
+  if (
+    whole.json.error ||
+    (format === 'messages' ? whole.json.type !== 'message' : !Array.isArray(whole.json.choices))
+  ) {
+    throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
+  }
+  const usage = whole.json.usage as Record<string, unknown> | null | undefined
+  const used = usage
+    ? metered(readUsageOf(open, format, usage))
+    : estimated(open, countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))))
+  const status = client.gone.aborted ? CLIENT_GONE : 200
+  await account.close({ used, charged: true, status })
+  client.send(
+    {
+      ...headers,
+      ...costHeaders(services.catalogue.service, used, account.costMicroVnd),
+      'content-type': 'application/json',
+    },
+    renamed(whole, resolution.clientModel),
+  )
+}
+
+function readUsageOf(open: OpenCall, format: ChatFormat, usage: Record<string, unknown>): TokenUsage {
+  return format === 'messages'
+    ? readMessagesUsage(usage)
+    : readChatUsage(usage, open.prepared.target.dialect.usage_cached_paths)
+}
+
+async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
+  const { services, call, client, account, prepared, headers } = open
+  const upstream = await dispatch(services, call, prepared, { streamed: true, signal: client.gone })
+  refuseUnlessEventStream(upstream)
+  const stream = passThrough(open, format)
+  await relayStream({
+    upstream,
+    client,
+    stream,
+    headers,
+    limits: services.limits,
+    pinger,
+    ping: PINGS[format],
+    settle: end => account.close(resultOf(open, stream, end)),
+  })
+}
+
+function refuseUnlessEventStream(upstream: UpstreamReply): void {
+  if (upstream.header('content-type').includes('text/event-stream')) return
+  upstream.abort()
+  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
+}
+
+function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
+  const { clientModel } = open.resolution
+  if (format === 'messages') return new MessagesPassThrough({ clientModel, countTokens })
+  return new ChatPassThrough({
+    clientModel,
+    countTokens,
+    wantsUsage: open.body.wantsUsage,
+    usageCachedPaths: open.prepared.target.dialect.usage_cached_paths,
+  })
+}
+
+function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {
+  const { client } = open
+  if (end === 'abandoned' && !client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+  const status = end === 'complete' ? 200 : CLIENT_GONE
+  if (stream.usage !== null && (end === 'complete' || stream.usageFinal)) {
+    return { used: metered(stream.usage), charged: true, status }
+  }
+  const counted = estimated(open, stream.countOutputTokens())
+  const used =
+    stream.usage === null ? counted : { ...metered(stream.usage), outputTokens: counted.outputTokens, estimated: true }
+  return { used, charged: true, status }
+}
+
+function metered(usage: TokenUsage): Metered {
+  return {
+    inputTokens: usage.inputTokens,
+    cachedInputTokens: usage.cachedInputTokens,
+    outputTokens: usage.outputTokens,
+    reasoningTokens: usage.reasoningTokens,
+    images: 0,
+    estimated: false,
+  }
+}
+
+function estimated(open: OpenCall, outputTokens: number): Metered {
+  return { ...NOTHING_USED, inputTokens: open.inputTokensEstimate, outputTokens, estimated: true }
+}
+
+async function fail(
+  services: Services,
+  call: Call,
+  client: ClientChannel,
+  account: CallAccount,
+  headers: HeaderMap,
+  cause: unknown,
+): Promise<void> {
+  const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
+  const status = client.gone.aborted ? CLIENT_GONE : error.status
+  if (error.status >= 500) {
+    const reason = error.details.cause instanceof Error ? error.details.cause.stack : error.details.cause
+    services.log.error({ requestId: call.requestId, code: error.code, cause: reason }, 'call failed')
+  }
+  await account.release(status)
+  client.fail(error, headers)
+}
