@@ -1,7 +1,7 @@
 /** Sends the prepared call to its upstream; whatever is not a 2xx reply becomes the error that the client may see. */
 
 import { GatewayError } from '../errors.ts'
-import { readUpstreamError } from '../formats/errors.ts'
+import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
@@ -54,9 +54,13 @@ export async function dispatch(
   })
   if (reply.status >= 200 && reply.status < 300) return reply
   const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
-  throw readUpstreamError({
-    status: reply.status,
-    body: body.toString('utf8'),
-    retryAfter: reply.header('retry-after'),
-  })
+  throw gatewayErrorOf(
+    readUpstreamFailure({
+      status: reply.status,
+      body: body.toString('utf8'),
+      headers: reply.headers,
+      nowMs: Date.now(),
+      secrets: upstream.credentials.secrets,
+    }),
+  )
 }

@@ -1,8 +1,9 @@
 /** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
 
 import type { ModelEntry } from '../generated/types.ts'
+import type { JsonValue } from '../lib/json.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
-import type { ChatBody, JsonValue } from './receive.ts'
+import type { ChatBody } from './receive.ts'
 
 /** Bytes of text that one input token stands for in a hold. */
 const BYTES_PER_TOKEN = 3
@@ -16,7 +17,7 @@ interface InputWeight {
 }
 
 function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number): void {
-  if (value === null || typeof value !== 'object' || depth > DEPTH_MAX) return
+  if (value === undefined || value === null || typeof value !== 'object' || depth > DEPTH_MAX) return
   if (Array.isArray(value)) {
     for (const item of value) weigh(item, weight, depth + 1)
     return

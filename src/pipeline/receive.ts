@@ -1,10 +1,8 @@
 /** Reads a chat body: what the engine interprets is checked, everything else stays as it was written. */
 
 import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { hasDuplicates, type Member, memberNamed, membersOf, withoutDuplicates } from '../lib/json-text.ts'
-
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }
-export type JsonObject = { [key: string]: JsonValue }
 
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
@@ -86,7 +84,6 @@ export function readChatBody(raw: Buffer): ChatBody {
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('stream: Input should be true or false')
   const options = json.stream_options
-  const wantsUsage =
-    options !== null && typeof options === 'object' && !Array.isArray(options) && options.include_usage === true
+  const wantsUsage = isObject(options) && options.include_usage === true
   return { text, json, requestedName, streamed: stream === true, outputTokensMax: outputCapOf(json), wantsUsage }
 }

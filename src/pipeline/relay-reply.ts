@@ -1,11 +1,10 @@
 /** A whole reply: read, checked, metered and renamed, then settled before it is sent. */
 
 import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
-import type { TokenUsage } from '../translate/translator.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/send.ts'
-import type { JsonObject } from './receive.ts'
 
 export interface WholeReply {
   readonly text: string
@@ -18,16 +17,9 @@ export async function readReply(reply: UpstreamReply, bytesMax: number): Promise
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })
   const text = bytes.toString('latin1')
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new GatewayError('upstream_failed', { cause: 'the reply is not JSON' })
-  }
-  if (json === null || typeof json !== 'object' || Array.isArray(json)) {
-    throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-  }
-  return { text, json: json as JsonObject }
+  const json = parseJson(text)
+  if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
+  return { text, json }
 }
 
 /** The reply with the client's name of the model; all other bytes are the upstream's. */
@@ -60,5 +52,3 @@ const OUTPUT_KEYS: ReadonlySet<string> = new Set([
   'function',
   'arguments',
 ])
-
-export type UsageReader = (usage: Record<string, unknown>) => TokenUsage

@@ -3,11 +3,11 @@
 import { GatewayError } from '../errors.ts'
 import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
+import type { TokenUsage, UsageFacts } from '../formats/usage.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
-import type { TokenUsage } from '../translate/translator.ts'
 import type { UpstreamReply } from '../upstream/send.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
@@ -88,9 +88,10 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   ) {
     throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
   }
-  const usage = whole.json.usage as Record<string, unknown> | null | undefined
+  const usage =
+    format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(open))
   const used = usage
-    ? metered(readUsageOf(open, format, usage))
+    ? metered(usage)
     : estimated(open, countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))))
   const status = client.gone.aborted ? CLIENT_GONE : 200
   await account.close({ used, charged: true, status })
@@ -104,10 +105,8 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   )
 }
 
-function readUsageOf(open: OpenCall, format: ChatFormat, usage: Record<string, unknown>): TokenUsage {
-  return format === 'messages'
-    ? readMessagesUsage(usage)
-    : readChatUsage(usage, open.prepared.target.dialect.usage_cached_paths)
+function usageFactsOf(open: OpenCall): UsageFacts {
+  return { usage_cached_paths: open.prepared.target.dialect.usageCachedPaths }
 }
 
 async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
@@ -140,7 +139,7 @@ function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
     clientModel,
     countTokens,
     wantsUsage: open.body.wantsUsage,
-    usageCachedPaths: open.prepared.target.dialect.usage_cached_paths,
+    usageFacts: usageFactsOf(open),
   })
 }
 

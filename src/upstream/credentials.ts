@@ -22,6 +22,11 @@ export class CredentialPool {
     return this.#credentials[callerId % this.#credentials.length] as Credential
   }
 
+  /** For masking them in texts of the provider; not to be shown. */
+  get secrets(): readonly string[] {
+    return this.#credentials.map(credential => credential.secret)
+  }
+
   toJSON(): string {
     return `${this.#credentials.length} credentials`
   }

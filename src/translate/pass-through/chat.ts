@@ -1,12 +1,11 @@
 /** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
 
-import { GatewayError } from '../../errors.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
-import { readErrorEvent } from '../../formats/errors.ts'
+import type { TokenUsage, UsageFacts } from '../../formats/usage.ts'
+import { arrayOrEmpty, objectOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import type { TokenUsage } from '../translator.ts'
-import { replaceData } from './messages.ts'
+import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
 import { type CountTokens, OutputCounter, stringAfter } from './output-counter.ts'
 
 /** Where the chunks of a chat stream carry output. */
@@ -17,7 +16,7 @@ export interface ChatPassThroughOptions {
   readonly countTokens: CountTokens
   /** The client asked for the usage chunk; else it is read here and not passed on. */
   readonly wantsUsage: boolean
-  readonly usageCachedPaths: readonly string[]
+  readonly usageFacts: UsageFacts
 }
 
 export class ChatPassThrough implements ReplyStream {
@@ -50,17 +49,13 @@ export class ChatPassThrough implements ReplyStream {
       return ''
     }
     for (const marker of DELTA_MARKERS) this.#counter.append(stringAfter(raw, marker))
-    if (!this.#finishSeen || raw.includes('"usage"') || raw.includes('"error"')) {
-      if (!this.#inspect(event)) return ''
-    }
+    if (!this.#inspect(event)) return ''
     this.#started = true
     return this.#renamed(raw)
   }
 
   end(): string {
-    if (!this.finished && !this.#finishSeen) {
-      throw new GatewayError('upstream_failed', { message: 'The reply broke off before it was complete.' })
-    }
+    if (!this.finished && !this.#finishSeen) throw brokenOff()
     return this.#terminal
   }
 
@@ -70,32 +65,19 @@ export class ChatPassThrough implements ReplyStream {
 
   /** Reads what the gateway needs of a chunk; false when the client must not see it. */
   #inspect(event: SseEvent): boolean {
-    const chunk = parse(event.data)
-    if (chunk.error !== undefined && chunk.error !== null) throw readErrorEvent(event.data)
-    this.#upstreamModel ??= chunk.model ?? null
-    if (chunk.choices?.some(choice => choice.finish_reason)) this.#finishSeen = true
-    if (!chunk.usage) return true
-    this.usage = readUsage(chunk.usage, this.#options.usageCachedPaths)
-    return this.#options.wantsUsage || (chunk.choices?.length ?? 0) > 0
+    const chunk = dataOf(event)
+    if (chunk.error !== undefined && chunk.error !== null) throw errorOf(event)
+    if (typeof chunk.model === 'string') this.#upstreamModel ??= chunk.model
+    const choices = arrayOrEmpty(chunk.choices)
+    if (choices.some(choice => objectOrNull(choice)?.finish_reason)) this.#finishSeen = true
+    const usage = readUsage(chunk.usage, this.#options.usageFacts)
+    if (usage === null) return true
+    this.usage = usage
+    return this.#options.wantsUsage || choices.length > 0
   }
 
   #renamed(raw: string): string {
     if (this.#upstreamModel === null || this.#upstreamModel === this.#options.clientModel) return raw
     return replaceData(raw, '/model', this.#options.clientModel)
-  }
-}
-
-interface Chunk {
-  model?: string
-  error?: unknown
-  usage?: Record<string, unknown> | null
-  choices?: { finish_reason?: string | null }[]
-}
-
-function parse(data: string): Chunk {
-  try {
-    return JSON.parse(data) as Chunk
-  } catch {
-    throw new GatewayError('upstream_failed', { message: 'The reply broke off before it was complete.' })
   }
 }

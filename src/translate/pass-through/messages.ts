@@ -1,12 +1,13 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
 import { GatewayError } from '../../errors.ts'
-import { readErrorEvent } from '../../formats/errors.ts'
-import { readUsage } from '../../formats/messages/usage.ts'
+import { mergeUsage, readUsage } from '../../formats/messages/usage.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import type { TokenUsage } from '../translator.ts'
 import { type CountTokens, OutputCounter, stringAfter } from './output-counter.ts'
 
 /** Where the deltas of a Messages stream carry output. */
@@ -19,8 +20,7 @@ export class MessagesPassThrough implements ReplyStream {
   #terminal = ''
   #started = false
   #stopSeen = false
-  usage: TokenUsage | null = null
-  usageFinal = false
+  #usage: JsonObject | null = null
   finished = false
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
@@ -28,10 +28,18 @@ export class MessagesPassThrough implements ReplyStream {
     this.#counter = new OutputCounter(countTokens)
   }
 
+  get usage(): TokenUsage | null {
+    return readUsage(this.#usage ?? undefined)
+  }
+
+  get usageFinal(): boolean {
+    return this.#stopSeen && this.#usage !== null
+  }
+
   push(event: SseEvent): string {
     const raw = event.raw.toString('latin1')
     if (!event.hasData) return this.#started ? raw : ''
-    switch (event.name || typeOf(event)) {
+    switch (event.name || String(dataOf(event).type)) {
       case 'content_block_delta':
         for (const marker of DELTA_MARKERS) this.#counter.append(stringAfter(raw, marker))
         return raw
@@ -39,13 +47,15 @@ export class MessagesPassThrough implements ReplyStream {
         this.#started = true
         return this.#start(event, raw)
       case 'message_delta':
-        return this.#delta(event, raw)
+        this.#usage = mergeUsage(this.#usage, dataOf(event).usage)
+        if (objectOrNull(dataOf(event).delta)?.stop_reason) this.#stopSeen = true
+        return raw
       case 'message_stop':
         this.finished = true
         this.#terminal = raw
         return ''
       case 'error':
-        throw readErrorEvent(event.data)
+        throw errorOf(event)
       case 'ping':
         return this.#started ? raw : ''
       default:
@@ -54,8 +64,7 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.finished)
-      throw new GatewayError('upstream_failed', { message: 'The reply broke off before it was complete.' })
+    if (!this.finished) throw brokenOff()
     return this.#terminal
   }
 
@@ -64,54 +73,29 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   #start(event: SseEvent, raw: string): string {
-    const data = parse(event.data)
-    const message = data.message
-    if (message?.usage) this.usage = readUsage(message.usage)
-    if (message === undefined || message.model === this.#clientModel) return raw
+    const message = objectOrNull(dataOf(event).message)
+    this.#usage = mergeUsage(null, message?.usage)
+    if (message === null || message.model === this.#clientModel) return raw
     return replaceData(raw, '/message/model', this.#clientModel)
   }
-
-  /** `message_delta` carries cumulative figures; those it leaves out keep their value of `message_start`. */
-  #delta(event: SseEvent, raw: string): string {
-    const data = parse(event.data)
-    if (data.usage) this.usage = readUsage({ ...this.#startUsage(), ...withoutNulls(data.usage) })
-    if (data.delta?.stop_reason) this.#stopSeen = true
-    this.usageFinal = this.#stopSeen && this.usage !== null
-    return raw
-  }
-
-  #startUsage(): Record<string, unknown> {
-    if (this.usage === null) return {}
-    return {
-      input_tokens: this.usage.inputTokens - this.usage.cachedInputTokens - this.usage.cacheWriteTokens,
-      cache_read_input_tokens: this.usage.cachedInputTokens,
-      cache_creation_input_tokens: this.usage.cacheWriteTokens,
-      output_tokens: this.usage.outputTokens,
-    }
-  }
 }
 
-interface EventData {
-  type?: string
-  message?: { model?: string; usage?: Record<string, unknown> }
-  usage?: Record<string, unknown>
-  delta?: { stop_reason?: string | null }
+/** The error of a stream that ended without its good end. */
+export function brokenOff(): GatewayError {
+  return new GatewayError('upstream_failed', { message: 'The model broke off its reply before it was complete.' })
 }
 
-function parse(data: string): EventData {
-  try {
-    return JSON.parse(data) as EventData
-  } catch {
-    throw new GatewayError('upstream_failed', { message: 'The reply broke off before it was complete.' })
-  }
+/** An event's data as an object. Throws GatewayError `upstream_failed` when it is none. */
+export function dataOf(event: SseEvent): JsonObject {
+  const data = parseJson(event.data)
+  if (!isObject(data)) throw brokenOff()
+  return data
 }
 
-function typeOf(event: SseEvent): string {
-  return parse(event.data).type ?? ''
-}
-
-function withoutNulls(usage: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null && value !== undefined))
+/** What an error event of the upstream means for the client. */
+export function errorOf(event: SseEvent): GatewayError {
+  const error = readUpstreamErrorValue(dataOf(event))
+  return error === null ? brokenOff() : gatewayErrorOf(error)
 }
 
 /** Edits the JSON object behind `data:` of an event that has one data line. */
