@@ -1,11 +1,10 @@
 /** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
 
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
-export interface JsonObject {
-  [key: string]: JsonValue | undefined
-}
+export type { JsonObject, JsonValue, TokenUsage }
 
 /** What a translator may know of the call. */
 export interface TranslationContext {
@@ -29,15 +28,6 @@ export interface UpstreamEvent {
   readonly name: string
   /** Its data lines joined with "\n"; `[DONE]` included. */
   readonly data: string
-}
-
-/** Both formats report usage into this one shape; see DESIGN: input is all input, output includes reasoning. */
-export interface TokenUsage {
-  inputTokens: number
-  cachedInputTokens: number
-  cacheWriteTokens: number
-  outputTokens: number
-  reasoningTokens: number
 }
 
 export interface StreamTranslation {
