@@ -1,0 +1,37 @@
+/** What a chat format of the sandbox offers to the server; one implementation in each of messages/, chat/, responses/. */
+
+import type { JsonObject } from './json.ts'
+import type { ModelFacts, Prompt, ProviderError, ReplyPlan, StreamStep } from './model.ts'
+
+/** Faults that are the same everywhere and only worded by the format. */
+export type FaultKind =
+  | '400' | '401' | '403' | '404' | '413' | '429' | '500' | '502' | '503' | '529'
+  | 'insufficient_quota' | 'json' // biome-ignore format: a plain list
+
+export interface ReplyContext {
+  readonly body: JsonObject
+  /** Seconds since 1970. */
+  readonly nowSeconds: number
+}
+
+export interface ErrorFormat {
+  /** The header that carries the request id. */
+  readonly requestIdHeader: string
+  fault(kind: FaultKind): ProviderError
+  modelNotFound(model: string): ProviderError
+  errorBody(error: ProviderError, requestId: string): JsonObject
+}
+
+export interface WireFormat extends ErrorFormat {
+  /** True when the provider refuses calls without a `…-version` header. */
+  readonly needsVersionHeader: boolean
+  /** Throws ProviderError on what the provider would refuse. */
+  check(body: JsonObject, facts: ModelFacts): void
+  read(body: JsonObject, facts: ModelFacts): Prompt
+  reply(plan: ReplyPlan, context: ReplyContext): JsonObject
+  stream(plan: ReplyPlan, context: ReplyContext): Iterable<StreamStep>
+  /** Ends a stream that breaks down in the middle. */
+  errorEvent(): string
+  /** Sent while a stream is silent. */
+  readonly keepAlive: string
+}
