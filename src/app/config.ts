@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseSecretSet } from '../lib/secrets.ts'
 import type { UpstreamEnvironment } from '../upstream/registry.ts'
 
 export interface Config {
@@ -38,7 +39,6 @@ export interface ConfigLimits {
   readonly upstreamConnectionsMax: number
   readonly rememberedKeysMax: number
   readonly rememberedKeyMs: number
-  readonly keyLengthMax: number
   /** Longest wait for calls in flight at a stop, in ms. */
   readonly drainMs: number
 }
@@ -68,7 +68,6 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
-  keyLengthMax: { fallback: 512, min: 64, max: 8192 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
 }
 
@@ -129,18 +128,16 @@ class Reader {
     return null
   }
 
-  keyRing(name: string): string | null {
+  secretSet(name: string): string | null {
     const value = this.text(name)
     if (value === null) return null
-    for (const part of value.split(',')) {
-      const secret = /^[1-9]\d{0,4}:([A-Za-z0-9+/_-]+={0,2})$/.exec(part.trim())?.[1]
-      if (secret && Buffer.from(secret, 'base64').length === 32) continue
-      this.faults.push(
-        `${name} must be "number:key" pairs with commas between, each key 32 bytes in base64 (openssl rand -base64 32)`,
-      )
+    try {
+      parseSecretSet(name, value)
+      return value
+    } catch (error) {
+      this.faults.push((error as Error).message)
       return null
     }
-    return value
   }
 }
 
@@ -194,8 +191,8 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
-    keyEncryptionKeys: reader.keyRing('KEY_ENCRYPTION_KEYS'),
-    keyPeppers: reader.keyRing('KEY_PEPPERS'),
+    keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),
+    keyPeppers: reader.secretSet('KEY_PEPPERS'),
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
     limits: readLimits(reader),
   }

@@ -1,7 +1,10 @@
 /** A running gateway out of its rooms: database, ledger, upstreams, pipeline, HTTP server. */
 
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { createKeyDirectory } from '../accounts/directory.ts'
+import { createKeyFinder } from '../accounts/find-key.ts'
+import { candidateHashes } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
@@ -25,6 +28,8 @@ export interface GatewayOptions {
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
   readonly log: Logger
+  /** Stable and unique among the processes that run at one time; absent: made of host and port. */
+  readonly instanceName?: string
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
 }
@@ -53,20 +58,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, databaseUrl, peppers, sandboxUrl, log } = options
   const catalogue = createCatalogue(options.tables ?? TABLES)
   const upstreams = createRegistry({
-    upstreams: catalogue.upstreams,
+    upstreams: catalogue.upstreams.values(),
     environment: config.upstream,
     sandboxUrl,
     connectionsMax: config.limits.upstreamConnectionsMax,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
-  const ledger = await createLedger({ url: databaseUrl, config, log })
+  const ledger = await createLedger({
+    url: databaseUrl,
+    instanceName: options.instanceName ?? `${hostname()}-${config.port}`,
+    spoolDir: join(config.dataDir, 'spool'),
+    report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
+    limits: { admissionWaitMs: config.limits.admissionWaitMs },
+  })
+  const keyFinder = createKeyFinder({ url: databaseUrl })
   const readiness = new Readiness({ databaseAnswers: () => databaseAnswers(sql) })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
-    directory: createKeyDirectory(sql, peppers),
+    directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
     rememberedMax: config.limits.rememberedKeysMax,
     rememberedMs: config.limits.rememberedKeyMs,
-    keyLengthMax: config.limits.keyLengthMax,
     nowMs,
   })
   const services = {
@@ -98,7 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await drained
       await server.close()
       await ledger.close()
-      await Promise.all([upstreams.close(), sql.end({ timeout: 5 })])
+      await Promise.all([upstreams.close(), keyFinder.close(), sql.end({ timeout: 5 })])
     },
   }
 }

@@ -39,10 +39,11 @@ export class Readiness {
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
     const grace = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
-    await Promise.race([grace, this.#idle()])
+    await Promise.race([grace, this.idle()])
   }
 
-  async #idle(): Promise<void> {
+  /** Resolves when no call is in flight. */
+  async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running])
   }
 }

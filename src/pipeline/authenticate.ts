@@ -1,20 +1,15 @@
 /** Finds the account behind a key, before the body is read. The hold verifies the key again, so a memory may be stale. */
 
 import { hash } from 'node:crypto'
+import type { FoundKey } from '../accounts/find-key.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from './call.ts'
 
-export interface KeyLookup {
-  readonly accountId: number
-  readonly keyId: number
-  readonly active: boolean
-}
-
 export interface KeyDirectory {
-  /** HMAC hashes of a key under each pepper in force, the current one first. */
+  /** Hashes that a presented key may be stored under; none for text that cannot be a key. */
   hashes(key: string): readonly Uint8Array[]
   /** What the database says now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
-  find(keyHash: Uint8Array): Promise<KeyLookup | null>
+  find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
 }
 
 export interface AuthenticatorOptions {
@@ -24,8 +19,6 @@ export interface AuthenticatorOptions {
   /** How long a caller is remembered, in ms. */
   readonly rememberedMs: number
   readonly nowMs: () => number
-  /** Longest key that is looked at, in characters. */
-  readonly keyLengthMax: number
 }
 
 export interface Authenticator {
@@ -39,15 +32,15 @@ const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `autho
 const WRONG = 'The API key is wrong or revoked. Check it for missing characters, or create a new one in the dashboard.'
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { directory, rememberedMax, rememberedMs, keyLengthMax, nowMs } = options
+  const { directory, rememberedMax, rememberedMs, nowMs } = options
   /** By SHA-256 of the whole key: secrets are not kept. The oldest first. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>()
 
   const find = async (key: string, digest: string): Promise<Caller | null> => {
-    for (const keyHash of directory.hashes(key)) {
-      const lookup = await directory.find(keyHash)
-      if (lookup === null || !lookup.active) continue
-      const caller = { accountId: lookup.accountId, keyId: lookup.keyId, keyHash }
+    const hashes = directory.hashes(key)
+    const found = hashes.length === 0 ? null : await directory.find(hashes)
+    if (found?.active) {
+      const caller = { accountId: found.accountId, keyId: found.keyId, keyHash: found.keyHash }
       remembered.delete(digest)
       remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
       if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
@@ -60,7 +53,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const first = async (keys: readonly string[], fresh: boolean): Promise<Caller> => {
     if (keys.length === 0) throw new GatewayError('authentication_failed', { message: MISSING })
     for (const key of keys) {
-      if (key.length > keyLengthMax) continue
       const digest = hash('sha256', key, 'base64')
       const memory = fresh ? undefined : remembered.get(digest)
       if (memory && memory.untilMs > nowMs()) return memory.caller

@@ -1,6 +1,5 @@
 /** The `x-<service>-…` headers that tell a client what served the call and what it cost. */
 
-import type { ModelEntry } from '../generated/types.ts'
 import { formatVnd, type MicroVnd } from '../lib/money.ts'
 import type { HeaderMap } from './call.ts'
 import type { Metered } from './meter.ts'
@@ -16,17 +15,14 @@ function encodeName(name: string): string {
     .replace(/%[0-9A-F]?$/, '')
 }
 
-function priceHeader(service: string, entry: ModelEntry): HeaderMap {
-  const unit = entry.price.per === 'mtok' ? 'mtok' : 'request'
-  return { [`x-${service}-price-vnd-per-${unit}`]: String(entry.price.vnd) }
-}
-
 /** Headers that are known before the reply: also those of a streamed call. */
-export function modelHeaders(service: string, { entry, mappedFrom }: Resolution): HeaderMap {
+export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution): HeaderMap {
+  const unit = entry.price.per === 'mtok' ? 'mtok' : 'request'
   return {
     [`x-${service}-model`]: entry.id,
     ...(mappedFrom === null ? {} : { [`x-${service}-model-mapped-from`]: encodeName(mappedFrom) }),
-    ...priceHeader(service, entry),
+    [`x-${service}-price-vnd-per-${unit}`]: item.priceText,
+    ...item.deprecationHeaders,
   }
 }
 

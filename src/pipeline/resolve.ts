@@ -1,15 +1,14 @@
 /** From the name that a client sends to the entry that serves it: id, alias, then the fallback entry on chat endpoints. */
 
-import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Catalogue, CatalogueItem } from '../catalogue/catalogue.ts'
 import { GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 
 export interface Resolution {
+  readonly item: CatalogueItem
   readonly entry: ModelEntry
-  /** The name sent, when it is not the entry's id; else null. */
+  /** The name sent, when it is not the entry's own; else null. */
   readonly mappedFrom: string | null
-  /** What the client reads in `model`: the name it asked for when that names an entry, else the entry that served. */
-  readonly clientModel: string
 }
 
 const FALLBACK_ENDPOINTS: ReadonlySet<Endpoint> = new Set(['messages', 'chat_completions'])
@@ -31,7 +30,7 @@ function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
 }
 
 function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): GatewayError {
-  const served = catalogue.entries.filter(entry => entry.endpoints.includes(endpoint)).map(entry => entry.id)
+  const served = catalogue.servedOn(endpoint).map(item => item.entry.id)
   const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
   return new GatewayError('model_not_found', {
     message: `model: ${shown} is not in the catalogue. ${ENDPOINT_PATHS[endpoint]} serves: ${served.join(', ')}.`,
@@ -40,9 +39,9 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
 
 /** Throws GatewayError `wrong_endpoint`, or `model_not_found` where no fallback applies. */
 export function resolve(catalogue: Catalogue, name: string, endpoint: Endpoint): Resolution {
-  const found = catalogue.find(name)
+  const found = catalogue.resolve(name)
   if (found === null && !FALLBACK_ENDPOINTS.has(endpoint)) throw unknownModel(catalogue, name, endpoint)
-  const entry = found ?? catalogue.fallback
-  if (!entry.endpoints.includes(endpoint)) throw wrongEndpoint(entry, endpoint)
-  return { entry, mappedFrom: entry.id === name ? null : name, clientModel: entry.id }
+  const resolution = found ?? catalogue.fallback(name)
+  if (!resolution.item.endpoints.has(endpoint)) throw wrongEndpoint(resolution.entry, endpoint)
+  return resolution
 }

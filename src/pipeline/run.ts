@@ -58,11 +58,11 @@ export async function runChatCall(
     account.requested(body.requestedName, body.streamed)
     const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
     account.resolved(resolution)
-    headers = modelHeaders(services.catalogue.service, resolution)
+    headers = modelHeaders(services.catalogue.settings.service, resolution)
     const target = resolution.entry.upstreams[0]
     if (target === undefined) throw new GatewayError('internal', { cause: `${resolution.entry.id} has no upstream` })
     const prepared = prepare(body, resolution.entry, target, format)
-    if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.service}-simulated`] = 'true'
+    if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.settings.service}-simulated`] = 'true'
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const wantMicroVnd = holdAmount(resolution.entry, inputTokensEstimate, body.outputTokensMax)
     const { entry, mappedFrom } = resolution
@@ -98,10 +98,10 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   client.send(
     {
       ...headers,
-      ...costHeaders(services.catalogue.service, used, account.costMicroVnd),
+      ...costHeaders(services.catalogue.settings.service, used, account.costMicroVnd),
       'content-type': 'application/json',
     },
-    renamed(whole, resolution.clientModel),
+    renamed(whole, resolution.entry.id),
   )
 }
 
@@ -133,7 +133,7 @@ function refuseUnlessEventStream(upstream: UpstreamReply): void {
 }
 
 function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
-  const { clientModel } = open.resolution
+  const clientModel = open.resolution.entry.id
   if (format === 'messages') return new MessagesPassThrough({ clientModel, countTokens })
   return new ChatPassThrough({
     clientModel,
