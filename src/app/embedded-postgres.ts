@@ -241,7 +241,7 @@ function initialise(
       '--no-instructions',
       ...(durable ? [] : ['--no-sync']),
     ])
-    const env = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' }
+    const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
     const result = spawnSync(program, args, { ...identity, cwd: '/', env, encoding: 'utf8', timeout: 120_000 })
     if (result.status !== 0) {
       throw new Error(

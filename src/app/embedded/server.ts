@@ -78,7 +78,7 @@ function launch(options: StartOptions): { exited: () => boolean } {
     ...(invocation.uid === undefined ? {} : { uid: invocation.uid }),
     ...(invocation.gid === undefined ? {} : { gid: invocation.gid }),
     cwd: '/',
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' },
     stdio: ['ignore', log, log],
     detached: true,
   })
