@@ -138,11 +138,7 @@ function read(error: ErrorObject, schemas: Schemas): Reading | undefined {
       }
       return { code: 'out-of-range', message: `${name} is empty`, fix: 'write at least one key' }
     case 'maxProperties':
-      return {
-        code: 'out-of-range',
-        message: `${name} has ${Object.keys(Object(error.data)).length} keys`,
-        fix: `write ${error.keyword === 'minProperties' ? 'at least' : 'at most'} ${String(params.limit)}`,
-      }
+      return { code: 'out-of-range', message: `${name} is too long`, fix: `write at most ${String(params.limit)} keys` }
     default:
       return { code: 'bad-form', message: `${name} ${error.message ?? 'is not valid'}`, fix: `write ${phrase(schema)}` }
   }
