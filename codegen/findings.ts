@@ -33,12 +33,14 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
       (rank.get(a.code) ?? 0) - (rank.get(b.code) ?? 0) ||
       compareText(a.message, b.message),
   )
-  return sorted.filter((finding, index) => {
-    const before = sorted[index - 1]
-    if (before === undefined || !isSamePlace(before, finding)) return true
-    const isRepeated = before.code === finding.code && before.message === finding.message
-    return !isRepeated && !CODES[before.code].masks
-  })
+  const kept: Finding[] = []
+  for (const finding of sorted) {
+    const before = kept.at(-1)
+    const isRepeated = before?.code === finding.code && before.message === finding.message
+    if (before === undefined || !isSamePlace(before, finding) || !(isRepeated || CODES[before.code].masks))
+      kept.push(finding)
+  }
+  return kept
 }
 
 function isSamePlace(a: Finding, b: Finding): boolean {

@@ -51,8 +51,11 @@ export class SourceFile {
     this.text = source.text
     this.document = parseDocument(source.text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: true })
     for (const error of this.document.errors) {
-      const fix = error.code === 'DUPLICATE_KEY' ? 'keep one of the two' : 'correct the YAML at this place'
-      this.findings.push({ ...this.#at(error.pos[0]), code: 'yaml-syntax', message: plain(error.message), fix })
+      const isRepeated = error.code === 'DUPLICATE_KEY'
+      const key = /^[^:\s]*/.exec(source.text.slice(error.pos[0]))?.[0]
+      const message = isRepeated ? `the key "${key}" stands twice` : plain(error.message)
+      const fix = isRepeated ? 'keep one of the two' : 'correct the YAML at this place'
+      this.findings.push({ ...this.#at(error.pos[0]), code: 'yaml-syntax', message, fix })
     }
     this.value = this.document.errors.length === 0 ? this.#toValue() : undefined
     if (this.value !== undefined) this.#checkNumbers()

@@ -16,6 +16,8 @@ interface Reading {
   readonly part?: 'key' | 'value'
 }
 
+const CREDENTIALS_IN_URL = /^[a-z]+:\/\/[^/]*@/
+
 /** Errors that only say that a deeper one exists, which is reported itself. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
@@ -86,6 +88,10 @@ function read(error: ErrorObject, schemas: Schemas): Reading | undefined {
         fix: didYouMean(String(error.data), (schema.enum ?? []).map(String)),
       }
     case 'pattern':
+      if (CREDENTIALS_IN_URL.test(String(error.data))) {
+        const fix = 'write the bare address and set UPSTREAM_<ID>_API_KEY in the environment'
+        return { code: 'credential', message: `${name} carries a credential`, fix }
+      }
       return { code: 'bad-form', message: `${name} cannot be ${show(error.data)}`, fix: `write ${phrase(schema)}` }
     case 'minimum':
       if (name === '"vnd"')
@@ -127,12 +133,12 @@ function read(error: ErrorObject, schemas: Schemas): Reading | undefined {
     case 'maxLength':
       return { code: 'out-of-range', message: `${name} is too long`, fix: `write at most ${String(params.limit)}` }
     case 'minProperties':
-    case 'maxProperties':
-      return {
-        code: 'out-of-range',
-        message: `${name} has ${Object.keys(Object(error.data)).length} keys`,
-        fix: `write ${error.keyword === 'minProperties' ? 'at least' : 'at most'} ${String(params.limit)}`,
+      if (name === '"when"') {
+        return { code: 'missing-key', message: '"when" has no test', fix: 'write one of `exists`, `equals`, `one_of`' }
       }
+      return { code: 'out-of-range', message: `${name} is empty`, fix: 'write at least one key' }
+    case 'maxProperties':
+      return { code: 'out-of-range', message: `${name} is too long`, fix: `write at most ${String(params.limit)} keys` }
     default:
       return { code: 'bad-form', message: `${name} ${error.message ?? 'is not valid'}`, fix: `write ${phrase(schema)}` }
   }

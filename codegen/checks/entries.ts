@@ -58,14 +58,17 @@ function checkModel(model: ModelView, report: Report): void {
   const isChat = KINDS[model.family.standard] === 'chat'
   const capabilities = asList(model.value.capabilities)
   if (isChat) {
-    for (const key of ['context_tokens', 'output_tokens_max']) {
+    for (const [key, example] of [
+      ['context_tokens', 1_000_000],
+      ['output_tokens_max', 128_000],
+    ] as const) {
       if (model.value[key] !== undefined) continue
       report(
         model,
         ['name'],
         'limits-missing',
         `a chat model without \`${key}\``,
-        `write \`${key}: …\` with the vendor's limit`,
+        `write the vendor's limit, e.g. \`${key}: ${example}\``,
       )
     }
   } else {

@@ -131,7 +131,7 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
       place,
       at,
       'successor-unfit',
-      `"${successor}" is a ${KINDS[goal.standard]} entry, not ${KINDS[entry.standard]}`,
+      `"${successor}" is of the kind ${KINDS[goal.standard]}, not ${KINDS[entry.standard]}`,
       'name an entry of the same kind',
     )
   }
