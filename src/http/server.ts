@@ -27,6 +27,13 @@ function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
   return new GatewayError('internal', { cause: error })
 }
 
+/** A body that Node may read to its end and throw away, so that the connection can be used again. */
+const DISCARDED_BYTES_MAX = 1024 * 1024
+
+function isSmall(request: IncomingMessage): boolean {
+  return Number(request.headers['content-length'] ?? Number.NaN) <= DISCARDED_BYTES_MAX
+}
+
 const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -87,8 +94,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
         'request failed',
       )
     }
-    // The rest of a body that is not read would be taken for the next request.
-    if (!request.raw.complete) reply.header('connection', 'close')
+    if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
       void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault.status))
