@@ -8,11 +8,15 @@ import type { Resolution } from './resolve.ts'
 /** Longest value of the mapped-from header, in characters after encoding. */
 const MAPPED_FROM_MAX = 256
 
-/** Cuts an encoded name without leaving half an escape behind. */
+/** Percent-encodes a name, whole characters only, up to the limit. */
 function encodeName(name: string): string {
-  return encodeURIComponent(name.toWellFormed().slice(0, MAPPED_FROM_MAX))
-    .slice(0, MAPPED_FROM_MAX)
-    .replace(/%[0-9A-F]?$/, '')
+  let encoded = ''
+  for (const character of name.slice(0, MAPPED_FROM_MAX).toWellFormed()) {
+    const next = encodeURIComponent(character)
+    if (encoded.length + next.length > MAPPED_FROM_MAX) break
+    encoded += next
+  }
+  return encoded
 }
 
 /** Headers that are known before the reply: also those of a streamed call. */

@@ -12,7 +12,7 @@ export interface UpstreamRequest {
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
-  /** Aborts the call at once, also while it waits for the first byte. */
+  /** Aborts the call while it waits for the reply to begin; from then on `UpstreamReply.abort` does. */
   readonly signal: AbortSignal
 }
 
@@ -144,6 +144,7 @@ export function send(request: UpstreamRequest): Promise<UpstreamReply> {
         },
         onResponseStart(started, status, headers) {
           if (status < 200) return
+          request.signal.removeEventListener('abort', onAbort)
           reply = new UpstreamReply(started, status, headers)
           resolve(reply)
         },
