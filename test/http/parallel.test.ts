@@ -42,7 +42,12 @@ async function callsAtOnce(apiKey: string, count: number): Promise<Map<number, n
   const body = JSON.stringify({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'x' }] })
   const one = async () => {
     const headers = { authorization: `Bearer ${apiKey}` }
-    const reply = await request(`${running.url}/v1/chat/completions`, { method: 'POST', headers, body, dispatcher: agent })
+    const reply = await request(`${running.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body,
+      dispatcher: agent,
+    })
     await reply.body.dump()
     return reply.statusCode
   }
