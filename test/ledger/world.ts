@@ -69,7 +69,13 @@ export async function startLedger(
   const report = (event: LedgerEvent): void => {
     events.push(event)
   }
-  const ledger = await createLedger({ url, instanceName: name, spoolDir: folder, report, limits })
+  const ledger = await createLedger({
+    url,
+    instanceName: name,
+    spoolDir: folder,
+    report,
+    limits: { settleWaitMs: 20_000, ...limits },
+  })
   return Object.assign(Object.create(ledger) as RunningLedger, {
     events,
     spoolDir: folder,
