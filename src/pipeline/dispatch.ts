@@ -38,12 +38,15 @@ export async function dispatch(
   const reply = await send({
     dispatcher: upstream.pool,
     path,
-    headers: upstreamHeaders({
-      upstream,
-      callerId: call.caller.keyId,
-      streamed: options.streamed,
-      clientHeader: call.header,
-    }),
+    headers: {
+      ...upstreamHeaders({
+        upstream,
+        callerId: call.caller.keyId,
+        streamed: options.streamed,
+        clientHeader: call.header,
+      }),
+      ...prepared.headers,
+    },
     body: prepared.body,
     firstByteTimeoutMs: upstream.facts.firstByteTimeoutMs,
     idleTimeoutMs: upstream.facts.idleTimeoutMs,

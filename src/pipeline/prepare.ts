@@ -1,35 +1,54 @@
-/** Turns the client's body into the upstream's: same format by edits of the text, else through a translator. */
+/** Makes the call that goes to one target, and says how its reply is to be read: same format or through a translator. */
 
 import { GatewayError } from '../errors.ts'
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ApiStandard, ModelEntry, UpstreamTarget } from '../generated/types.ts'
-import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { HeaderMap } from './call.ts'
+import { prepareSameFormat } from './prepare-same-format.ts'
 import type { ChatBody } from './receive.ts'
 import { ENDPOINT_PATHS } from './resolve.ts'
 
 export type ChatFormat = Extract<ApiStandard, 'messages' | 'chat_completions'>
 
+/** A whole reply as the client gets it. */
+export interface ReadReply {
+  readonly body: Buffer
+  /** Null when the provider reported none. */
+  readonly usage: TokenUsage | null
+  /** Output tokens counted from the reply itself. */
+  countOutputTokens(): number
+}
+
 export interface PreparedCall {
   readonly target: UpstreamTarget
   readonly body: Buffer
+  /** Headers that the call needs beside those of the upstream. */
+  readonly headers: HeaderMap
+  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is no reply. */
+  readReply(bytes: Buffer): ReadReply
+  openStream(): ReplyStream
+}
+
+export interface Preparation {
+  readonly body: ChatBody
+  readonly entry: ModelEntry
+  readonly target: UpstreamTarget
+  /** The client's format. */
+  readonly format: ChatFormat
 }
 
 /** The one place where a translator between two chat formats stands. */
-function translate(entry: ModelEntry, client: ChatFormat, upstream: ChatFormat): never {
+function prepareConverted({ entry, target, format }: Preparation): PreparedCall {
+  const served = target.standard as ChatFormat
   throw new GatewayError('conversion_unavailable', {
-    message: `model: ${entry.id} speaks the ${upstream} format only; call POST ${ENDPOINT_PATHS[upstream]} instead of ${ENDPOINT_PATHS[client]}.`,
+    message: `model: ${entry.id} speaks the ${served} format only; call POST ${ENDPOINT_PATHS[served]} instead of ${ENDPOINT_PATHS[format]}.`,
   })
 }
 
-function sameFormatEdits(body: ChatBody, target: UpstreamTarget, format: ChatFormat): BodyEdit[] {
-  const edits: BodyEdit[] = []
-  if (body.requestedName !== target.model) edits.push({ op: 'set', path: '/model', value: target.model })
-  if (format === 'chat_completions' && body.streamed && !body.wantsUsage) {
-    edits.push({ op: 'set', path: '/stream_options/include_usage', value: true })
-  }
-  return edits
-}
-
-export function prepare(body: ChatBody, entry: ModelEntry, target: UpstreamTarget, format: ChatFormat): PreparedCall {
-  if (target.standard !== format) translate(entry, format, target.standard as ChatFormat)
-  return { target, body: Buffer.from(editJson(body.text, sameFormatEdits(body, target, format)), 'latin1') }
+/** Throws GatewayError where the body cannot be carried over to the target. */
+export function prepare(preparation: Preparation): PreparedCall {
+  return preparation.target.standard === preparation.format
+    ? prepareSameFormat(preparation)
+    : prepareConverted(preparation)
 }

@@ -1,13 +1,9 @@
 /** One chat call from its body to its usage row. The one `finally` here sees to it that every hold ends. */
 
 import { GatewayError } from '../errors.ts'
-import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
-import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
-import type { TokenUsage, UsageFacts } from '../formats/usage.ts'
-import { countTokens } from '../lib/tokens.ts'
-import { ChatPassThrough } from '../translate/pass-through/chat.ts'
-import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/send.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
@@ -18,7 +14,6 @@ import { type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
-import { outputTextOf, readReply, renamed } from './relay-reply.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import { CallAccount } from './settle.ts'
@@ -61,14 +56,14 @@ export async function runChatCall(
     headers = modelHeaders(services.catalogue.settings.service, resolution)
     const target = resolution.entry.upstreams[0]
     if (target === undefined) throw new GatewayError('internal', { cause: `${resolution.entry.id} has no upstream` })
-    const prepared = prepare(body, resolution.entry, target, format)
+    const prepared = prepare({ body, entry: resolution.entry, target, format })
     if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.settings.service}-simulated`] = 'true'
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const wantMicroVnd = holdAmount(resolution.entry, inputTokensEstimate, body.outputTokensMax)
     const { entry, mappedFrom } = resolution
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
     const open = { services, call, client, account, body, resolution, prepared, inputTokensEstimate, headers }
-    await (body.streamed ? relayStreamed(open, format, pinger) : relayWhole(open, format))
+    await (body.streamed ? relayStreamed(open, format, pinger) : relayWhole(open))
   } catch (error) {
     await fail(services, call, client, account, headers, error)
   } finally {
@@ -76,44 +71,26 @@ export async function runChatCall(
   }
 }
 
-async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
-  const { services, call, client, account, prepared, resolution, headers } = open
+async function relayWhole(open: OpenCall): Promise<void> {
+  const { services, call, client, account, prepared, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const reply = await dispatch(services, call, prepared, { streamed: false, signal })
-  const whole = await readReply(reply, services.limits.replyBytesMax)
-  if (
-    whole.json.error ||
-    (format === 'messages' ? whole.json.type !== 'message' : !Array.isArray(whole.json.choices))
-  ) {
-    throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
-  }
-  const usage =
-    format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(open))
-  const used = usage
-    ? metered(usage)
-    : estimated(open, countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))))
-  const status = client.gone.aborted ? CLIENT_GONE : 200
-  await account.close({ used, charged: true, status })
-  client.send(
-    {
-      ...headers,
-      ...costHeaders(services.catalogue.settings.service, used, account.costMicroVnd),
-      'content-type': 'application/json',
-    },
-    renamed(whole, resolution.entry.id),
-  )
-}
-
-function usageFactsOf(open: OpenCall): UsageFacts {
-  return { usage_cached_paths: open.prepared.target.dialect.usageCachedPaths }
+  const upstream = await dispatch(services, call, prepared, { streamed: false, signal })
+  const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
+    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  })
+  const reply = prepared.readReply(bytes)
+  const used = reply.usage ? metered(reply.usage) : estimated(open, reply.countOutputTokens())
+  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
+  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
   const { services, call, client, account, prepared, headers } = open
   const upstream = await dispatch(services, call, prepared, { streamed: true, signal: client.gone })
   refuseUnlessEventStream(upstream)
-  const stream = passThrough(open, format)
+  const stream = prepared.openStream()
   await relayStream({
     upstream,
     client,
@@ -130,17 +107,6 @@ function refuseUnlessEventStream(upstream: UpstreamReply): void {
   if (upstream.header('content-type').includes('text/event-stream')) return
   upstream.abort()
   throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
-}
-
-function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
-  const clientModel = open.resolution.entry.id
-  if (format === 'messages') return new MessagesPassThrough({ clientModel, countTokens })
-  return new ChatPassThrough({
-    clientModel,
-    countTokens,
-    wantsUsage: open.body.wantsUsage,
-    usageFacts: usageFactsOf(open),
-  })
 }
 
 function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {

@@ -8,10 +8,7 @@ import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/js
 import { editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { type CountTokens, OutputCounter, stringAfter } from './output-counter.ts'
-
-/** Where the deltas of a Messages stream carry output. */
-const DELTA_MARKERS = ['"text":"', '"thinking":"', '"partial_json":"'] as const
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 export class MessagesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
@@ -25,7 +22,7 @@ export class MessagesPassThrough implements ReplyStream {
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
     this.#clientModel = clientModel
-    this.#counter = new OutputCounter(countTokens)
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages, encoding: this.encoding })
   }
 
   get usage(): TokenUsage | null {
@@ -41,7 +38,7 @@ export class MessagesPassThrough implements ReplyStream {
     if (!event.hasData) return this.#started ? raw : ''
     switch (event.name || String(dataOf(event).type)) {
       case 'content_block_delta':
-        for (const marker of DELTA_MARKERS) this.#counter.append(stringAfter(raw, marker))
+        this.#counter.append(raw)
         return raw
       case 'message_start':
         this.#started = true

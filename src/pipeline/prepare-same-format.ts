@@ -1,0 +1,54 @@
+/** Same format in and out: the bytes go through apart from what the target needs changed. */
+
+import { GatewayError } from '../errors.ts'
+import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
+import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
+import type { UsageFacts } from '../formats/usage.ts'
+import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { ChatPassThrough } from '../translate/pass-through/chat.ts'
+import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
+import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+
+function bodyEdits({ body, target, format }: Preparation): BodyEdit[] {
+  const edits: BodyEdit[] = []
+  if (body.requestedName !== target.model) edits.push({ op: 'set', path: '/model', value: target.model })
+  if (format === 'chat_completions' && body.streamed && !body.wantsUsage) {
+    edits.push({ op: 'set', path: '/stream_options/include_usage', value: true })
+  }
+  return edits
+}
+
+function isReply(json: JsonObject, format: Preparation['format']): boolean {
+  if (json.error) return false
+  return format === 'messages' ? json.type === 'message' : Array.isArray(json.choices)
+}
+
+export function prepareSameFormat(preparation: Preparation): PreparedCall {
+  const { body, entry, target, format } = preparation
+  const usageFacts: UsageFacts = { usage_cached_paths: target.dialect.usageCachedPaths }
+  return {
+    target,
+    body: Buffer.from(editJson(body.text, bodyEdits(preparation)), 'latin1'),
+    headers: {},
+    readReply(bytes): ReadReply {
+      const text = bytes.toString('latin1')
+      const json = parseJson(text)
+      if (!isObject(json) || !isReply(json, format)) {
+        throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
+      }
+      const edits: BodyEdit[] = [{ op: 'set', path: '/model', value: entry.id }]
+      return {
+        body: json.model === entry.id ? bytes : Buffer.from(editJson(text, edits), 'latin1'),
+        usage: format === 'messages' ? readMessagesUsage(json.usage) : readChatUsage(json.usage, usageFacts),
+        countOutputTokens: () => countTokens(outputTextOf(parseJson(bytes.toString('utf8')))),
+      }
+    },
+    openStream() {
+      const options = { clientModel: entry.id, countTokens, usageFacts, wantsUsage: body.wantsUsage }
+      return format === 'messages' ? new MessagesPassThrough(options) : new ChatPassThrough(options)
+    },
+  }
+}
