@@ -5,11 +5,13 @@ import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
 import type { UsageFacts } from '../formats/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { editsBetween } from '../lib/json-diff.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import { applyRules } from '../translate/rules.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
 
 function bodyEdits({ body, target, format }: Preparation): BodyEdit[] {
@@ -19,6 +21,15 @@ function bodyEdits({ body, target, format }: Preparation): BodyEdit[] {
     edits.push({ op: 'set', path: '/stream_options/include_usage', value: true })
   }
   return edits
+}
+
+/** The rules of the catalogue, made on the text: what they do not touch keeps its bytes. */
+function applyRulesToText(text: string, { target, format }: Preparation): string {
+  if (target.rules.length === 0) return text
+  const parse = () => JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const after = parse()
+  applyRules(after, target.rules, format)
+  return editJson(text, editsBetween(parse(), after))
 }
 
 function isReply(json: JsonObject, format: Preparation['format']): boolean {
@@ -31,7 +42,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const usageFacts: UsageFacts = { usage_cached_paths: target.dialect.usageCachedPaths }
   return {
     target,
-    body: Buffer.from(editJson(body.text, bodyEdits(preparation)), 'latin1'),
+    body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation)), preparation), 'latin1'),
     headers: {},
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
