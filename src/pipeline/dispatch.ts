@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
+import type { Endpoint } from '../generated/types.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
@@ -15,6 +16,12 @@ const ERROR_BODY_BYTES_MAX = 256 * 1024
 export interface DispatchOptions {
   readonly streamed: boolean
   readonly signal: AbortSignal
+  /** Endpoint of the upstream; absent: the chat endpoint that the target's standard names. */
+  readonly endpoint?: Endpoint
+  /** Absent: JSON. */
+  readonly contentType?: string
+  /** Absent: JSON, or an event stream for a streamed call. */
+  readonly accept?: string
 }
 
 /** Throws GatewayError `upstream_misconfigured` when nothing serves the target in this process. */
@@ -32,7 +39,8 @@ export async function dispatch(
   options: DispatchOptions,
 ): Promise<UpstreamReply> {
   const upstream = findUpstream(services, prepared)
-  const path = upstream.path(prepared.target.standard === 'messages' ? 'messages' : 'chat_completions')
+  const chatEndpoint = prepared.target.standard === 'messages' ? 'messages' : 'chat_completions'
+  const path = upstream.path(options.endpoint ?? chatEndpoint)
   if (path === null)
     throw new GatewayError('upstream_misconfigured', { cause: `${prepared.target.via} lacks the path` })
   const reply = await send({
@@ -42,6 +50,8 @@ export async function dispatch(
       upstream,
       callerId: call.caller.keyId,
       streamed: options.streamed,
+      contentType: options.contentType,
+      accept: options.accept,
       clientHeader: call.header,
     }),
     body: prepared.body,
