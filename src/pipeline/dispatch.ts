@@ -2,39 +2,54 @@
 
 import { GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
+import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 import { send, type UpstreamReply } from '../upstream/send.ts'
-import type { Call, Services } from './call.ts'
-import type { PreparedCall } from './prepare.ts'
+import type { Call, HeaderMap, Services } from './call.ts'
 
 /** Largest error body that is read, in bytes. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
 
+/** What goes to a target. */
+export interface OutgoingCall {
+  readonly target: UpstreamTarget
+  readonly body: Buffer
+  /** Headers that the call needs beside those of the upstream. */
+  readonly headers: HeaderMap
+}
+
 export interface DispatchOptions {
   readonly streamed: boolean
   readonly signal: AbortSignal
+  /** Endpoint of the upstream; absent: the chat endpoint that the target's standard names. */
+  readonly endpoint?: Endpoint
+  /** Absent: JSON. */
+  readonly contentType?: string
+  /** Absent: JSON, or an event stream for a streamed call. */
+  readonly accept?: string
 }
 
 /** Throws GatewayError `upstream_misconfigured` when nothing serves the target in this process. */
-export function findUpstream(services: Services, prepared: PreparedCall): ReachableUpstream {
-  const upstream = services.upstreams.find(prepared.target.via)
+export function findUpstream(services: Services, outgoing: OutgoingCall): ReachableUpstream {
+  const upstream = services.upstreams.find(outgoing.target.via)
   if (upstream) return upstream
-  throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${prepared.target.via}` })
+  throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${outgoing.target.via}` })
 }
 
 /** Resolves with a 2xx reply whose body has not been read. Throws GatewayError in all other cases. */
 export async function dispatch(
   services: Services,
   call: Call,
-  prepared: PreparedCall,
+  outgoing: OutgoingCall,
   options: DispatchOptions,
 ): Promise<UpstreamReply> {
-  const upstream = findUpstream(services, prepared)
-  const path = upstream.path(prepared.target.standard === 'messages' ? 'messages' : 'chat_completions')
+  const upstream = findUpstream(services, outgoing)
+  const chatEndpoint = outgoing.target.standard === 'messages' ? 'messages' : 'chat_completions'
+  const path = upstream.path(options.endpoint ?? chatEndpoint)
   if (path === null)
-    throw new GatewayError('upstream_misconfigured', { cause: `${prepared.target.via} lacks the path` })
+    throw new GatewayError('upstream_misconfigured', { cause: `${outgoing.target.via} lacks the path` })
   const reply = await send({
     dispatcher: upstream.pool,
     path,
@@ -43,11 +58,13 @@ export async function dispatch(
         upstream,
         callerId: call.caller.keyId,
         streamed: options.streamed,
+        contentType: options.contentType,
+        accept: options.accept,
         clientHeader: call.header,
       }),
-      ...prepared.headers,
+      ...outgoing.headers,
     },
-    body: prepared.body,
+    body: outgoing.body,
     firstByteTimeoutMs: upstream.facts.firstByteTimeoutMs,
     idleTimeoutMs: upstream.facts.idleTimeoutMs,
     totalTimeoutMs: upstream.facts.totalTimeoutMs,

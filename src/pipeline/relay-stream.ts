@@ -34,6 +34,13 @@ export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   })
 }
 
+/** Throws GatewayError `upstream_failed` for a whole reply to a streamed call. */
+export function refuseUnlessEventStream(upstream: UpstreamReply): void {
+  if (upstream.header('content-type').includes('text/event-stream')) return
+  upstream.abort()
+  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
+}
+
 class RelayRun {
   readonly #relay: StreamRelay
   readonly #resolve: (end: StreamEnd) => void

@@ -6,6 +6,10 @@ export interface HeaderInput {
   readonly upstream: ReachableUpstream
   readonly callerId: number
   readonly streamed: boolean
+  /** Of the body; absent: JSON. */
+  readonly contentType?: string | undefined
+  /** What may come back; absent: JSON, or an event stream for a streamed call. */
+  readonly accept?: string | undefined
   /** Values of the client's headers that may be forwarded, by lower-case name; others are not looked at. */
   readonly clientHeader: (name: string) => string | undefined
 }
@@ -16,8 +20,8 @@ const FORWARDED_VALUE_MAX = 2048
 export function upstreamHeaders(input: HeaderInput): Record<string, string> {
   const { facts, credentials } = input.upstream
   const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: input.streamed ? 'text/event-stream' : 'application/json',
+    'content-type': input.contentType ?? 'application/json',
+    accept: input.accept ?? (input.streamed ? 'text/event-stream' : 'application/json'),
     'accept-encoding': 'identity',
     ...facts.headers,
   }

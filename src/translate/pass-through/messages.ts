@@ -16,7 +16,7 @@ export class MessagesPassThrough implements ReplyStream {
   readonly #counter: OutputCounter
   #terminal = ''
   #started = false
-  #stopSeen = false
+  #deltaUsage = false
   #usage: JsonObject | null = null
   finished = false
 
@@ -30,7 +30,7 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   get usageFinal(): boolean {
-    return this.#stopSeen && this.#usage !== null
+    return this.#deltaUsage
   }
 
   push(event: SseEvent): string {
@@ -44,8 +44,7 @@ export class MessagesPassThrough implements ReplyStream {
         this.#started = true
         return this.#start(event, raw)
       case 'message_delta':
-        this.#usage = mergeUsage(this.#usage, dataOf(event).usage)
-        if (objectOrNull(dataOf(event).delta)?.stop_reason) this.#stopSeen = true
+        this.#delta(event)
         return raw
       case 'message_stop':
         this.finished = true
@@ -67,6 +66,13 @@ export class MessagesPassThrough implements ReplyStream {
 
   countOutputTokens(): number {
     return this.#counter.tokens()
+  }
+
+  #delta(event: SseEvent): void {
+    const usage = objectOrNull(dataOf(event).usage)
+    if (usage === null) return
+    this.#usage = mergeUsage(this.#usage, usage)
+    this.#deltaUsage = typeof usage.output_tokens === 'number'
   }
 
   #start(event: SseEvent, raw: string): string {
