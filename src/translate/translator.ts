@@ -6,6 +6,9 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 export type { JsonObject, JsonValue, TokenUsage }
 
+/** The two formats between which is translated. */
+export type ChatFormat = 'messages' | 'chat_completions'
+
 /** What a translator may know of the call. */
 export interface TranslationContext {
   readonly entry: ModelEntry
