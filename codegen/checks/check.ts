@@ -1,0 +1,28 @@
+/** All checks across files, in one list. */
+
+import type { Finding } from '../findings.ts'
+import { type CatalogueView, type Report, reporter } from '../view.ts'
+import { checkCounts, checkEntries, checkFamilies, checkPrices } from './entries.ts'
+import { checkAliases, checkDeprecations, checkFallback } from './references.ts'
+import { checkRules } from './rules.ts'
+import { checkHosts, checkTargets } from './upstreams.ts'
+
+const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
+  checkFamilies,
+  checkEntries,
+  checkPrices,
+  checkCounts,
+  checkAliases,
+  checkFallback,
+  checkDeprecations,
+  checkHosts,
+  checkTargets,
+  checkRules,
+]
+
+export function checkCatalogue(view: CatalogueView): Finding[] {
+  const findings: Finding[] = []
+  const report = reporter(findings)
+  for (const check of CHECKS) check(view, report)
+  return findings
+}

@@ -1,0 +1,123 @@
+/** Checks of rules: nothing that is billed or metered may change, and no rule may be in vain. */
+
+import { asList, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
+
+/** What the bill and the meter depend on. */
+const BILLED = ['/model', '/stream', '/stream_options', '/n']
+/** Caps of the output: a rule may lower them, nothing else. */
+const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
+
+interface RuleView extends Place {
+  readonly value: Loose
+}
+
+/** In how many chains (one per target) a rule stands, and what undoes it there. */
+interface Use {
+  chains: number
+  readonly shadows: RuleView[]
+}
+
+export function checkRules(view: CatalogueView, report: Report): void {
+  const hostRules = new Map([...view.hosts.values()].map(host => [host.id, rulesOf(host, host.value)]))
+  const uses = new Map<RuleView, Use>()
+  const note = (rules: readonly RuleView[]) => {
+    for (const rule of rules) uses.set(rule, { chains: 0, shadows: [] })
+    return rules
+  }
+  for (const rules of hostRules.values()) note(rules)
+  for (const family of view.families) {
+    const familyRules = note(rulesOf(family, family.value))
+    for (const model of family.models) {
+      const modelRules = note(rulesOf(model, model.value))
+      for (const entry of model.entries) {
+        const entryRules = note(rulesOf(entry, entry.value))
+        for (const target of entry.targets) {
+          const targetRules = note(rulesOf(target, target.value))
+          const chain = [
+            ...familyRules,
+            ...modelRules,
+            ...entryRules,
+            ...(hostRules.get(target.via) ?? []),
+            ...targetRules,
+          ]
+          noteShadows(chain, uses)
+        }
+      }
+    }
+  }
+  for (const [rule, use] of uses) {
+    checkBilled(rule, report)
+    const shadow = use.shadows[0]
+    if (shadow === undefined || use.shadows.length < use.chains) continue
+    const place = shadow.file.locate(shadow.path)
+    const message = `\`${String(shadow.value.op)} ${String(shadow.value.path)}\` at ${place.file}:${place.line} undoes this rule`
+    report(rule, [], 'rule-shadowed', message, 'leave one of the two out')
+  }
+}
+
+function rulesOf(place: Place, value: Loose): RuleView[] {
+  return asList(value.rules).map((rule, index) => ({
+    file: place.file,
+    path: [...place.path, 'rules', index],
+    value: asRecord(rule),
+  }))
+}
+
+function checkBilled(rule: RuleView, report: Report): void {
+  for (const key of ['path', 'from', 'to']) {
+    const pointer = asText(rule.value[key])
+    if (pointer === '') continue
+    const billed = BILLED.find(field => touches(pointer, field))
+    if (billed !== undefined) {
+      report(
+        rule,
+        [key],
+        'rule-billed',
+        `${pointer} touches ${billed}, which is billed or metered`,
+        'leave the rule out',
+      )
+      continue
+    }
+    const cap = OUTPUT_CAPS.find(field => touches(pointer, field))
+    if (cap !== undefined && !(rule.value.op === 'clamp' && rule.value.min === undefined)) {
+      report(
+        rule,
+        [key],
+        'rule-billed',
+        `${pointer} could raise ${cap}, which the client pays for`,
+        'use `op: clamp` with `max` only, or `output_tokens_max`',
+      )
+    }
+  }
+}
+
+/** Whether one pointer is the other, or lies above or below it, with `*` for any step. */
+function touches(a: string, b: string): boolean {
+  const left = a.split('/')
+  const right = b.split('/')
+  const length = Math.min(left.length, right.length)
+  for (let index = 1; index < length; index++) {
+    if (left[index] !== '*' && right[index] !== '*' && left[index] !== right[index]) return false
+  }
+  return true
+}
+
+/** A later unconditional rule that overwrites or removes what an earlier one wrote leaves the earlier one without effect. */
+function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>): void {
+  for (const [index, earlier] of chain.entries()) {
+    const use = uses.get(earlier)
+    if (use === undefined) continue
+    use.chains++
+    const written = earlier.value.op === 'move' ? earlier.value.to : earlier.value.path
+    const shadow = chain.slice(index + 1).find(({ value: { op, path, when, on } }) => {
+      const isUnconditional = when === undefined && (op === 'set' || op === 'drop')
+      return isUnconditional && path === written && covers(on, earlier.value.on)
+    })
+    if (shadow !== undefined) use.shadows.push(shadow)
+  }
+}
+
+function covers(later: unknown, earlier: unknown): boolean {
+  if (later === undefined) return true
+  return earlier !== undefined && asList(earlier).every(endpoint => asList(later).includes(endpoint))
+}

@@ -1,0 +1,161 @@
+/** Checks of targets and upstreams: what is named must exist, and must speak the format. */
+
+import { didYouMean } from '../spelling.ts'
+import { isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  type CatalogueView,
+  type EntryView,
+  type HostView,
+  type Report,
+  type TargetView,
+} from '../view.ts'
+
+/** Headers that carry credentials; those come from the environment. */
+const CREDENTIAL_HEADERS = new Set([
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'cookie',
+  'x-goog-api-key',
+])
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/
+
+export function checkHosts(view: CatalogueView, report: Report): void {
+  for (const host of view.hosts.values()) {
+    const url = asText(host.value.base_url)
+    if (url.startsWith('http://') && !LOOPBACK.test(url)) {
+      report(host, ['base_url'], 'insecure-url', `${url} is not encrypted`, `write https://${url.slice(7)}`)
+    }
+    const auth = asRecord(host.value.auth)
+    if (auth.scheme === 'header' && auth.header === undefined) {
+      report(
+        host,
+        ['auth'],
+        'auth-incomplete',
+        'the scheme "header" needs to know the header',
+        'write `header: api-key` beside it',
+      )
+    }
+    if (auth.scheme === 'sigv4' && auth.region === undefined) {
+      report(
+        host,
+        ['auth'],
+        'auth-incomplete',
+        'the scheme "sigv4" needs a region',
+        'write `region: us-east-1` beside it',
+      )
+    }
+    for (const header of Object.keys(asRecord(host.value.headers))) {
+      if (!CREDENTIAL_HEADERS.has(header)) continue
+      const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_API_KEY`
+      report(
+        host,
+        ['headers', header],
+        'credential',
+        `"${header}" carries a credential`,
+        `leave it out and set ${variable} in the environment`,
+        'key',
+      )
+    }
+    if (!host.isUsed) {
+      report(
+        host,
+        [],
+        'unused-upstream',
+        `no entry uses the upstream "${host.id}"`,
+        'leave it out if it is not needed',
+        'key',
+      )
+    }
+  }
+}
+
+export function checkTargets(view: CatalogueView, report: Report): void {
+  for (const entry of view.entries) {
+    const seen = new Set<string>()
+    for (const target of entry.targets) {
+      if (target.via === '') continue
+      const host = view.hosts.get(target.via)
+      if (host === undefined) {
+        if (view.hosts.size > 0) {
+          report(
+            target,
+            ['via'],
+            'unknown-upstream',
+            `"${target.via}" is not in upstreams.yaml`,
+            didYouMean(target.via, [...view.hosts.keys()]),
+          )
+        }
+      } else checkFormat(entry, target, host, report)
+      const key = JSON.stringify([target.via, target.value.model])
+      if (seen.has(key)) {
+        report(
+          target,
+          ['via'],
+          'upstream-repeated',
+          `"${target.via}" with this model stands in the list already`,
+          'leave one out',
+        )
+      }
+      seen.add(key)
+    }
+    checkWeights(entry, report)
+    checkEndpoints(view, entry, report)
+  }
+}
+
+function checkFormat(entry: EntryView, target: TargetView, host: HostView, report: Report): void {
+  const standard = asText(target.value.standard) || entry.standard
+  if (!isStandard(standard)) return
+  const paths = asRecord(host.value.paths)
+  const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
+  if (missing.length === 0) return
+  const message = `"${host.id}" has no path for ${missing.join(', ')}, which ${standard} needs`
+  const speaks = ['messages', 'chat_completions'].filter(word => Object.hasOwn(paths, word) && word !== standard)
+  const fix =
+    speaks.length > 0
+      ? `write \`standard: ${speaks[0]}\` in the target, or add the path`
+      : 'add the path in upstreams.yaml'
+  report(target, ['via'], 'format-unreachable', message, fix)
+}
+
+function checkWeights(entry: EntryView, report: Report): void {
+  const weights = entry.targets.map(target => target.value.weight)
+  if (entry.targets.length === 0 || weights.some(weight => asNumber(weight) !== 0)) return
+  report(
+    entry,
+    ['upstream'],
+    'upstream-weightless',
+    `every target of "${entry.id}" has the weight 0`,
+    'leave the weights out (then they are tried in order), or give one more than 0',
+  )
+}
+
+function checkEndpoints(view: CatalogueView, entry: EntryView, report: Report): void {
+  const wanted = asList(entry.model.value.endpoints)
+  if (wanted.length === 0 || entry.model.entries[0] !== entry) return
+  const served = new Set<unknown>()
+  for (const each of entry.model.entries) {
+    for (const target of each.targets) {
+      const standard = asText(target.value.standard) || entry.standard
+      const host = view.hosts.get(target.via)
+      if (host === undefined || !isStandard(standard)) return
+      for (const endpoint of servedEndpoints(standard, asRecord(host.value.paths))) served.add(endpoint)
+    }
+  }
+  for (const [index, endpoint] of wanted.entries()) {
+    if (served.has(endpoint)) continue
+    report(
+      entry.model,
+      ['endpoints', index],
+      'endpoint-unserved',
+      `no target of the model serves ${String(endpoint)}`,
+      'leave it out, or add the path in upstreams.yaml',
+    )
+  }
+}

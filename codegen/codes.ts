@@ -1,0 +1,78 @@
+/** Every finding there is. A code that masks hides later ones at the same place, which would only repeat the same mistake. */
+
+interface CodeRow {
+  readonly severity: 'error' | 'warning'
+  readonly masks: boolean
+  /** What it means, for docs/catalogue.md. */
+  readonly meaning: string
+}
+
+function error(meaning: string): CodeRow {
+  return { severity: 'error', masks: false, meaning }
+}
+
+function masking(meaning: string): CodeRow {
+  return { severity: 'error', masks: true, meaning }
+}
+
+function warning(meaning: string): CodeRow {
+  return { severity: 'warning', masks: false, meaning }
+}
+
+export const CODES = {
+  // Reading
+  'missing-file': error('A file that every catalogue has is not there.'),
+  'unexpected-file': error('A file in the catalogue folder that nothing reads.'),
+  'yaml-syntax': masking('The file is not valid YAML, or a key stands twice.'),
+  'number-form': masking('A number that YAML reads as another one than it looks like (`50.000`, `0x10`).'),
+  // Schema
+  'unknown-key': masking('A key that the schema does not know.'),
+  'missing-key': error('A key that the schema needs.'),
+  'wrong-type': masking('A value of the wrong type (`1_000_000` is text).'),
+  'unknown-word': masking('A word that is not in the list.'),
+  'bad-form': masking('Text that does not have the form needed.'),
+  'price-zero': masking('A price of 0 or less.'),
+  'out-of-range': masking('A number, text or list outside its bounds.'),
+  'duplicate-item': masking('A list that names something twice.'),
+  'bad-date': masking('A day that is not in the calendar.'),
+  // Entries
+  'duplicate-id': error('Two entries of one id.'),
+  'duplicate-family': error('Two files of one family.'),
+  'family-file': error('A family file that is not called after its family.'),
+  'unknown-prefix': error("An id with a prefix other than `req/` and the service's own."),
+  'price-unit': error('A price per the wrong unit for the prefix or kind of the entry.'),
+  'price-floor': error('A price below the floor.'),
+  'price-outlier': warning('A price ten times off its neighbours.'),
+  count: error('There are more or fewer entries than expected.'),
+  'limits-missing': error('A chat model without its limits.'),
+  'limit-wider': error('An entry with wider limits than its model, or more output than context.'),
+  'capability-fact': error('A capability without the fact it needs, or a fact without its capability.'),
+  // References
+  'alias-unknown': error('An alias of something that is not an entry.'),
+  'alias-of-alias': error('An alias of an alias.'),
+  'alias-shadows-id': error('An alias called like an entry.'),
+  'alias-retired': error('An alias of, or a fallback to, an entry that retires.'),
+  'fallback-unknown': error('The fallback is not an entry.'),
+  'fallback-not-chat': error('The fallback does not chat.'),
+  'successor-missing': error('An entry that retires without a successor.'),
+  'successor-unknown': error('A successor that is not an entry.'),
+  'successor-unfit': error('A successor that retires itself, or is of another kind.'),
+  'date-order': error('A retirement before the warning.'),
+  // Upstreams
+  'unknown-upstream': error('A target at an upstream that is not in upstreams.yaml.'),
+  'unused-upstream': warning('An upstream that no entry uses.'),
+  'upstream-repeated': error('The same target twice in one list.'),
+  'upstream-weightless': error('A list of targets whose weights are all 0.'),
+  'format-unreachable': error('A target at an upstream that does not speak its format.'),
+  'endpoint-unserved': error('An endpoint that no target of the entry serves.'),
+  'auth-incomplete': error('An auth scheme without what it needs.'),
+  credential: error('A credential in the catalogue.'),
+  'insecure-url': error('An address without TLS.'),
+  // Rules
+  'rule-billed': error('A rule that touches a field that is billed or metered.'),
+  'rule-shadowed': error('A rule whose effect a later rule undoes.'),
+  // Generated files
+  stale: error('A generated file that does not agree with its sources.'),
+} as const satisfies Record<string, CodeRow>
+
+export type Code = keyof typeof CODES

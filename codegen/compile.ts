@@ -1,0 +1,82 @@
+/** From source texts to findings and, when there is no error among them, tables. Pure: no file, clock or locale. */
+
+import type { CatalogueFile, FamilyFile, Tables, UpstreamsFile } from '../src/generated/types.ts'
+import { checkCatalogue } from './checks/check.ts'
+import { type Finding, isError, sortFindings } from './findings.ts'
+import { resolveTables } from './resolve.ts'
+import { compileValidators, readSchemas, type Schemas } from './schemas.ts'
+import { SourceFile, type SourceText } from './source.ts'
+import { validateFile } from './validate.ts'
+import { type CatalogueView, type SourceFiles, viewCatalogue } from './view.ts'
+
+export interface Compiled {
+  readonly findings: readonly Finding[]
+  /** null when a finding is an error. */
+  readonly tables: Tables | null
+  readonly view: CatalogueView
+}
+
+export interface Compiler {
+  readonly schemas: Schemas
+  compile(texts: readonly SourceText[]): Compiled
+}
+
+/** Reads the schemas once; each `compile` is independent of the others. */
+export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
+  const validators = compileValidators(schemas)
+  return {
+    schemas,
+    compile(texts) {
+      const findings: Finding[] = []
+      const files = sortOut(texts, findings)
+      const all = [files.catalogue, files.upstreams, ...files.families].filter(file => file !== undefined)
+      for (const file of all) findings.push(...file.findings)
+      if (files.catalogue !== undefined) findings.push(...validateFile(files.catalogue, validators.catalogue, schemas))
+      if (files.upstreams !== undefined) findings.push(...validateFile(files.upstreams, validators.upstreams, schemas))
+      for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
+      const view = viewCatalogue(files)
+      const isReadable = all.every(file => file.value !== undefined)
+      if (isReadable) findings.push(...checkCatalogue(view))
+      const sorted = sortFindings(findings)
+      if (sorted.some(isError) || files.catalogue === undefined || files.upstreams === undefined) {
+        return { findings: sorted, tables: null, view }
+      }
+      const sources = {
+        catalogue: files.catalogue.value as CatalogueFile,
+        upstreams: files.upstreams.value as UpstreamsFile,
+        families: files.families
+          .map(family => family.value as FamilyFile)
+          .toSorted((a, b) => (a.family < b.family ? -1 : 1)),
+      }
+      return { findings: sorted, tables: resolveTables(sources, schemas), view }
+    },
+  }
+}
+
+/** Which file is which, by its path below the catalogue folder. */
+function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles {
+  const families: SourceFile[] = []
+  let catalogue: SourceFile | undefined
+  let upstreams: SourceFile | undefined
+  const label = texts[0]?.path.split('/')[0] ?? 'catalogue'
+  for (const text of texts) {
+    const path = text.path.slice(label.length + 1)
+    if (path === 'catalogue.yaml') catalogue = new SourceFile(text)
+    else if (path === 'upstreams.yaml') upstreams = new SourceFile(text)
+    else if (/^families\/[^/]+\.yaml$/.test(path)) families.push(new SourceFile(text))
+    else if (!path.endsWith('.md')) {
+      const place = { file: text.path, line: 1, column: 1 }
+      const fix = 'move it to families/<family>.yaml, or delete it'
+      findings.push({ ...place, code: 'unexpected-file', message: 'nothing reads this file', fix })
+    }
+  }
+  for (const [name, file] of [
+    ['catalogue.yaml', catalogue],
+    ['upstreams.yaml', upstreams],
+  ] as const) {
+    if (file !== undefined) continue
+    const place = { file: `${label}/${name}`, line: 1, column: 1 }
+    findings.push({ ...place, code: 'missing-file', message: 'the file is not there', fix: 'bring it back' })
+  }
+  return { catalogue, upstreams, families }
+}

@@ -1,0 +1,47 @@
+/** Dialect facts: partial as authored, complete and in camelCase as the engine reads them. Both come from one schema. */
+
+import type { Schema } from './schemas.ts'
+
+export type Facts = Readonly<Record<string, unknown>>
+
+export function camelCase(key: string): string {
+  return key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+}
+
+/**
+ * Merges layers of facts, later ones first in rank, and fills in every default of the schema. Nested objects merge key by
+ * key, lists replace. Throws when a word of the schema has no default: then a table could not be complete.
+ */
+export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
+  const resolved: Record<string, unknown> = {}
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    const values = layers.map(layer => layer?.[key]).filter(value => value !== undefined)
+    if (property.properties !== undefined) {
+      resolved[camelCase(key)] = resolveFacts(property, values as Facts[])
+    } else {
+      if (property.default === undefined) throw new Error(`${schema.title ?? 'schema'}: "${key}" needs a default`)
+      resolved[camelCase(key)] = values.at(-1) ?? property.default
+    }
+  }
+  return resolved
+}
+
+/** The schema of what `resolveFacts` returns: every key there, in camelCase. */
+export function resolvedSchema(schema: Schema, title: string): Schema {
+  const properties = Object.entries(schema.properties ?? {}).map(([key, property]) => {
+    const child = property.properties === undefined ? property : resolvedSchema(property, title + pascalCase(key))
+    return [camelCase(key), child] as const
+  })
+  return {
+    title,
+    description: schema.description ?? title,
+    type: 'object',
+    additionalProperties: false,
+    required: properties.map(([key]) => key),
+    properties: Object.fromEntries(properties),
+  }
+}
+
+function pascalCase(key: string): string {
+  return key.charAt(0).toUpperCase() + camelCase(key).slice(1)
+}

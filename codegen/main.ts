@@ -1,0 +1,10 @@
+/** The command line of the catalogue: `node codegen/main.ts <verb>`. Exit status 1 when there is an error to mend. */
+
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { run } = await import('./run.ts')
+process.exitCode = await run(process.argv.slice(2), {
+  out: text => console.log(text),
+  err: text => console.error(text),
+})

@@ -1,0 +1,94 @@
+/** The JSON schemas: read once, compiled by Ajv for validation and bundled under the one root for the types. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
+
+export interface Schema {
+  title?: string
+  description?: string
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  examples?: unknown[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  oneOf?: Schema[]
+  definitions?: Record<string, Schema>
+  minimum?: number
+  maximum?: number
+  pattern?: string
+  tsType?: string
+  $ref?: string
+  $id?: string
+  [keyword: string]: unknown
+}
+
+export const SCHEMA_NAMES = ['root', 'catalogue', 'upstreams', 'family', 'dialect', 'rule', 'common', 'tables'] as const
+export type SchemaName = (typeof SCHEMA_NAMES)[number]
+
+export type Schemas = Readonly<Record<SchemaName, Schema>>
+
+const directory = join(import.meta.dirname, '..', 'schemas')
+
+/** Reads every schema. Throws when one is missing or not JSON: that is a fault of the program, not of the catalogue. */
+export function readSchemas(from: string = directory): Schemas {
+  const entries = SCHEMA_NAMES.map(name => {
+    const schema = JSON.parse(readFileSync(join(from, `${name}.schema.json`), 'utf8')) as Schema
+    return [name, schema] as const
+  })
+  return Object.fromEntries(entries) as Record<SchemaName, Schema>
+}
+
+export interface Validators {
+  readonly catalogue: ValidateFunction
+  readonly upstreams: ValidateFunction
+  readonly family: ValidateFunction
+}
+
+export function compileValidators(schemas: Schemas): Validators {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    discriminator: true,
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+  })
+  ajv.addKeyword('tsType')
+  for (const name of ['common', 'dialect', 'rule', 'family', 'upstreams', 'catalogue'] as const) {
+    ajv.addSchema(schemas[name])
+  }
+  const compiled = (name: SchemaName): ValidateFunction => {
+    const validate = ajv.getSchema(`${name}.schema.json`)
+    if (validate === undefined) throw new Error(`schema ${name} is not registered`)
+    return validate
+  }
+  return { catalogue: compiled('catalogue'), upstreams: compiled('upstreams'), family: compiled('family') }
+}
+
+/** The schema that a `$ref` of this project's form names (`x.schema.json`, with or without `#/definitions/name`, or local). */
+export function followReference(
+  schemas: Schemas,
+  home: SchemaName,
+  reference: string,
+): { schema: Schema; home: SchemaName } {
+  const [file = '', fragment = ''] = reference.split('#')
+  const name = (file === '' ? home : file.replace('.schema.json', '')) as SchemaName
+  const document = schemas[name]
+  const definition = fragment.startsWith('/definitions/') ? document.definitions?.[fragment.slice(13)] : document
+  if (definition === undefined) throw new Error(`schema reference ${reference} leads nowhere`)
+  return { schema: definition, home: name }
+}
+
+/** The schema itself, or what its `$ref` names; local references are looked for in every file. */
+export function findReference(schemas: Schemas, schema: Schema | undefined): Schema | undefined {
+  const reference = schema?.$ref
+  if (reference === undefined) return schema
+  if (!reference.startsWith('#')) return followReference(schemas, 'root', reference).schema
+  const name = reference.replace('#/definitions/', '')
+  return SCHEMA_NAMES.map(file => schemas[file].definitions?.[name]).find(found => found !== undefined)
+}

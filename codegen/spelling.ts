@@ -1,0 +1,44 @@
+/** "Did you mean": the nearest word of a list. */
+
+/** What to write instead of a word that is not in the list. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const nearest = nearestWord(word, known)
+  if (nearest !== undefined) return `did you mean "${nearest}"?`
+  const listed = known.toSorted().slice(0, 40).join(', ')
+  return known.length === 0 ? 'remove it' : `write one of: ${listed}`
+}
+
+/** The word that needs the fewest edits, when they are few enough to be a slip; ties go to the first in the list. */
+export function nearestWord(word: string, known: readonly string[]): string | undefined {
+  const limit = Math.max(1, Math.floor(word.length / 3))
+  let nearest: string | undefined
+  let fewest = limit + 1
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= fewest) continue
+    const edits = editDistance(word, candidate)
+    if (edits < fewest) {
+      fewest = edits
+      nearest = candidate
+    }
+  }
+  return nearest
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      let edits = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        edits = Math.min(edits, beforeLast[j - 2]! + 1)
+      row.push(edits)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[b.length]!
+}

@@ -1,0 +1,58 @@
+/** What follows from a model's wire format and an entry's id. */
+
+import type { ApiStandard, Channel, Endpoint, ModelKind } from '../src/generated/types.ts'
+
+export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
+  messages: 'chat',
+  chat_completions: 'chat',
+  images: 'image',
+  speech: 'speech',
+}
+
+/** The upstream endpoints that a format cannot do without, and those that it may also serve unchanged. */
+export const UPSTREAM_ENDPOINTS: Readonly<
+  Record<ApiStandard, { readonly needed: readonly Endpoint[]; readonly optional: readonly Endpoint[] }>
+> = {
+  messages: { needed: ['messages'], optional: [] },
+  chat_completions: { needed: ['chat_completions'], optional: ['responses'] },
+  images: { needed: ['images_generations'], optional: ['images_edits'] },
+  speech: { needed: ['audio_speech'], optional: [] },
+}
+
+/** Both chat endpoints serve every chat model: the gateway converts. */
+const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
+
+export const ENDPOINT_ORDER: readonly Endpoint[] = [
+  'messages',
+  'chat_completions',
+  'responses',
+  'images_generations',
+  'images_edits',
+  'audio_speech',
+]
+
+export function isStandard(word: string): word is ApiStandard {
+  return Object.hasOwn(KINDS, word)
+}
+
+/** Endpoints that one target serves to clients, given the paths of its upstream. */
+export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
+  const { needed, optional } = UPSTREAM_ENDPOINTS[standard]
+  const reached = [...needed, ...optional].filter(endpoint => Object.hasOwn(paths, endpoint))
+  const served =
+    KINDS[standard] === 'chat' && reached.includes(needed[0] as Endpoint) ? [...CHAT_ENDPOINTS, ...reached] : reached
+  return ENDPOINT_ORDER.filter(endpoint => served.includes(endpoint))
+}
+
+/** Prefix of the ids that are billed per call. */
+export const PER_CALL_PREFIX = 'req'
+
+/** The part of an id before its slash, or ''. */
+export function prefixOf(id: string): string {
+  const slash = id.indexOf('/')
+  return slash < 0 ? '' : id.slice(0, slash)
+}
+
+export function channelOf(id: string, service: string): Channel {
+  return prefixOf(id) === service ? 'aws' : 'standard'
+}

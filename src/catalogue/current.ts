@@ -1,0 +1,6 @@
+/** The catalogue in force, from the generated tables. */
+
+import { TABLES } from '../generated/tables.ts'
+import { type Catalogue, createCatalogue } from './catalogue.ts'
+
+export const catalogue: Catalogue = createCatalogue(TABLES)

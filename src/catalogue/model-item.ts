@@ -1,0 +1,155 @@
+/** One entry as `GET /v1/models` shows it: one shape that the OpenAI SDK, the Anthropic SDK and price-aware tools all read. */
+
+import type { ApiStandard, Capability, Dialect, ModelEntry } from '../generated/types.ts'
+
+export type ModelItem = Readonly<Record<string, unknown>>
+
+interface Lifecycle {
+  readonly isDeprecated: boolean
+  readonly isRetired: boolean
+}
+
+export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
+  const releasedMs = entry.releasedOn === null ? 0 : Date.parse(`${entry.releasedOn}T00:00:00Z`)
+  return {
+    id: entry.id,
+    object: 'model',
+    type: 'model',
+    created: releasedMs / 1000,
+    created_at: timestamp(releasedMs),
+    owned_by: entry.vendor,
+    display_name: entry.name,
+    name: entry.name,
+    description: entry.description,
+    context_length: entry.contextTokens,
+    max_input_tokens: entry.contextTokens,
+    max_tokens: entry.outputTokensMax,
+    top_provider: { context_length: entry.contextTokens, max_completion_tokens: entry.outputTokensMax },
+    architecture: { input_modalities: inputModalities(entry), output_modalities: [OUTPUT_MODALITIES[entry.kind]] },
+    capabilities: capabilities(entry),
+    supported_parameters: supportedParameters(entry),
+    channel: entry.channel,
+    api_standard: entry.apiStandard,
+    endpoints: entry.endpoints,
+    aliases: entry.aliases,
+    price: { currency: 'VND', unit: PRICE_UNITS[entry.price.per], amount: String(entry.price.vnd) },
+    lifecycle: lifecycle.isRetired ? 'retired' : lifecycle.isDeprecated ? 'deprecated' : 'active',
+    deprecated_at: lifecycle.isDeprecated ? dayOrNull(entry.deprecated?.sinceOn) : null,
+    retires_at: dayOrNull(entry.deprecated?.retiresOn),
+    successor: entry.deprecated?.successor ?? null,
+    line: null,
+  }
+}
+
+const PRICE_UNITS = { mtok: '1M_tokens', request: 'request', image: 'image' } as const
+const OUTPUT_MODALITIES = { chat: 'text', image: 'image', speech: 'audio' } as const
+
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('.000Z', 'Z')
+}
+
+function dayOrNull(date: string | null | undefined): string | null {
+  return date === null || date === undefined ? null : `${date}T00:00:00Z`
+}
+
+function inputModalities(entry: ModelEntry): string[] {
+  const takesImages = entry.capabilities.includes('vision') || entry.endpoints.includes('images_edits')
+  return takesImages ? ['text', 'image'] : ['text']
+}
+
+/** The preferred target speaks for the entry. */
+function dialectOf(entry: ModelEntry): Dialect | undefined {
+  return entry.upstreams[0]?.dialect
+}
+
+function supported(isSupported: boolean): { supported: boolean } {
+  return { supported: isSupported }
+}
+
+/** The price list's own labels, then the Anthropic SDK's names, each as `{supported}`. */
+function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
+  const has = (capability: Capability) => entry.capabilities.includes(capability)
+  const isChat = entry.kind === 'chat'
+  const dialect = dialectOf(entry)
+  const speaksMessages = entry.apiStandard === 'messages'
+  return {
+    reasoning: supported(has('reasoning')),
+    vision: supported(has('vision')),
+    tools: supported(has('tools')),
+    streaming: supported(has('streaming')),
+    batch: supported(false),
+    citations: supported(speaksMessages),
+    code_execution: supported(false),
+    context_management: {
+      supported: speaksMessages,
+      clear_thinking_20251015: supported(speaksMessages),
+      clear_tool_uses_20250919: supported(speaksMessages),
+      compact_20260112: supported(false),
+    },
+    effort: effort(has('reasoning') ? dialect : undefined),
+    image_input: supported(has('vision')),
+    pdf_input: supported(isChat && dialect !== undefined && dialect.documents !== 'reject'),
+    server_tools: { supported: false, code_execution: supported(false), web_search: supported(false) },
+    structured_outputs: supported(isChat && dialect !== undefined && takesSchemas(dialect)),
+    thinking: thinking(has('reasoning'), dialect, entry.apiStandard),
+  }
+}
+
+function takesSchemas(dialect: Dialect): boolean {
+  return dialect.structuredOutput === 'native' || dialect.structuredOutput === 'json_schema'
+}
+
+function effort(dialect: Dialect | undefined): Readonly<Record<string, unknown>> {
+  const levels: readonly string[] = dialect?.reasoning.levels ?? []
+  return {
+    supported: levels.length > 0,
+    low: supported(levels.includes('low')),
+    medium: supported(levels.includes('medium')),
+    high: supported(levels.includes('high')),
+    xhigh: supported(levels.includes('xhigh')),
+    max: supported(levels.includes('max')),
+  }
+}
+
+/** What a request in the messages format may say under `thinking`; for chat models the gateway converts budgets to levels. */
+function thinking(
+  reasons: boolean,
+  dialect: Dialect | undefined,
+  standard: ApiStandard,
+): Readonly<Record<string, unknown>> {
+  const parameter = dialect?.reasoning.parameter ?? 'none'
+  const steers = reasons && parameter !== 'none'
+  const isConverted = standard !== 'messages'
+  const takesBudget = parameter === 'budget' || (parameter === 'adaptive' && dialect?.reasoning.budgetAccepted === true)
+  return {
+    supported: reasons,
+    types: {
+      adaptive: supported(steers && (isConverted || parameter === 'adaptive')),
+      between_tools: supported(false),
+      disabled: supported(!reasons || dialect?.reasoning.off !== 'no'),
+      enabled: supported(steers && (isConverted || takesBudget)),
+    },
+  }
+}
+
+/** Request fields worth sending, in the names that price-aware tools know. */
+function supportedParameters(entry: ModelEntry): string[] {
+  if (entry.kind === 'image') return ['n', 'prompt', 'size']
+  if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']
+  const dialect = dialectOf(entry)
+  const parameters = ['max_tokens']
+  if (entry.capabilities.includes('streaming')) parameters.push('stream')
+  if (entry.capabilities.includes('tools')) parameters.push('tools', 'tool_choice')
+  if (entry.capabilities.includes('reasoning')) parameters.push('reasoning')
+  if (dialect === undefined) return parameters.toSorted()
+  if (entry.capabilities.includes('tools') && dialect.parallelToolCalls) parameters.push('parallel_tool_calls')
+  if (entry.capabilities.includes('reasoning') && dialect.reasoning.parameter !== 'none') {
+    parameters.push('reasoning_effort')
+  }
+  if (dialect.stopMax > 0) parameters.push('stop')
+  if (dialect.sampling !== 'none') parameters.push('temperature', 'top_p')
+  if (dialect.topK) parameters.push('top_k')
+  if (dialect.structuredOutput !== 'prompt') parameters.push('response_format')
+  if (takesSchemas(dialect)) parameters.push('structured_outputs')
+  return parameters.toSorted()
+}

@@ -1,0 +1,162 @@
+/** The bodies of `GET /v1/models` and `GET /v1/models/{id}`: rendered once, cached, each with its ETag. */
+
+import { createHash } from 'node:crypto'
+import type { Capability, Channel, Endpoint } from '../generated/types.ts'
+import type { Catalogue, CatalogueItem } from './catalogue.ts'
+import { type ModelItem, modelItem } from './model-item.ts'
+
+/** Query parameters as they came; absent ones are undefined. */
+export interface ModelListQuery {
+  readonly channel?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly capability?: string | undefined
+  /** Most items of one page; without it all come at once. */
+  readonly limit?: string | undefined
+  readonly after_id?: string | undefined
+  readonly before_id?: string | undefined
+}
+
+export interface RenderedBody {
+  readonly body: string
+  /** Strong, with its quotes. */
+  readonly etag: string
+}
+
+export type ModelListResult = RenderedBody | { readonly problem: string }
+
+export interface ModelList {
+  /** The list, filtered and paged. `problem` says which parameter is wrong and what to write (a 400). */
+  list(query: ModelListQuery): ModelListResult
+  /** One entry by id or alias, or null. */
+  one(name: string): RenderedBody | null
+}
+
+const CHANNELS: readonly Channel[] = ['standard', 'aws']
+const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
+const ENDPOINTS: readonly Endpoint[] = [
+  'messages',
+  'chat_completions',
+  'responses',
+  'images_generations',
+  'images_edits',
+  'audio_speech',
+]
+const LIMIT_MAX = 1000
+
+interface Rendered {
+  readonly catalogueItem: CatalogueItem
+  readonly item: ModelItem
+  readonly json: string
+}
+
+export function createModelList(catalogue: Catalogue, now: () => number = Date.now): ModelList {
+  // Both caches are bounded: by the product of the filter words, and by the number of entries.
+  const lists = new Map<string, RenderedBody>()
+  const single = new Map<string, RenderedBody>()
+  let epoch = ''
+  let rendered: readonly Rendered[] = []
+
+  const refresh = () => {
+    const time = now()
+    const warned = catalogue.items.filter(item => item.deprecatedFromMs <= time).length
+    const current = `${warned}/${catalogue.retiredCount()}`
+    if (current === epoch) return
+    epoch = current
+    lists.clear()
+    single.clear()
+    rendered = catalogue.items
+      .filter(item => !catalogue.isRetired(item))
+      .map(catalogueItem => {
+        const isDeprecated = catalogueItem.deprecatedFromMs <= time
+        const item = modelItem(catalogueItem.entry, { isDeprecated, isRetired: false })
+        return { catalogueItem, item, json: JSON.stringify(item) }
+      })
+  }
+
+  return {
+    list(query) {
+      refresh()
+      const problem = findProblem(query)
+      if (problem !== null) return { problem }
+      const isPaged = query.limit !== undefined || query.after_id !== undefined || query.before_id !== undefined
+      const key = `${query.channel ?? ''} ${query.endpoint ?? ''} ${query.capability ?? ''}`
+      const known = isPaged ? undefined : lists.get(key)
+      if (known !== undefined) return known
+      const matching = rendered.filter(each => matches(each.catalogueItem, query))
+      const page = isPaged ? cut(matching, query) : { items: matching, hasMore: false }
+      if ('problem' in page) return page
+      const body = renderList(page.items, page.hasMore)
+      if (!isPaged) lists.set(key, body)
+      return body
+    },
+    one(name) {
+      refresh()
+      const resolution = catalogue.resolve(name)
+      if (resolution === null) return null
+      const { id } = resolution.entry
+      const known = single.get(id)
+      if (known !== undefined) return known
+      const found = rendered.find(each => each.catalogueItem.entry.id === id)
+      if (found === undefined) return null
+      const body = withEtag(found.json)
+      single.set(id, body)
+      return body
+    },
+  }
+}
+
+function findProblem(query: ModelListQuery): string | null {
+  const words: readonly [string, string | undefined, readonly string[]][] = [
+    ['channel', query.channel, CHANNELS],
+    ['endpoint', query.endpoint, ENDPOINTS],
+    ['capability', query.capability, CAPABILITIES],
+  ]
+  for (const [name, value, known] of words) {
+    if (value !== undefined && !known.includes(value)) return `${name}: must be one of ${known.join(', ')}`
+  }
+  if (query.limit !== undefined && !(/^[0-9]{1,4}$/.test(query.limit) && inLimits(Number(query.limit)))) {
+    return `limit: must be a whole number from 1 to ${LIMIT_MAX}`
+  }
+  if (query.after_id !== undefined && query.before_id !== undefined) return 'after_id, before_id: send one of the two'
+  return null
+}
+
+function inLimits(limit: number): boolean {
+  return limit >= 1 && limit <= LIMIT_MAX
+}
+
+function matches({ entry }: CatalogueItem, query: ModelListQuery): boolean {
+  if (query.channel !== undefined && entry.channel !== query.channel) return false
+  if (query.endpoint !== undefined && !entry.endpoints.some(endpoint => endpoint === query.endpoint)) return false
+  return query.capability === undefined || entry.capabilities.some(capability => capability === query.capability)
+}
+
+type Page = { readonly items: readonly Rendered[]; readonly hasMore: boolean } | { readonly problem: string }
+
+/** A page behind `after_id`, or the last one before `before_id`. */
+function cut(matching: readonly Rendered[], query: ModelListQuery): Page {
+  const limit = query.limit === undefined ? LIMIT_MAX : Number(query.limit)
+  const cursor = query.after_id ?? query.before_id
+  const at = matching.findIndex(each => each.catalogueItem.entry.id === cursor)
+  if (cursor !== undefined && at < 0) {
+    const name = query.after_id !== undefined ? 'after_id' : 'before_id'
+    return { problem: `${name}: must be the id of a listed model` }
+  }
+  if (query.before_id !== undefined) {
+    const from = Math.max(0, at - limit)
+    return { items: matching.slice(from, at), hasMore: from > 0 }
+  }
+  const items = matching.slice(at + 1, at + 1 + limit)
+  return { items, hasMore: at + 1 + items.length < matching.length }
+}
+
+function renderList(items: readonly Rendered[], hasMore: boolean): RenderedBody {
+  const id = (each: Rendered | undefined) => JSON.stringify(each?.catalogueItem.entry.id ?? null)
+  const data = items.map(each => each.json).join(',')
+  const ends = `"first_id":${id(items[0])},"last_id":${id(items.at(-1))}`
+  return withEtag(`{"object":"list","data":[${data}],"has_more":${hasMore},${ends}}`)
+}
+
+function withEtag(body: string): RenderedBody {
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` }
+}

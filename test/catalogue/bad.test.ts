@@ -1,0 +1,43 @@
+/** Each finding has a catalogue with that mistake under bad/<code>/, laid over the good one, and its exact text. */
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { CODES, type Code } from '../../codegen/codes.ts'
+import { formatFindings, isError } from '../../codegen/findings.ts'
+import { readCatalogue } from '../../codegen/source.ts'
+import { compiler, goodTexts, withFiles } from './support.ts'
+
+const bad = join(import.meta.dirname, 'bad')
+/** What no source file can show: see generate.test.ts. */
+const ELSEWHERE: readonly string[] = ['stale']
+
+function fixtureTexts(code: string) {
+  const directory = join(bad, code)
+  const changes: Record<string, string | null> = {}
+  for (const { path, text } of readCatalogue(directory, 'fixture')) {
+    if (!path.endsWith('.txt')) changes[path.replace('fixture/', '')] = text
+  }
+  const absent = join(directory, 'absent.txt')
+  if (existsSync(absent)) changes[readFileSync(absent, 'utf8').trim()] = null
+  return withFiles(changes)
+}
+
+test('the good catalogue has no findings', () => {
+  expect(formatFindings(compiler.compile(goodTexts()).findings, 'text')).toBe('')
+})
+
+test('every code has a fixture, and every fixture a code', () => {
+  const codes = Object.keys(CODES).filter(code => !ELSEWHERE.includes(code))
+  expect(readdirSync(bad).toSorted()).toEqual(codes.toSorted())
+})
+
+test.each(readdirSync(bad))('%s is found and said in these words', code => {
+  const { findings, tables } = compiler.compile(fixtureTexts(code))
+  const expectation = join(bad, code, 'expected.txt')
+  const text = `${formatFindings(findings, 'text')}\n`
+  if (process.env.UPDATE_EXPECTED === '1') writeFileSync(expectation, text)
+  expect(text).toBe(readFileSync(expectation, 'utf8'))
+  expect(findings.map(finding => finding.code)).toContain(code as Code)
+  expect(tables === null).toBe(findings.some(isError))
+})

@@ -1,0 +1,29 @@
+/** Helpers: the small good catalogue, and changes to it. */
+
+import { join } from 'node:path'
+import { createCompiler } from '../../codegen/compile.ts'
+import { readCatalogue, type SourceText } from '../../codegen/source.ts'
+
+export const compiler = createCompiler()
+
+export function goodTexts(): SourceText[] {
+  return readCatalogue(join(import.meta.dirname, 'good'), 'catalogue')
+}
+
+/** The good catalogue with files replaced, added, or (null) taken away. */
+export function withFiles(changes: Readonly<Record<string, string | null>>): SourceText[] {
+  const files = new Map(goodTexts().map(({ path, text }) => [path, text]))
+  for (const [name, text] of Object.entries(changes)) {
+    if (text === null) files.delete(`catalogue/${name}`)
+    else files.set(`catalogue/${name}`, text)
+  }
+  return [...files].map(([path, text]) => ({ path, text })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** The good catalogue with one passage of one file replaced. Throws when the passage is not there exactly once. */
+export function withPassage(name: string, passage: string, replacement: string): SourceText[] {
+  const source = goodTexts().find(({ path }) => path === `catalogue/${name}`)
+  if (source === undefined || source.text.split(passage).length !== 2)
+    throw new Error(`not once in ${name}: ${passage}`)
+  return withFiles({ [name]: source.text.replace(passage, () => replacement) })
+}
