@@ -275,8 +275,8 @@ export interface DialectFacts {
   readonly user_characters?: ("any" | "word")
   /** `stream_options.include_usage` is accepted. */
   readonly stream_options?: boolean
-  /** extra_content: tool calls carry a signature there that must come back with the same call. */
-  readonly thought_signature?: ("none" | "extra_content")
+  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
+  readonly thought_signature_path?: string
   /** Signature that is accepted for calls which another model made; empty: none is sent. */
   readonly thought_signature_placeholder?: string
   /** Message threads are accepted. */
@@ -658,8 +658,8 @@ export interface Dialect {
   readonly userCharacters: ("any" | "word")
   /** `stream_options.include_usage` is accepted. */
   readonly streamOptions: boolean
-  /** extra_content: tool calls carry a signature there that must come back with the same call. */
-  readonly thoughtSignature: ("none" | "extra_content")
+  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
+  readonly thoughtSignaturePath: string
   /** Signature that is accepted for calls which another model made; empty: none is sent. */
   readonly thoughtSignaturePlaceholder: string
   /** Message threads are accepted. */

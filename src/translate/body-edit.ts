@@ -1,6 +1,6 @@
 /** Changes to a request body, as data: a relay applies them to the bytes, so that everything else stays as it came. */
 
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, unescapeKey } from '../lib/json.ts'
 
 /** `path` is an RFC 6901 pointer. `set` replaces the value or adds the key; the object that holds it exists. */
 export type BodyEdit =
@@ -14,10 +14,7 @@ export type BodyEdit =
 export function applyEdits(body: JsonObject, edits: readonly BodyEdit[]): JsonObject {
   let edited: JsonValue = body
   for (const edit of edits) {
-    const keys = edit.path
-      .split('/')
-      .slice(1)
-      .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const keys = edit.path.split('/').slice(1).map(unescapeKey)
     edited = applyAt(edited, keys, edit)
   }
   return isObject(edited) ? edited : body
