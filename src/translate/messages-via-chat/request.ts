@@ -1,6 +1,5 @@
 /** A messages request as a chat request. */
 
-import { GatewayError } from '../../errors.ts'
 import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { endUserId } from '../end-user.ts'
 import { ToolNames, UpstreamIds } from '../names.ts'
@@ -9,10 +8,11 @@ import { isCall, type PairedTurn, pairResults } from '../pairing.ts'
 import type { ToolWish, Turn } from '../pieces.ts'
 import { planChatReasoning, planForcedTool } from '../reasoning-plan.ts'
 import { type ReasoningWish, readMessagesReasoning } from '../reasoning-wish.ts'
-import { refuse, refuseCapability } from '../refuse.ts'
+import { refuse, refuseReasoning } from '../refuse.ts'
 import { convertSampling } from '../sampling.ts'
 import { stopSequences } from '../stops.ts'
 import { planChatStructure, REPLY_TOOL } from '../structure.ts'
+import { refuseThread } from '../threads.ts'
 import type { TranslationContext } from '../translator.ts'
 import { messagesRefusals, readConversation } from './read-conversation.ts'
 import { readStructure, readTools } from './read-tools.ts'
@@ -86,32 +86,9 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
 
 /** What would change the meaning of the request if it were left out. */
 function refuseUnsupported(messages: JsonObject): void {
-  const thread = objectOrNull(messages.thread)
-  if (thread?.type === 'continue') {
-    throw new GatewayError('thread_not_found', { details: { error_code: 'thread_not_found' } })
-  }
-  if (thread !== null) {
-    throw new GatewayError('thread_unsupported', {
-      details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
-    })
-  }
+  refuseThread(messages)
   if (arrayOrEmpty(messages.mcp_servers).length > 0) {
     refuse('mcp_servers', 'remote tool servers are not available with this model; connect to them from your client')
-  }
-}
-
-/** For operators who would rather have clients adapt than have a wish left out: the texts that coding agents act upon. */
-function refuseReasoning(
-  messages: JsonObject,
-  wish: ReasoningWish,
-  { parameter, levels }: TranslationContext['target']['dialect']['reasoning'],
-): void {
-  if (wish.effort !== null && levels.length === 0) {
-    refuseCapability('effort_unsupported', 'This model does not support the effort parameter.')
-  }
-  const type = textOrNull(objectOrNull(messages.thinking)?.type)
-  if (type !== null && type !== 'disabled' && parameter === 'none') {
-    refuseCapability(`thinking_type:${type}`, `${type} thinking is not supported on this model`)
   }
 }
 
