@@ -44,6 +44,18 @@ export const ERRORS = {
     message: 'The model refused the request.',
     final: true,
   },
+  thread_unsupported: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Message threads are not available with this model; send the whole conversation.',
+    final: true,
+  },
+  thread_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'There is no such message thread; send the whole conversation.',
+    final: true,
+  },
   authentication_failed: {
     status: 401,
     type: 'authentication_error',
