@@ -36,6 +36,8 @@ export interface ConfigLimits {
   readonly holdTokensPerImage: number
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
+  /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
+  readonly settleWaitMs: number
   readonly upstreamConnectionsMax: number
   readonly rememberedKeysMax: number
   readonly rememberedKeyMs: number
@@ -65,6 +67,7 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   pingAfterMs: { fallback: 15_000, min: 100, max: 120_000 },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
+  settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },

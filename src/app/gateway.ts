@@ -69,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     instanceName: options.instanceName ?? `${hostname()}-${config.port}`,
     spoolDir: join(config.dataDir, 'spool'),
     report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
-    limits: { admissionWaitMs: config.limits.admissionWaitMs },
+    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
   })
   const keyFinder = createKeyFinder({ url: databaseUrl })
   const readiness = new Readiness({ databaseAnswers: () => databaseAnswers(sql) })

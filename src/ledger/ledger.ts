@@ -21,8 +21,17 @@ export interface RunningLedger extends Ledger {
   figures(): { waiting: number; open: number; owed: number }
 }
 
-/** Ledger statements must never be planned as a scan of a table that was small or had no statistics when it was new. */
-const SESSION = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', work_mem: '16MB' }
+/**
+ * One plan for every size of batch, made of look-ups by index only: a table that was small or had no statistics when
+ * the plan was made may be large a minute later.
+ */
+const SESSION = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+}
 
 interface Parts {
   readonly options: LedgerOptions

@@ -29,7 +29,8 @@ export interface WalletState {
 /**
  * Charge = least(cost, balance): money is left uncollected only when the balance is exactly zero. Each row gets the
  * next seq of its wallet. A call that has its row already makes the whole statement fail with 23505: an anti-join
- * here would be planned badly while a table is young.
+ * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and what the
+ * update returns reaches the wallet's calls by a window.
  */
 const SETTLE = `
 with r as materialized (
@@ -46,31 +47,43 @@ w as materialized (
   select account_id from wallet where account_id in (select account_id from r)
    order by account_id for no key update),
 d as (
-  delete from hold h using r, w
-   where h.account_id = r.account_id and h.call_id = r.call_id and w.account_id = h.account_id
+  delete from hold h using r
+   where h.account_id = r.account_id and h.call_id = r.call_id and (select count(*) from w) > 0
   returning h.account_id, h.amount_micro_vnd),
-rel as materialized (select account_id, sum(amount_micro_vnd)::bigint as released from d group by 1),
-q as materialized (
-  select r.*, row_number() over p as k, (sum(r.cost) over p - r.cost)::bigint as before
-    from r join w using (account_id)
-  window p as (partition by r.account_id order by r.n rows unbounded preceding)),
 t as materialized (
-  select s.account_id, coalesce(rel.released, 0) as released, s.cost, s.k
-    from (select account_id, sum(cost)::bigint as cost, count(*) as k from q group by 1) s
-    left join rel using (account_id)),
+  select account_id, sum(released)::bigint as released, sum(cost)::bigint as cost, sum(k)::bigint as k
+    from (select account_id, amount_micro_vnd as released, 0::bigint as cost, 0 as k from d
+          union all
+          select account_id, 0, cost, 1 from r) y
+   group by account_id),
 upd as (
   update wallet set
      balance_micro_vnd = wallet.balance_micro_vnd - least(t.cost, wallet.balance_micro_vnd),
      held_micro_vnd    = wallet.held_micro_vnd - t.released,
      seq               = wallet.seq + t.k
-    from t where wallet.account_id = t.account_id
+    from t where wallet.account_id = t.account_id and (select count(*) from w) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance, old.seq as seq,
             wallet.balance_micro_vnd as balance_now, wallet.balance_micro_vnd - wallet.held_micro_vnd as available_now),
+z as (
+  select account_id, null::uuid as call_id, null::bigint as key_id, null as entry_id, null as requested_name,
+         null::smallint as endpoint, null::smallint as status, 0::bigint as cost, null::bigint as input_tokens,
+         null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
+         null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
+         null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated, null::timestamptz as opened_at,
+         0 as n, balance, seq, balance_now, available_now from upd
+  union all
+  select r.*, null, null, null, null from r),
+q as (
+  select account_id, call_id, key_id, entry_id, requested_name, endpoint, status, cost, input_tokens, output_tokens,
+         cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, first_byte_ms, latency_ms, streamed, estimated,
+         opened_at, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
+         first_value(balance) over p as balance, first_value(seq) over p as seq_before,
+         first_value(balance_now) over p as balance_now, first_value(available_now) over p as available_now
+    from z window p as (partition by account_id order by n rows unbounded preceding)),
 c as materialized (
-  select q.*, upd.seq + q.k as seq, upd.balance_now, upd.available_now,
-         greatest(0, least(q.cost, upd.balance - q.before))::bigint as charged,
-         greatest(0, upd.balance - q.before - q.cost)::bigint as balance_after
-    from q join upd using (account_id)),
+  select *, seq_before + k as seq, greatest(0, least(cost, balance - before))::bigint as charged,
+         greatest(0, balance - before - cost)::bigint as balance_after
+    from q where n > 0 and balance is not null),
 u as (
   insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
                      cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
@@ -89,8 +102,7 @@ x as (
          input_tokens = t.input_tokens + excluded.input_tokens, output_tokens = t.output_tokens + excluded.output_tokens,
          images = t.images + excluded.images, cost_micro_vnd = t.cost_micro_vnd + excluded.cost_micro_vnd,
          charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd)
-select c.charged, c.balance_after, c.balance_now, c.available_now
-  from r left join c using (n) order by r.n`
+select n::integer, charged, balance_after, balance_now, available_now from c`
 
 const LOOKUP = `
 select u.call_id, u.charged, u.balance_after
@@ -104,18 +116,19 @@ with r as materialized (select * from unnest($1::text[]::bigint[], $2::text[]::u
 w as materialized (
   select account_id from wallet where account_id in (select account_id from r) order by account_id for no key update),
 d as (
-  delete from hold h using r, w
-   where h.account_id = r.account_id and h.call_id = r.call_id and w.account_id = h.account_id
+  delete from hold h using r
+   where h.account_id = r.account_id and h.call_id = r.call_id and (select count(*) from w) > 0
   returning h.account_id, h.amount_micro_vnd)
 update wallet set held_micro_vnd = wallet.held_micro_vnd - s.released
   from (select account_id, sum(amount_micro_vnd)::bigint as released from d group by 1) s
  where wallet.account_id = s.account_id`
 
 interface SettleRow {
-  readonly charged: string | null
-  readonly balance_after: string | null
-  readonly balance_now: string | null
-  readonly available_now: string | null
+  readonly n: number
+  readonly charged: string
+  readonly balance_after: string
+  readonly balance_now: string
+  readonly available_now: string
 }
 
 interface LookupRow {
@@ -149,15 +162,13 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
     plainArray(batch.map(call => call.openedAt.toISOString())),
   ])
   const wallets = new Map<number, WalletState>()
-  const calls = rows.map((row, index) => {
-    const { charged, balance_after, balance_now, available_now } = row
-    if (charged === null || balance_after === null || balance_now === null || available_now === null) return null
-    const { accountId } = batch[index]!
-    if (!wallets.has(accountId)) {
-      wallets.set(accountId, { balanceMicroVnd: money(balance_now), availableMicroVnd: money(available_now) })
-    }
-    return { chargedMicroVnd: money(charged), balanceAfterMicroVnd: money(balance_after) }
-  })
+  const calls: (SettledCall | null)[] = batch.map(() => null)
+  for (const row of rows) {
+    const { accountId } = batch[row.n - 1]!
+    calls[row.n - 1] = { chargedMicroVnd: money(row.charged), balanceAfterMicroVnd: money(row.balance_after) }
+    if (wallets.has(accountId)) continue
+    wallets.set(accountId, { balanceMicroVnd: money(row.balance_now), availableMicroVnd: money(row.available_now) })
+  }
   return { calls, wallets }
 }
 

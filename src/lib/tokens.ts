@@ -1,66 +1,64 @@
 /**
- * Token counts from the o200k byte-pair vocabulary. The vocabulary (2.4 MB) is read on first use, or ahead of it by
- * `warmTokens`; counting is linear for every input: words are cut to a bounded length and very long texts are sampled.
+ * Token counts by the o200k byte-pair vocabulary. Linear in every input: runs without a break are cut to a bounded
+ * length, and very long texts are counted in windows. About 1 ms for 100 kB; the first call reads the vocabulary.
  */
 
-import { createRequire } from 'node:module'
-import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants'
+import { PieceReader } from './token-pieces.ts'
+import { hash, NO_RANK, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
-/** Bounds that keep counting linear. */
 export const TOKEN_LIMITS = {
   /** A longer run without a break is cut; byte-pair merging is quadratic in this. */
-  pieceCharactersMax: 96,
+  pieceBytesMax: 128,
   /** A longer text is counted in evenly spread windows of this total size and scaled up. */
-  exactCharactersMax: 2_000_000,
+  exactCharactersMax: 500_000,
   /** Windows of a sampled text. */
-  windows: 64,
-  /** Remembered counts of pieces that are not one token. */
-  cachedPiecesMax: 20_000,
+  windows: 50,
+  /** Remembered counts of pieces that are more than one token. */
+  rememberedPieces: 2 ** 15,
 } as const
 
-type Vocabulary = Map<string, number>
+const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
+/** 0: nothing remembered here. */
+const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
-let vocabulary: Vocabulary | null = null
-const pieceCounts = new Map<string, number>()
-
-/** Reads the vocabulary (about 200 ms of blocking work, once per process). */
+/** Reads the vocabulary ahead of the first count: some tens of milliseconds of blocking work, once per process. */
 export function warmTokens(): void {
-  loadVocabulary()
+  vocabulary()
 }
 
-/** Tokens of `text`. Exact up to `exactCharactersMax` but for runs above `pieceCharactersMax`; an estimate above. */
+/** Exact up to `exactCharactersMax` characters, save for runs above `pieceBytesMax`; beyond that an estimate. */
 export function countTokens(text: string): number {
-  if (text.length > TOKEN_LIMITS.exactCharactersMax) return countSampled(text)
+  if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
+  const bytes = Buffer.from(text, 'utf8')
+  const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
+  const ranks = vocabulary()
   let tokens = 0
-  for (const piece of tokenPieces(text)) tokens += countPiece(piece)
+  for (let start = 0; start < bytes.length; ) {
+    const end = reader.pieceEnd(start)
+    tokens += pieceTokens(bytes, start, end, ranks)
+    start = end
+  }
   return tokens
 }
 
-/** The text in pieces (words with their leading space, digit groups, punctuation) whose token counts add up. */
-export function tokenPieces(text: string): string[] {
-  const pieces = text.match(O200K_TOKEN_SPLIT_REGEX) ?? []
-  const limit = TOKEN_LIMITS.pieceCharactersMax
-  if (!pieces.some(piece => piece.length > limit)) return pieces
-  return pieces.flatMap(piece => {
-    const parts: string[] = []
-    for (let start = 0; start < piece.length; start += limit) parts.push(piece.slice(start, start + limit))
-    return parts
-  })
+export interface TokenPiece {
+  readonly text: string
+  readonly tokens: number
 }
 
-/** Tokens of one piece of `tokenPieces`. */
-export function countPiece(piece: string): number {
-  const ranks = loadVocabulary()
-  if (ranks.has(piece)) return 1
-  const known = pieceCounts.get(piece)
-  if (known !== undefined) return known
-  const count = mergeCount(piece, ranks)
-  if (pieceCounts.size >= TOKEN_LIMITS.cachedPiecesMax) pieceCounts.clear()
-  pieceCounts.set(piece, count)
-  return count
+/** The text in pieces (words with their leading space, digits, signs) whose token counts add up to the whole. */
+export function* tokenPieces(text: string): Generator<TokenPiece> {
+  const bytes = Buffer.from(text, 'utf8')
+  const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
+  const ranks = vocabulary()
+  for (let start = 0; start < bytes.length; ) {
+    const end = reader.pieceEnd(start)
+    yield { text: bytes.toString('utf8', start, end), tokens: pieceTokens(bytes, start, end, ranks) }
+    start = end
+  }
 }
 
-function countSampled(text: string): number {
+function countWindows(text: string): number {
   const { exactCharactersMax, windows } = TOKEN_LIMITS
   const windowCharacters = Math.floor(exactCharactersMax / windows)
   const stride = (text.length - windowCharacters) / (windows - 1)
@@ -72,44 +70,36 @@ function countSampled(text: string): number {
   return Math.round((tokens * text.length) / (windowCharacters * windows))
 }
 
-/** Byte-pair merging over Latin-1 keys of UTF-8 bytes; quadratic in the (bounded) length. */
-function mergeCount(piece: string, ranks: Vocabulary): number {
-  const bytes = Buffer.from(piece, 'utf8')
-  const ends: number[] = []
-  for (let index = 0; index < bytes.length; index += 1) ends.push(index + 1)
-  const rankOf = (start: number, end: number) => ranks.get(keyOf(bytes, start, end)) ?? Number.POSITIVE_INFINITY
-  while (ends.length > 1) {
-    let best = -1
-    let bestRank = Number.POSITIVE_INFINITY
-    for (let index = 0; index + 1 < ends.length; index += 1) {
-      const rank = rankOf(index === 0 ? 0 : ends[index - 1]!, ends[index + 1]!)
-      if (rank < bestRank) {
-        bestRank = rank
-        best = index
-      }
-    }
-    if (best === -1) break
-    ends.splice(best, 1)
-  }
-  return ends.length
+function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
+  if (end - start === 1 || ranks.rank(bytes, start, end) !== NO_RANK) return 1
+  const { slot, check } = hash(bytes, start, end)
+  const place = slot % TOKEN_LIMITS.rememberedPieces
+  if (knownCounts[place] !== 0 && knownChecks[place] === check) return knownCounts[place]!
+  const count = mergedParts(bytes, start, end, ranks)
+  knownChecks[place] = check
+  knownCounts[place] = count
+  return count
 }
 
-/** Bytes that are no UTF-8 text are kept apart by a prefix that no token starts with. */
-function keyOf(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('utf8', start, end)
-  return text.includes('\uFFFD') ? `\uFFFE${bytes.toString('latin1', start, end)}` : text
-}
+/** Where each part of the piece begins, and the rank of joining it with the next one. */
+const partStarts = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
+const joinRanks = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 
-function loadVocabulary(): Vocabulary {
-  if (vocabulary !== null) return vocabulary
-  const module = createRequire(import.meta.url)('gpt-tokenizer/bpeRanks/o200k_base') as {
-    default: readonly (string | readonly number[])[]
+/** Joins the pair of lowest rank until no pair is a token; the number of parts that are left. */
+function mergedParts(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
+  let parts = end - start
+  for (let index = 0; index <= parts; index += 1) partStarts[index] = start + index
+  for (let index = 0; index + 1 < parts; index += 1)
+    joinRanks[index] = ranks.rank(bytes, start + index, start + index + 2)
+  while (parts > 1) {
+    let best = 0
+    for (let index = 1; index + 1 < parts; index += 1) if (joinRanks[index]! < joinRanks[best]!) best = index
+    if (joinRanks[best] === NO_RANK) break
+    partStarts.copyWithin(best + 1, best + 2, parts + 1)
+    joinRanks.copyWithin(best, best + 1, parts - 1)
+    parts -= 1
+    if (best + 1 < parts) joinRanks[best] = ranks.rank(bytes, partStarts[best]!, partStarts[best + 2]!)
+    if (best > 0) joinRanks[best - 1] = ranks.rank(bytes, partStarts[best - 1]!, partStarts[best + 1]!)
   }
-  const ranks: Vocabulary = new Map()
-  for (const [rank, token] of module.default.entries()) {
-    if (token === undefined) continue
-    ranks.set(typeof token === 'string' ? token : `\uFFFE${Buffer.from(token).toString('latin1')}`, rank)
-  }
-  vocabulary = ranks
-  return ranks
+  return parts
 }

@@ -71,6 +71,21 @@ export class CallAccount {
     const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
     // A whole reply is sent right after it is settled: its first byte is its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
+    this.#services.log.info(
+      {
+        requestId: this.#call.requestId,
+        endpoint: this.#call.endpoint,
+        entry: entry?.id ?? null,
+        status: result.status,
+        inputTokens: result.used.inputTokens,
+        outputTokens: result.used.outputTokens,
+        costMicroVnd: this.#cost.toString(),
+        firstByteMs,
+        latencyMs,
+        streamed: this.#streamed,
+      },
+      'call',
+    )
     return this.#services.ledger.settle({
       callId: this.#call.id,
       accountId: this.#call.caller.accountId,

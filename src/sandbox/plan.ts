@@ -1,6 +1,6 @@
 /** Decides what a reply says: reasoning, text, tool calls, where it stops and what it costs in tokens. */
 
-import { countPiece, countTokens, tokenPieces } from '../lib/tokens.ts'
+import { countTokens, tokenPieces } from '../lib/tokens.ts'
 import { planCalls } from './call-plan.ts'
 import { hintsIn } from './hints.ts'
 import { type Language, languageOf, SENTENCES } from './language.ts'
@@ -143,13 +143,12 @@ export function cutTokens(text: string, tokensMax: number): { text: string; toke
   let tokens = 0
   let characters = 0
   for (const piece of tokenPieces(text)) {
-    const cost = countPiece(piece)
-    if (tokens + cost > tokensMax) {
-      const part = cutPiece(piece, tokensMax - tokens)
+    if (tokens + piece.tokens > tokensMax) {
+      const part = cutPiece(piece.text, tokensMax - tokens)
       return { text: text.slice(0, characters) + part, tokens: tokens + countTokens(part), isShort: true }
     }
-    tokens += cost
-    characters += piece.length
+    tokens += piece.tokens
+    characters += piece.text.length
   }
   return { text, tokens, isShort: false }
 }

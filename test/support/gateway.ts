@@ -79,6 +79,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       DATA_DIR: dataDir,
       LOG_LEVEL: 'silent',
       PUBLIC_URL: 'http://gateway.test',
+      // On a busy machine a settlement may take long; these tests ask what it says, not how fast it is.
+      LIMIT_SETTLE_WAIT_MS: '20000',
       ...Object.fromEntries(upstreamVariables),
       ...options.environment,
     }

@@ -84,12 +84,17 @@ function* deltasOf(plan: ReplyPlan): Generator<Delta> {
   const onlyCalls = plan.text === '' && plan.calls.length > 0
   yield { delta: { role: 'assistant', content: onlyCalls ? null : '', refusal: null }, tokens: 0, finish: null }
   for (const piece of tokenPieces(plan.reasoning))
-    yield { delta: { reasoning_content: piece }, tokens: 1, finish: null }
-  for (const piece of tokenPieces(plan.text)) yield { delta: { content: piece }, tokens: 1, finish: null }
+    yield { delta: { reasoning_content: piece.text }, tokens: piece.tokens, finish: null }
+  for (const piece of tokenPieces(plan.text))
+    yield { delta: { content: piece.text }, tokens: piece.tokens, finish: null }
   for (const [index, call] of plan.calls.entries()) {
     yield { delta: { tool_calls: [{ index, ...callOf(call, '') }] }, tokens: 0, finish: null }
     for (const piece of tokenPieces(call.argumentsText)) {
-      yield { delta: { tool_calls: [{ index, function: { arguments: piece } }] }, tokens: 1, finish: null }
+      yield {
+        delta: { tool_calls: [{ index, function: { arguments: piece.text } }] },
+        tokens: piece.tokens,
+        finish: null,
+      }
     }
   }
   yield { delta: {}, tokens: 0, finish: FINISH_REASONS[plan.stop] }

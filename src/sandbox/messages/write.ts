@@ -51,7 +51,7 @@ export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions):
     yield startBlock(index, { type: 'thinking', thinking: '', signature: '' })
     yield ping
     for (const piece of options.thinkingShown ? tokenPieces(plan.reasoning) : []) {
-      yield delta(index, { type: 'thinking_delta', thinking: piece }, 1)
+      yield delta(index, { type: 'thinking_delta', thinking: piece.text }, piece.tokens)
     }
     yield delta(index, { type: 'signature_delta', signature: signThinking(plan.reasoning) }, 0)
     yield event('content_block_stop', { index })
@@ -60,7 +60,8 @@ export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions):
   if (plan.text !== '') {
     yield startBlock(index, { type: 'text', text: '' })
     if (index === 0) yield ping
-    for (const piece of tokenPieces(plan.text)) yield delta(index, { type: 'text_delta', text: piece }, 1)
+    for (const piece of tokenPieces(plan.text))
+      yield delta(index, { type: 'text_delta', text: piece.text }, piece.tokens)
     yield event('content_block_stop', { index })
     index += 1
   }
@@ -79,7 +80,7 @@ function* callEvents(call: PlannedCall, index: number): Generator<StreamStep> {
   yield startBlock(index, { type: 'tool_use', id: newId('toolu_'), name: call.name, input: {} })
   yield delta(index, { type: 'input_json_delta', partial_json: '' }, 0)
   for (const piece of tokenPieces(call.argumentsText)) {
-    yield delta(index, { type: 'input_json_delta', partial_json: piece }, 1)
+    yield delta(index, { type: 'input_json_delta', partial_json: piece.text }, piece.tokens)
   }
   yield event('content_block_stop', { index })
 }
