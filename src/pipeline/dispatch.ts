@@ -1,54 +1,97 @@
-/** Sends the prepared call to its upstream; whatever is not a 2xx reply becomes the error that the client may see. */
+/** Sends a call to one of its targets; whatever is not a usable 2xx reply becomes the error that the client may see. */
 
 import { GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
+import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { upstreamHeaders } from '../upstream/headers.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 import { send, type UpstreamReply } from '../upstream/send.ts'
 import type { Call, Services } from './call.ts'
-import type { PreparedCall } from './prepare.ts'
 
 /** Largest error body that is read, in bytes. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
 
-export interface DispatchOptions {
+/** A call's body for one target. What else a stage needs to know of it later may stand beside these. */
+export interface PreparedBody {
+  readonly body: Buffer
+  /** Absent: JSON. */
+  readonly contentType?: string
+}
+
+/** One try of a call at one target. */
+export interface Attempt<Prepared extends PreparedBody> {
+  readonly target: UpstreamTarget
+  readonly prepared: Prepared
+  readonly upstream: ReachableUpstream
+}
+
+export interface DispatchPlan<Prepared extends PreparedBody, Received> {
+  /** Where the call may go: the entry's list. */
+  readonly targets: readonly UpstreamTarget[]
+  /** The body for one target, made when the target's turn comes. A GatewayError of it ends the call. */
+  readonly prepare: (target: UpstreamTarget) => Prepared
+  /**
+   * Reads as much of a 2xx reply as shows that it is a good one, before the client is told anything. A GatewayError of it
+   * that blames the upstream (`upstream_…`) sends the call to the next target.
+   */
+  readonly receive: (reply: UpstreamReply, attempt: Attempt<Prepared>) => Promise<Received>
+  /** The reply is asked for as an event stream. */
   readonly streamed: boolean
+  /** Aborts the call while it waits for a reply. */
   readonly signal: AbortSignal
 }
 
-/** Throws GatewayError `upstream_misconfigured` when nothing serves the target in this process. */
-export function findUpstream(services: Services, prepared: PreparedCall): ReachableUpstream {
-  const upstream = services.upstreams.find(prepared.target.via)
-  if (upstream) return upstream
-  throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${prepared.target.via}` })
+export interface Dispatched<Prepared extends PreparedBody, Received> extends Attempt<Prepared> {
+  readonly received: Received
 }
 
-/** Resolves with a 2xx reply whose body has not been read. Throws GatewayError in all other cases. */
-export async function dispatch(
+/** The endpoint of the upstream that serves a call: chat calls go to the one of the target's own format. */
+export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
+  if (endpoint !== 'messages' && endpoint !== 'chat_completions') return endpoint
+  return target.standard === 'messages' ? 'messages' : 'chat_completions'
+}
+
+/** Throws GatewayError when no target gave a good reply; nothing has been told to the client by then. */
+export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
-  prepared: PreparedCall,
-  options: DispatchOptions,
+  plan: DispatchPlan<Prepared, Received>,
+): Promise<Dispatched<Prepared, Received>> {
+  const target = plan.targets[0]
+  if (target === undefined) throw new GatewayError('internal', { cause: 'the entry has no upstream' })
+  const prepared = plan.prepare(target)
+  const upstream = services.upstreams.find(target.via)
+  if (upstream === null)
+    throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${target.via}` })
+  const attempt = { target, prepared, upstream }
+  const reply = await sendTo(call, attempt, plan)
+  return { ...attempt, received: await plan.receive(reply, attempt) }
+}
+
+async function sendTo<Prepared extends PreparedBody, Received>(
+  call: Call,
+  { target, prepared, upstream }: Attempt<Prepared>,
+  plan: DispatchPlan<Prepared, Received>,
 ): Promise<UpstreamReply> {
-  const upstream = findUpstream(services, prepared)
-  const path = upstream.path(prepared.target.standard === 'messages' ? 'messages' : 'chat_completions')
-  if (path === null)
-    throw new GatewayError('upstream_misconfigured', { cause: `${prepared.target.via} lacks the path` })
+  const path = upstream.path(upstreamEndpoint(call.endpoint, target))
+  if (path === null) throw new GatewayError('upstream_misconfigured', { cause: `${target.via} lacks the path` })
+  const headers = upstreamHeaders({
+    upstream,
+    callerId: call.caller.keyId,
+    streamed: plan.streamed,
+    clientHeader: call.header,
+  })
+  if (prepared.contentType !== undefined) headers['content-type'] = prepared.contentType
   const reply = await send({
     dispatcher: upstream.pool,
     path,
-    headers: upstreamHeaders({
-      upstream,
-      callerId: call.caller.keyId,
-      streamed: options.streamed,
-      clientHeader: call.header,
-    }),
+    headers,
     body: prepared.body,
     firstByteTimeoutMs: upstream.facts.firstByteTimeoutMs,
     idleTimeoutMs: upstream.facts.idleTimeoutMs,
     totalTimeoutMs: upstream.facts.totalTimeoutMs,
-    signal: options.signal,
+    signal: plan.signal,
   }).catch((error: unknown) => {
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })

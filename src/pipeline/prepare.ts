@@ -3,14 +3,14 @@
 import { GatewayError } from '../errors.ts'
 import type { ApiStandard, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 import { ENDPOINT_PATHS } from './resolve.ts'
 
 export type ChatFormat = Extract<ApiStandard, 'messages' | 'chat_completions'>
 
-export interface PreparedCall {
+export interface PreparedCall extends PreparedBody {
   readonly target: UpstreamTarget
-  readonly body: Buffer
 }
 
 /** The one place where a translator between two chat formats stands. */

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
 import type { TokenUsage, UsageFacts } from '../formats/usage.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
@@ -12,13 +13,13 @@ import type { UpstreamReply } from '../upstream/send.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
-import { dispatch, findUpstream } from './dispatch.ts'
+import { type Dispatched, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
-import { outputTextOf, readReply, renamed } from './relay-reply.ts'
+import { outputTextOf, readReply, renamed, type WholeReply } from './relay-reply.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import { CallAccount } from './settle.ts'
@@ -38,7 +39,6 @@ interface OpenCall {
   readonly account: CallAccount
   readonly body: ChatBody
   readonly resolution: Resolution
-  readonly prepared: PreparedCall
   readonly inputTokensEstimate: number
   readonly headers: HeaderMap
 }
@@ -59,15 +59,11 @@ export async function runChatCall(
     const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
     account.resolved(resolution)
     headers = modelHeaders(services.catalogue.settings.service, resolution)
-    const target = resolution.entry.upstreams[0]
-    if (target === undefined) throw new GatewayError('internal', { cause: `${resolution.entry.id} has no upstream` })
-    const prepared = prepare(body, resolution.entry, target, format)
-    if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.settings.service}-simulated`] = 'true'
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const wantMicroVnd = holdAmount(resolution.entry, inputTokensEstimate, body.outputTokensMax)
     const { entry, mappedFrom } = resolution
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open = { services, call, client, account, body, resolution, prepared, inputTokensEstimate, headers }
+    const open = { services, call, client, account, body, resolution, inputTokensEstimate, headers }
     await (body.streamed ? relayStreamed(open, format, pinger) : relayWhole(open, format))
   } catch (error) {
     await fail(services, call, client, account, headers, error)
@@ -76,20 +72,35 @@ export async function runChatCall(
   }
 }
 
+/** Sends the call to a target of its entry; `receive` says what makes a reply a good one. */
+function send<Received>(
+  open: OpenCall,
+  format: ChatFormat,
+  options: { signal: AbortSignal; receive: (reply: UpstreamReply) => Promise<Received> },
+): Promise<Dispatched<PreparedCall, Received>> {
+  const { services, call, body, resolution, headers } = open
+  const { entry } = resolution
+  const simulated = `x-${services.catalogue.settings.service}-simulated`
+  return dispatch(services, call, {
+    targets: entry.upstreams,
+    prepare(target) {
+      if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
+      else delete headers[simulated]
+      return prepare(body, entry, target, format)
+    },
+    streamed: body.streamed,
+    ...options,
+  })
+}
+
 async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
-  const { services, call, client, account, prepared, resolution, headers } = open
+  const { services, client, account, resolution, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const reply = await dispatch(services, call, prepared, { streamed: false, signal })
-  const whole = await readReply(reply, services.limits.replyBytesMax)
-  if (
-    whole.json.error ||
-    (format === 'messages' ? whole.json.type !== 'message' : !Array.isArray(whole.json.choices))
-  ) {
-    throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
-  }
+  const receive = (reply: UpstreamReply) => readWhole(reply, format, services.limits.replyBytesMax)
+  const { received: whole, target } = await send(open, format, { signal, receive })
   const usage =
-    format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(open))
+    format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(target))
   const used = usage
     ? metered(usage)
     : estimated(open, countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))))
@@ -105,15 +116,22 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   )
 }
 
-function usageFactsOf(open: OpenCall): UsageFacts {
-  return { usage_cached_paths: open.prepared.target.dialect.usageCachedPaths }
+async function readWhole(reply: UpstreamReply, format: ChatFormat, bytesMax: number): Promise<WholeReply> {
+  const whole = await readReply(reply, bytesMax)
+  const isReply = format === 'messages' ? whole.json.type === 'message' : Array.isArray(whole.json.choices)
+  if (isReply && !whole.json.error) return whole
+  throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
+}
+
+function usageFactsOf(target: UpstreamTarget): UsageFacts {
+  return { usage_cached_paths: target.dialect.usageCachedPaths }
 }
 
 async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
-  const { services, call, client, account, prepared, headers } = open
-  const upstream = await dispatch(services, call, prepared, { streamed: true, signal: client.gone })
-  refuseUnlessEventStream(upstream)
-  const stream = passThrough(open, format)
+  const { services, client, account, headers } = open
+  const receive = async (reply: UpstreamReply) => refuseUnlessEventStream(reply)
+  const { received: upstream, target } = await send(open, format, { signal: client.gone, receive })
+  const stream = passThrough(open, target, format)
   await relayStream({
     upstream,
     client,
@@ -126,20 +144,20 @@ async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger)
   })
 }
 
-function refuseUnlessEventStream(upstream: UpstreamReply): void {
-  if (upstream.header('content-type').includes('text/event-stream')) return
-  upstream.abort()
+function refuseUnlessEventStream(reply: UpstreamReply): UpstreamReply {
+  if (reply.header('content-type').includes('text/event-stream')) return reply
+  reply.abort()
   throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
 
-function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
+function passThrough(open: OpenCall, target: UpstreamTarget, format: ChatFormat): ReplyStream {
   const clientModel = open.resolution.entry.id
   if (format === 'messages') return new MessagesPassThrough({ clientModel, countTokens })
   return new ChatPassThrough({
     clientModel,
     countTokens,
     wantsUsage: open.body.wantsUsage,
-    usageFacts: usageFactsOf(open),
+    usageFacts: usageFactsOf(target),
   })
 }
 
