@@ -39,11 +39,9 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const { body, entry, target, format } = preparation
-  const usageFacts: UsageFacts = { usage_cached_paths: target.dialect.usageCachedPaths }
+  const usageFacts: UsageFacts = target.dialect
   return {
-    target,
     body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation)), preparation), 'latin1'),
-    headers: {},
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { TokenUsage } from '../formats/usage.ts'
 import type { ApiStandard, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
-import type { OutgoingCall } from './dispatch.ts'
+import type { PreparedBody } from './dispatch.ts'
 import { prepareSameFormat } from './prepare-same-format.ts'
 import type { ChatBody } from './receive.ts'
 import { ENDPOINT_PATHS } from './resolve.ts'
@@ -20,7 +20,7 @@ export interface ReadReply {
   countOutputTokens(): number
 }
 
-export interface PreparedCall extends OutgoingCall {
+export interface PreparedCall extends PreparedBody {
   /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is no reply. */
   readReply(bytes: Buffer): ReadReply
   openStream(): ReplyStream

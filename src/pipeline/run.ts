@@ -3,10 +3,11 @@
 import { GatewayError } from '../errors.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
+import type { UpstreamReply } from '../upstream/send.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
-import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
-import { dispatch, findUpstream } from './dispatch.ts'
+import type { Call, ClientChannel, Services } from './call.ts'
+import { dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
@@ -14,8 +15,7 @@ import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
 import { refuseUnlessEventStream, relayStream, type StreamEnd } from './relay-stream.ts'
 import { type Resolution, resolve } from './resolve.ts'
-import { CLIENT_GONE, runAccounted } from './run-accounted.ts'
-import type { CallAccount } from './settle.ts'
+import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -23,16 +23,11 @@ const PINGS: Readonly<Record<ChatFormat, string>> = {
 }
 
 /** A call that has been admitted, with all that its relay needs. */
-interface OpenCall {
-  readonly services: Services
-  readonly call: Call
-  readonly client: ClientChannel
-  readonly account: CallAccount
+interface OpenCall extends CallScope {
+  readonly format: ChatFormat
   readonly body: ChatBody
   readonly resolution: Resolution
-  readonly prepared: PreparedCall
   readonly inputTokensEstimate: number
-  readonly headers: HeaderMap
 }
 
 /** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -43,45 +38,65 @@ export function runChatCall(
   client: ClientChannel,
   { format, pinger }: { format: ChatFormat; pinger: Pinger },
 ): Promise<void> {
-  return runAccounted(services, call, client, async ({ account, headers }) => {
+  return runAccounted(services, call, client, async scope => {
     const body = readChatBody(raw)
-    account.requested(body.requestedName, body.streamed)
+    scope.account.requested(body.requestedName, body.streamed)
     const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
-    account.resolved(resolution)
-    Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution))
-    const target = resolution.entry.upstreams[0]
-    if (target === undefined) throw new GatewayError('internal', { cause: `${resolution.entry.id} has no upstream` })
-    const prepared = prepare({ body, entry: resolution.entry, target, format })
-    if (findUpstream(services, prepared).sandbox) headers[`x-${services.catalogue.settings.service}-simulated`] = 'true'
+    scope.account.resolved(resolution)
+    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution))
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
-    const wantMicroVnd = holdAmount(resolution.entry, inputTokensEstimate, body.outputTokensMax)
     const { entry, mappedFrom } = resolution
+    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open = { services, call, client, account, body, resolution, prepared, inputTokensEstimate, headers }
-    await (body.streamed ? relayStreamed(open, format, pinger) : relayWhole(open))
+    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate }
+    await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
 
+/** Sends the call to a target of its entry; `receive` reads as much of the reply as shows that it is a good one. */
+async function send<Received>(
+  open: OpenCall,
+  signal: AbortSignal,
+  receive: (reply: UpstreamReply, prepared: PreparedCall) => Promise<Received>,
+): Promise<Received> {
+  const { services, call, body, resolution, format, headers } = open
+  const simulated = `x-${services.catalogue.settings.service}-simulated`
+  const dispatched = await dispatch(services, call, {
+    targets: resolution.entry.upstreams,
+    prepare(target): PreparedCall {
+      if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
+      else delete headers[simulated]
+      return prepare({ body, entry: resolution.entry, target, format })
+    },
+    receive: (reply, attempt) => receive(reply, attempt.prepared),
+    streamed: body.streamed,
+    signal,
+  })
+  return dispatched.received
+}
+
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, call, client, account, prepared, headers } = open
+  const { services, client, account, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const upstream = await dispatch(services, call, prepared, { streamed: false, signal })
-  const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
-    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  const reply = await send(open, signal, async (upstream, prepared) => {
+    const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
+      throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+    })
+    return prepared.readReply(bytes)
   })
-  const reply = prepared.readReply(bytes)
   const used = reply.usage ? meteredTokens(reply.usage) : estimated(open, reply.countOutputTokens())
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
 }
 
-async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
-  const { services, call, client, account, prepared, headers } = open
-  const upstream = await dispatch(services, call, prepared, { streamed: true, signal: client.gone })
-  refuseUnlessEventStream(upstream)
-  const stream = prepared.openStream()
+async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
+  const { services, client, account, headers, format } = open
+  const { upstream, stream } = await send(open, client.gone, async (reply, prepared) => {
+    refuseUnlessEventStream(reply)
+    return { upstream: reply, stream: prepared.openStream() }
+  })
   await relayStream({
     upstream,
     client,
