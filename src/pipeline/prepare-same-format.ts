@@ -8,19 +8,19 @@ import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
+import { allowedBetas } from '../translate/betas.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
+import { planSameFormat, type SameFormatPlan } from '../translate/same-format.ts'
+import { betaHeaders, readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import { unicodeJson } from './receive.ts'
 
-function bodyEdits({ body, target, format }: Preparation): BodyEdit[] {
-  const edits: BodyEdit[] = []
-  if (body.requestedName !== target.model) edits.push({ op: 'set', path: '/model', value: target.model })
-  if (format === 'chat_completions' && body.streamed && !body.wantsUsage) {
-    edits.push({ op: 'set', path: '/stream_options/include_usage', value: true })
-  }
-  return edits
+function bodyEdits({ body, target }: Preparation, plan: SameFormatPlan): BodyEdit[] {
+  if (body.requestedName === target.model) return [...plan.edits]
+  return [{ op: 'set', path: '/model', value: target.model }, ...plan.edits]
 }
 
 /** The rules of the catalogue, made on the text: what they do not touch keeps its bytes. */
@@ -38,10 +38,13 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
-  const { body, entry, target, format } = preparation
+  const { body, entry, target, format, header } = preparation
+  const plan = planSameFormat({ format, body: unicodeJson(body), entry, target })
+  const betas = format === 'messages' ? allowedBetas(readBetas(header), target.dialect.betas) : []
   const usageFacts: UsageFacts = target.dialect
   return {
-    body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation)), preparation), 'latin1'),
+    body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation, plan)), preparation), 'latin1'),
+    headers: betaHeaders(betas),
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)
@@ -56,7 +59,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
       }
     },
     openStream() {
-      const options = { clientModel: entry.id, countTokens, usageFacts, wantsUsage: body.wantsUsage }
+      const options = { clientModel: entry.id, countTokens, usageFacts, wantsUsage: !plan.hidesUsageChunk }
       return format === 'messages' ? new MessagesPassThrough(options) : new ChatPassThrough(options)
     },
   }

@@ -2,14 +2,16 @@
 
 import { GatewayError } from '../errors.ts'
 import type { TokenUsage } from '../formats/usage.ts'
-import type { ApiStandard, ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import { translatorFor } from '../translate/index.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 import type { PreparedBody } from './dispatch.ts'
+import { prepareConverted } from './prepare-converted.ts'
 import { prepareSameFormat } from './prepare-same-format.ts'
 import type { ChatBody } from './receive.ts'
-import { ENDPOINT_PATHS } from './resolve.ts'
 
-export type ChatFormat = Extract<ApiStandard, 'messages' | 'chat_completions'>
+export type { ChatFormat }
 
 /** A whole reply as the client gets it. */
 export interface ReadReply {
@@ -32,19 +34,16 @@ export interface Preparation {
   readonly target: UpstreamTarget
   /** The client's format. */
   readonly format: ChatFormat
-}
-
-/** The one place where a translator between two chat formats stands. */
-function prepareConverted({ entry, target, format }: Preparation): PreparedCall {
-  const served = target.standard as ChatFormat
-  throw new GatewayError('conversion_unavailable', {
-    message: `model: ${entry.id} speaks the ${served} format only; call POST ${ENDPOINT_PATHS[served]} instead of ${ENDPOINT_PATHS[format]}.`,
-  })
+  /** A client header by lower-case name. */
+  readonly header: (name: string) => string | undefined
+  readonly inputTokensEstimate: number
 }
 
 /** Throws GatewayError where the body cannot be carried over to the target. */
 export function prepare(preparation: Preparation): PreparedCall {
-  return preparation.target.standard === preparation.format
-    ? prepareSameFormat(preparation)
-    : prepareConverted(preparation)
+  const { target, format } = preparation
+  if (target.standard === format) return prepareSameFormat(preparation)
+  const translator = translatorFor(format, target.standard)
+  if (translator === null) throw new GatewayError('internal', { cause: `no translator to ${target.standard}` })
+  return prepareConverted(preparation, translator)
 }

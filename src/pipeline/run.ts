@@ -59,14 +59,15 @@ async function send<Received>(
   signal: AbortSignal,
   receive: (reply: UpstreamReply, prepared: PreparedCall) => Promise<Received>,
 ): Promise<Received> {
-  const { services, call, body, resolution, format, headers } = open
+  const { services, call, body, resolution, format, headers, inputTokensEstimate } = open
+  const { entry } = resolution
   const simulated = `x-${services.catalogue.settings.service}-simulated`
   const dispatched = await dispatch(services, call, {
-    targets: resolution.entry.upstreams,
+    targets: entry.upstreams,
     prepare(target): PreparedCall {
       if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
       else delete headers[simulated]
-      return prepare({ body, entry: resolution.entry, target, format })
+      return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
     },
     receive: (reply, attempt) => receive(reply, attempt.prepared),
     streamed: body.streamed,
