@@ -16,9 +16,14 @@ export interface Compiled {
   readonly view: CatalogueView
 }
 
+export interface CompileOptions {
+  /** Makes tables even where only checks across files fail, for reading catalogues of other times. */
+  readonly lenient: boolean
+}
+
 export interface Compiler {
   readonly schemas: Schemas
-  compile(texts: readonly SourceText[]): Compiled
+  compile(texts: readonly SourceText[], options?: CompileOptions): Compiled
 }
 
 /** Reads the schemas once; each `compile` is independent of the others. */
@@ -26,7 +31,7 @@ export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
   const validators = compileValidators(schemas)
   return {
     schemas,
-    compile(texts) {
+    compile(texts, options = { lenient: false }) {
       const findings: Finding[] = []
       const files = sortOut(texts, findings)
       const all = [files.catalogue, files.upstreams, ...files.families].filter(file => file !== undefined)
@@ -36,9 +41,11 @@ export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
       for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
       const view = viewCatalogue(files)
       const isReadable = all.every(file => file.value !== undefined)
+      const isValid = isReadable && !findings.some(isError)
       if (isReadable) findings.push(...checkCatalogue(view))
       const sorted = sortFindings(findings)
-      if (sorted.some(isError) || files.catalogue === undefined || files.upstreams === undefined) {
+      const isSound = options.lenient ? isValid && hasItsUpstreams(view) : !sorted.some(isError)
+      if (!isSound || files.catalogue === undefined || files.upstreams === undefined) {
         return { findings: sorted, tables: null, view }
       }
       const sources = {
@@ -51,6 +58,10 @@ export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
       return { findings: sorted, tables: resolveTables(sources, schemas), view }
     },
   }
+}
+
+function hasItsUpstreams(view: CatalogueView): boolean {
+  return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
 /** Which file is which, by its path below the catalogue folder. */

@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect } from './types.ts'
+import type { Dialect, Rule } from './types.ts'
 
 const dialect_28b8fb9bcf7f = {
   maxTokensField: 'max_completion_tokens',
@@ -178,6 +178,8 @@ const dialect_e15de27e6df4 = {
   thoughtSignature: 'none',
   thread: false,
 } as const satisfies Dialect
+
+const rules_2ffe77ba4bf6 = [{ op: 'default', path: '/anthropic_version', value: 'bedrock-2023-05-31' }] as const satisfies readonly Rule[]
 
 /** Every entry, sorted by id. */
 export const ENTRIES = [
@@ -2378,7 +2380,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2409,7 +2411,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2440,7 +2442,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2471,7 +2473,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2502,7 +2504,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2533,7 +2535,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2564,7 +2566,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2595,7 +2597,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2626,7 +2628,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2657,7 +2659,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
