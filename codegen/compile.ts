@@ -26,8 +26,16 @@ export interface Compiler {
   compile(texts: readonly SourceText[], options?: CompileOptions): Compiled
 }
 
-/** Reads the schemas once; each `compile` is independent of the others. */
-export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
+let own: Compiler | undefined
+
+/** The compiler for the project's own schemas; they do not change while a process lives. */
+export function ownCompiler(): Compiler {
+  own ??= createCompiler(readSchemas())
+  return own
+}
+
+/** Each `compile` is independent of the others. */
+export function createCompiler(schemas: Schemas): Compiler {
   const validators = compileValidators(schemas)
   return {
     schemas,

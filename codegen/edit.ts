@@ -33,6 +33,7 @@ function scalarText(value: unknown): string {
 
 /** The same line with its keys below those of the line above, where there is room. */
 export function alignTo(above: string, line: string, keys: readonly string[]): string {
+  if (above.includes('\n')) return line
   let aligned = line
   for (const key of keys) {
     const goal = above.indexOf(` ${key}: `)

@@ -1,7 +1,7 @@
 /** `add ID --like ENTRY --price VND`: writes an entry beside a like one, corrects the counts, checks, and generates. */
 
 import { join } from 'node:path'
-import { createCompiler } from '../compile.ts'
+import { ownCompiler } from '../compile.ts'
 import {
   applyEdits,
   type Edit,
@@ -47,7 +47,7 @@ interface Wish {
 /** Writes nothing unless the whole catalogue is in order afterwards. */
 export async function add(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values, positionals } = parseOptions(args, OPTIONS, ['ID (the new entry)'])
-  const compiler = createCompiler()
+  const compiler = ownCompiler()
   const texts = await readProject(project)
   const before = compiler.compile(texts)
   if (before.tables === null) {

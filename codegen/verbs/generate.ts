@@ -1,6 +1,6 @@
 /** `generate` and `check`: write the generated files, or judge whether they agree. */
 
-import { createCompiler } from '../compile.ts'
+import { ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from '../findings.ts'
 import { compareFiles, writeFiles } from '../generate.ts'
 import { type Project, readProject, UsageError } from '../project.ts'
@@ -10,7 +10,7 @@ import { parseOptions } from './options.ts'
 /** Returns 1 and writes nothing when there is an error. */
 export async function generate(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
-  const compiler = createCompiler()
+  const compiler = ownCompiler()
   const { tables, findings } = compiler.compile(await readProject(project))
   if (tables === null) {
     output.out(formatFindings(findings, values.json === true ? 'json' : 'text'))
@@ -36,7 +36,7 @@ export async function check(project: Project, args: readonly string[], output: O
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
-  const compiler = createCompiler()
+  const compiler = ownCompiler()
   const { tables, findings: found } = compiler.compile(await readProject(project))
   const { renderFiles } = await import('../render.ts')
   const stale = tables === null ? [] : compareFiles(project.root, await renderFiles(tables, compiler.schemas))

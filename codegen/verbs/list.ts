@@ -1,7 +1,7 @@
 /** `list`: the entries as a table or as JSON, filtered. */
 
 import type { ModelEntry } from '../../src/generated/types.ts'
-import { createCompiler } from '../compile.ts'
+import { ownCompiler } from '../compile.ts'
 import { formatFindings, isError } from '../findings.ts'
 import { type Project, readProject, UsageError } from '../project.ts'
 import type { Output } from '../run.ts'
@@ -22,7 +22,7 @@ export async function list(project: Project, args: readonly string[], output: Ou
   const filterOptions = Object.fromEntries(Object.keys(FILTERS).map(name => [name, { type: 'string' as const }]))
   const parsed = parseOptions(args, { ...filterOptions, json: { type: 'boolean' } })
   const values: Readonly<Record<string, unknown>> = parsed.values
-  const { tables, findings } = createCompiler().compile(await readProject(project))
+  const { tables, findings } = ownCompiler().compile(await readProject(project))
   if (tables === null) {
     output.err(formatFindings(findings.filter(isError), 'text'))
     return 1

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createCompiler } from '../compile.ts'
+import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, unacknowledged } from '../diff/diff.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { type UsageEffect, usageEffect } from '../diff/usage.ts'
@@ -22,7 +22,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   if (!(thresholdPercent >= 0)) throw new UsageError('--threshold must be a percentage, e.g. 50')
   const base = positionals[0] as string
   const old = await compileBase(project, base)
-  const now = createCompiler().compile(await readProject(project))
+  const now = ownCompiler().compile(await readProject(project))
   if (now.tables === null || old.tables === null) {
     output.err(formatFindings(now.findings.filter(isError), 'text'))
     return 1
