@@ -190,7 +190,8 @@ async function heartbeat(parts: Parts): Promise<void> {
 
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, settling } = parts
-  const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs: limits.lostAfterMs }
+  const { lostAfterMs, restartGraceMs } = limits
+  const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
   for (const name of await fenceDead(pools.life, self)) {
     if (name !== options.instanceName) await adoptSpool(parts, name)
   }

@@ -9,9 +9,10 @@ import type { LedgerEvent, LedgerLimits } from './options.ts'
 interface Placement {
   readonly row: HoldRow
   readonly lane: number
-  readonly deadline: number
   readonly resolve: (result: HoldResult) => void
   readonly reject: (error: Error) => void
+  /** Its time is over and its caller has been told; it may still be under way. */
+  expired: boolean
 }
 
 export interface PlacingOptions {
@@ -25,6 +26,7 @@ export class Placing {
   readonly #options: PlacingOptions
   readonly #lanes: Lanes<Placement>
   #failures = 0
+  #lastFault: unknown = 'Postgres did not answer in time'
 
   constructor(options: PlacingOptions) {
     this.#options = options
@@ -42,13 +44,19 @@ export class Placing {
    */
   place(row: HoldRow, lane: number): Promise<HoldResult> {
     if (this.#lanes.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
-    return new Promise((resolve, reject) => {
-      const deadline = performance.now() + this.#options.limits.holdRetryMs
-      this.#lanes.push({ row, lane, deadline, resolve, reject })
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<HoldResult>()
+    const placement: Placement = { row, lane, resolve, reject, expired: false }
+    const timer = setTimeout(() => {
+      placement.expired = true
+      reject(unavailable(this.#lastFault))
+    }, this.#options.limits.holdRetryMs)
+    this.#lanes.push(placement)
+    return promise.finally(() => clearTimeout(timer))
   }
 
-  async #run(batch: Placement[]): Promise<Again<Placement>> {
+  async #run(taken: Placement[]): Promise<Again<Placement>> {
+    const batch = taken.filter(placement => !placement.expired)
+    if (batch.length === 0) return NOTHING_AGAIN
     try {
       const rows = batch.map(placement => placement.row)
       const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId())
@@ -79,14 +87,8 @@ export class Placing {
         cause: error,
       })
     }
-    const pauseMs = backoffMs(this.#failures, 250)
-    const next = performance.now() + pauseMs
-    const items: Placement[] = []
-    for (const placement of batch) {
-      if (next < placement.deadline) items.push(placement)
-      else placement.reject(unavailable(error))
-    }
-    return { items, pauseMs }
+    this.#lastFault = error
+    return { items: batch.filter(placement => !placement.expired), pauseMs: backoffMs(this.#failures, 250) }
   }
 }
 
