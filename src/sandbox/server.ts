@@ -8,6 +8,7 @@ import type { ErrorFormat, WireFormat } from './format.ts'
 import { helpText } from './help.ts'
 import { messagesFormat } from './messages/format.ts'
 import { invalid, type ModelFacts, ProviderError } from './model.ts'
+import { createResponsesFormat } from './responses/format.ts'
 import { answerText } from './text-endpoint.ts'
 
 export type { Pace, SandboxLimits } from './exchange.ts'
@@ -46,9 +47,10 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pace = { ...SANDBOX_PACE, ...options.pace }
   const limits = { ...SANDBOX_LIMITS, ...options.limits }
+  const table = routes()
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const exchange = new Exchange(request, response, { pace, limits })
-    void handle(exchange, options)
+    void handle(exchange, table, options)
   })
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
@@ -73,28 +75,33 @@ interface Route {
   answer(exchange: Exchange, upstreamId: string, options: SandboxOptions): Promise<void>
 }
 
-const ROUTES: readonly Route[] = [
-  textRoute('/messages', messagesFormat),
-  textRoute('/chat/completions', chatFormat),
-  {
-    suffix: '/models',
-    method: 'GET',
-    errors: chatErrors,
-    async answer(exchange, upstreamId, options) {
-      const names = options.modelNames?.(upstreamId) ?? []
-      const data = names.map(id => ({
-        id,
-        object: 'model',
-        created: 0,
-        owned_by: 'sandbox',
-        type: 'model',
-        display_name: id,
-      }))
-      const ends = { first_id: names[0] ?? null, last_id: names.at(-1) ?? null }
-      exchange.json(200, { object: 'list', data, has_more: false, ...ends })
-    },
+function routes(): Route[] {
+  return [
+    textRoute('/messages', messagesFormat),
+    textRoute('/chat/completions', chatFormat),
+    textRoute('/responses', createResponsesFormat()),
+    modelsRoute,
+  ]
+}
+
+const modelsRoute: Route = {
+  suffix: '/models',
+  method: 'GET',
+  errors: chatErrors,
+  async answer(exchange, upstreamId, options) {
+    const names = options.modelNames?.(upstreamId) ?? []
+    const data = names.map(id => ({
+      id,
+      object: 'model',
+      created: 0,
+      owned_by: 'sandbox',
+      type: 'model',
+      display_name: id,
+    }))
+    const ends = { first_id: names[0] ?? null, last_id: names.at(-1) ?? null }
+    exchange.json(200, { object: 'list', data, has_more: false, ...ends })
   },
-]
+}
 
 function textRoute(suffix: string, format: WireFormat): Route {
   return {
@@ -113,11 +120,11 @@ function textRoute(suffix: string, format: WireFormat): Route {
   }
 }
 
-async function handle(exchange: Exchange, options: SandboxOptions): Promise<void> {
+async function handle(exchange: Exchange, table: readonly Route[], options: SandboxOptions): Promise<void> {
   const path = new URL(exchange.request.url ?? '/', 'http://sandbox').pathname.replace(/\/+$/, '')
   if (path === '') return exchange.send(200, 'text/plain; charset=utf-8', helpText())
   const upstreamId = path.split('/')[1]!
-  const route = ROUTES.find(candidate => path.endsWith(candidate.suffix) && path.length > candidate.suffix.length)
+  const route = table.find(candidate => path.endsWith(candidate.suffix) && path.length > candidate.suffix.length)
   const errors = route?.errors ?? chatErrors
   try {
     if (route === undefined) throw errors.fault('404')
