@@ -88,6 +88,13 @@ export class Exchange {
     await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => {})
   }
 
+  /** As long as a model would need for this many tokens, within `replyWaitMsMax`; for replies that are not streamed. */
+  async waitFor(tokens: number): Promise<void> {
+    const { firstTokenMs, tokensPerSecond } = this.pace
+    const writingMs = tokensPerSecond > 0 ? (tokens * 1_000) / tokensPerSecond : 0
+    await this.wait(Math.min(firstTokenMs + writingMs, this.limits.replyWaitMsMax))
+  }
+
   /** Sends RST, so that the client sees a reset and no orderly end. */
   reset(): void {
     this.request.socket.resetAndDestroy()

@@ -6,9 +6,11 @@ import { chatErrors, chatFormat } from './chat/format.ts'
 import { BodyTooLargeError, Exchange, type Pace, type SandboxLimits } from './exchange.ts'
 import type { ErrorFormat, WireFormat } from './format.ts'
 import { helpText } from './help.ts'
+import { answerImages } from './images/endpoint.ts'
 import { messagesFormat } from './messages/format.ts'
 import { invalid, type ModelFacts, ProviderError } from './model.ts'
 import { createResponsesFormat } from './responses/format.ts'
+import { answerSpeech } from './speech/endpoint.ts'
 import { answerText } from './text-endpoint.ts'
 
 export type { Pace, SandboxLimits } from './exchange.ts'
@@ -80,8 +82,28 @@ function routes(): Route[] {
     textRoute('/messages', messagesFormat),
     textRoute('/chat/completions', chatFormat),
     textRoute('/responses', createResponsesFormat()),
+    imagesRoute('/images/generations', false),
+    imagesRoute('/images/edits', true),
+    speechRoute,
     modelsRoute,
   ]
+}
+
+function imagesRoute(suffix: string, isEdit: boolean): Route {
+  return {
+    suffix,
+    method: 'POST',
+    errors: chatErrors,
+    answer: (exchange, upstreamId, options) =>
+      answerImages(exchange, isEdit, model => options.modelFacts(upstreamId, model)),
+  }
+}
+
+const speechRoute: Route = {
+  suffix: '/audio/speech',
+  method: 'POST',
+  errors: chatErrors,
+  answer: (exchange, upstreamId, options) => answerSpeech(exchange, model => options.modelFacts(upstreamId, model)),
 }
 
 const modelsRoute: Route = {

@@ -1,6 +1,7 @@
 /** Understands a (checked) request in the responses format. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
+import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
   invalid,
@@ -11,7 +12,6 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
-import { readWords } from '../words.ts'
 
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
@@ -63,7 +63,7 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
     outputTokensMax: outputTokensMax ?? facts.outputTokensMax,
     stopSequences: [],
     inputTokens,
-    words: readWords(userText),
+    words: wordsOf(userText),
   }
 }
 
