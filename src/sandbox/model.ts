@@ -47,6 +47,12 @@ export type OutputForm =
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: Json }
 
+/** Values found in the prompt that free-form fields are filled with, used up from the front. */
+export interface Hints {
+  readonly strings: string[]
+  readonly numbers: number[]
+}
+
 /** A prompt as the sandbox understood it, whatever format it came in. */
 export interface Prompt {
   readonly model: string

@@ -7,10 +7,11 @@ import { type FoundWords, wordNumber } from './words.ts'
 
 export interface StreamOptions {
   readonly words: FoundWords
-  readonly errorEvent: string
-  /** Absent: an event stream. */
-  readonly contentType?: string
+  readonly errorEvent: string | Buffer
+  readonly contentType: string
 }
+
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 const BREAKING_WORDS = ['cut', 'error-event', 'hang'] as const
 const SLOW_TOKENS_PER_SECOND = 2
@@ -25,7 +26,7 @@ export async function sendStream(
 ): Promise<void> {
   const { response, signal } = exchange
   response.writeHead(200, {
-    'content-type': options.contentType ?? 'text/event-stream; charset=utf-8',
+    'content-type': options.contentType,
     'cache-control': 'no-cache',
   })
   const pace = paceOf(exchange, options.words)

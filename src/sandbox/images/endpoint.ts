@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import { answeredByWords, sendGarbage } from '../faults.ts'
 import type { JsonObject } from '../json.ts'
 import type { StreamStep } from '../model.ts'
-import { sendStream } from '../stream.ts'
+import { EVENT_STREAM, sendStream } from '../stream.ts'
 import { type FoundWords, withoutWords, wordNumber } from '../words.ts'
 import { drawPicture } from './picture.ts'
 import { checkImageRequest, type ImageRequest, readJsonImages, readMultipart } from './request.ts'
@@ -34,7 +34,7 @@ export async function answerImages(exchange: Exchange, isEdit: boolean, lookUp: 
   if (exchange.signal.aborted) return
   if (!request.streamed) return exchange.json(200, reply(request, images, words))
   const steps = await streamSteps(request, images, { isEdit, words })
-  await sendStream(exchange, steps, { words, errorEvent: chatErrorEvent() })
+  await sendStream(exchange, steps, { words, errorEvent: chatErrorEvent(), contentType: EVENT_STREAM })
 }
 
 async function drawAll(request: ImageRequest, count: number): Promise<string[]> {

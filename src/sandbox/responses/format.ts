@@ -1,7 +1,6 @@
 /** The responses format as the server uses it. */
 
 import { chatErrors } from '../chat/format.ts'
-import { CHAT_COMMENT } from '../chat/write.ts'
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { newId } from '../ids.ts'
 import type { JsonObject } from '../json.ts'
@@ -37,7 +36,6 @@ export function createResponsesFormat(): WireFormat {
   return {
     ...chatErrors,
     needsVersionHeader: false,
-    keepAlive: CHAT_COMMENT,
     check: checkResponsesRequest,
     read(body, facts) {
       const items = conversation(body)

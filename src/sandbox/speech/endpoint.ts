@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts'
 import { answeredByWords, sendGarbage } from '../faults.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { invalid, type ModelFacts, type StreamStep } from '../model.ts'
-import { sendStream } from '../stream.ts'
+import { EVENT_STREAM, sendStream } from '../stream.ts'
 import { withoutWords } from '../words.ts'
 import { tonesOf, wavHeader } from './wav.ts'
 
@@ -32,7 +32,7 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   const isRaw = body.response_format === 'pcm'
   const samples = tonesOf(withoutWords(input), typeof body.speed === 'number' ? body.speed : 1)
   const audio = isRaw ? samples : Buffer.concat([wavHeader(samples.length), samples])
-  const contentType = asEvents ? 'text/event-stream; charset=utf-8' : isRaw ? 'audio/pcm' : 'audio/wav'
+  const contentType = asEvents ? EVENT_STREAM : isRaw ? 'audio/pcm' : 'audio/wav'
   const steps = asEvents ? eventSteps(audio, input, words.has('no-usage')) : audioSteps(audio)
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
 }
