@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect, Rule } from './types.ts'
+import type { Dialect } from './types.ts'
 
 const dialect_28b8fb9bcf7f = {
   maxTokensField: 'max_completion_tokens',
@@ -178,8 +178,6 @@ const dialect_e15de27e6df4 = {
   thoughtSignature: 'none',
   thread: false,
 } as const satisfies Dialect
-
-const rules_2ffe77ba4bf6 = [{ op: 'default', path: '/anthropic_version', value: 'bedrock-2023-05-31' }] as const satisfies readonly Rule[]
 
 /** Every entry, sorted by id. */
 export const ENTRIES = [
@@ -2380,7 +2378,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2411,7 +2409,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2442,7 +2440,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2473,7 +2471,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2504,7 +2502,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2535,7 +2533,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2566,7 +2564,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2597,7 +2595,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2628,7 +2626,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_af69059370c3,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2659,7 +2657,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_e15de27e6df4,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },

@@ -7,6 +7,12 @@ import { TABLES } from '../../src/generated/tables.ts'
 
 const source = join(import.meta.dirname, '../../src')
 
+/** Words that mean something else there: a package, and an audio format. */
+const OTHER_MEANINGS: Readonly<Record<string, RegExp>> = {
+  'lib/token-vocabulary.ts': /gpt-tokenizer/g,
+  'sandbox/speech/endpoint.ts': /'opus'/g,
+}
+
 /** Code without its comments, which may say which client behaves how. */
 function codeOf(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
@@ -26,7 +32,7 @@ test('no model, family, vendor or upstream is named in src/ outside the generate
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts') || name.startsWith('generated/')) continue
     for (const line of codeOf(readFileSync(join(source, name), 'utf8')).split('\n')) {
-      const match = pattern.exec(line)
+      const match = pattern.exec(line.replace(OTHER_MEANINGS[name] ?? '', ''))
       if (match !== null) found.push(`${name}: ${match[1]} in ${line.trim()}`)
     }
   }
