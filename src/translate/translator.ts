@@ -1,11 +1,13 @@
 /** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
 
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
-export interface JsonObject {
-  [key: string]: JsonValue | undefined
-}
+export type { JsonObject, JsonValue, TokenUsage }
+
+/** The two formats between which is translated. */
+export type ChatFormat = 'messages' | 'chat_completions'
 
 /** What a translator may know of the call. */
 export interface TranslationContext {
@@ -31,15 +33,6 @@ export interface UpstreamEvent {
   readonly data: string
 }
 
-/** Both formats report usage into this one shape; see DESIGN: input is all input, output includes reasoning. */
-export interface TokenUsage {
-  inputTokens: number
-  cachedInputTokens: number
-  cacheWriteTokens: number
-  outputTokens: number
-  reasoningTokens: number
-}
-
 export interface StreamTranslation {
   /**
    * Client text (complete server-sent events) for one upstream event; '' for none. Never the events that end the reply
@@ -47,8 +40,11 @@ export interface StreamTranslation {
    * settled before those go out. Throws GatewayError on an upstream error event.
    */
   push(event: UpstreamEvent): string
-  /** The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
-  end(): string
+  /**
+   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. Where the
+   * upstream reported no usage the client is told `estimate`, what was billed, or a rough guess without it.
+   */
+  end(estimate?: TokenUsage): string
   /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
   readonly finished: boolean
   /** Latest usage reported, or null when none was. */

@@ -1,0 +1,69 @@
+/** Usage of the chat format: cached tokens stand inside `prompt_tokens`. */
+
+import { atPointer, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { firstCount, type TokenUsage, tokenCount, type UsageFacts } from '../usage.ts'
+
+/**
+ * Reads a `usage` object; null when it holds no count at all. Providers put cached tokens in several places: those in
+ * common use are read here, others are named by `usageCachedPaths`.
+ */
+export function readUsage(usage: JsonValue | undefined, facts: UsageFacts = {}): TokenUsage | null {
+  if (!isObject(usage)) return null
+  const total = firstCount(usage.total_tokens)
+  const completion = firstCount(usage.completion_tokens, usage.output_tokens)
+  const prompt = firstCount(usage.prompt_tokens, usage.input_tokens)
+  if (prompt === null && completion === null && total === null) return null
+  const inputTokens = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0))
+  const promptDetails = objectOrNull(usage.prompt_tokens_details)
+  const completionDetails = objectOrNull(usage.completion_tokens_details)
+  const reasoning = firstCount(completionDetails?.reasoning_tokens, usage.reasoning_tokens) ?? 0
+  const outputTokens = outputOf({ completion, inputTokens, total, reasoning }, facts)
+  const cached = Math.max(
+    tokenCount(promptDetails?.cached_tokens),
+    tokenCount(usage.prompt_cache_hit_tokens),
+    tokenCount(usage.cached_tokens),
+    ...(facts.usageCachedPaths ?? []).map(path => tokenCount(atPointer(usage, path))),
+  )
+  const written = firstCount(
+    promptDetails?.cache_write_tokens,
+    promptDetails?.cache_creation_input_tokens,
+    usage.cache_creation_input_tokens,
+  )
+  const cachedInputTokens = Math.min(cached, inputTokens)
+  return {
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteTokens: Math.min(written ?? 0, inputTokens - cachedInputTokens),
+    outputTokens,
+    reasoningTokens: Math.min(reasoning, outputTokens),
+  }
+}
+
+interface OutputCounts {
+  readonly completion: number | null
+  readonly inputTokens: number
+  readonly total: number | null
+  readonly reasoning: number
+}
+
+/** Output with reasoning. Where the three counts add up to the total, `completion_tokens` had left reasoning out. */
+function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
+  const rest = total === null ? 0 : Math.max(0, total - inputTokens)
+  if (completion === null) return rest
+  if (facts.usageOutput === 'total_less_prompt') return Math.max(completion, rest)
+  return reasoning > 0 && rest === completion + reasoning ? rest : completion
+}
+
+/** The `usage` object of a chat reply. */
+export function writeUsage(usage: TokenUsage): JsonObject {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      ...(usage.cacheWriteTokens > 0 && { cache_write_tokens: usage.cacheWriteTokens }),
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }
+}

@@ -1,0 +1,85 @@
+/** Reads what an upstream says in an error body, whatever its shape. */
+
+import {
+  arrayOrEmpty,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectOrNull,
+  parseJson,
+  textOrNull,
+} from '../lib/json.ts'
+
+/** The parts of an error that matter; empty strings where the upstream gave none. Not masked yet. */
+export interface ErrorBody {
+  readonly message: string
+  /** `error.type`, lower case. */
+  readonly type: string
+  /** `error.code`, lower case; numbers as text. */
+  readonly code: string
+  /** `error.param`, the field that was refused. */
+  readonly param: string
+  /** `error.details`, which SDKs read. */
+  readonly details: JsonObject | null
+}
+
+/** Largest error body that is parsed, in characters; longer ones are no error bodies. */
+const BODY_LENGTH_MAX = 1_000_000
+
+/**
+ * Reads a body as text. Known shapes: `{error: {…}}` of both formats, that wrapped in an array, `error` as a string,
+ * `{message}`, `{detail}` (also a list), `{errors: […]}`, `{base_resp: {status_code, status_msg}}`. Null for everything
+ * else, HTML for one.
+ */
+export function readErrorText(body: string): ErrorBody | null {
+  if (body.length > BODY_LENGTH_MAX) return null
+  const value = parseJson(body)
+  return value === undefined ? null : readErrorValue(value)
+}
+
+/** The same for a parsed value: a reply of status 200 or the data of a stream event. Null when it tells of no error. */
+export function readErrorValue(value: JsonValue): ErrorBody | null {
+  const body = Array.isArray(value) ? value[0] : value
+  if (!isObject(body)) return null
+  if (isObject(body.error)) return readErrorObject(body.error)
+  if (typeof body.error === 'string') return errorBody({ ...body, message: body.message ?? body.error })
+  const first = arrayOrEmpty(body.errors)[0]
+  if (isObject(first)) return readErrorObject(first)
+  if (typeof first === 'string') return errorBody({ message: first })
+  const outcome = objectOrNull(body.base_resp)
+  if (outcome && outcome.status_code !== 0 && outcome.status_code !== undefined) {
+    return errorBody({ message: outcome.status_msg, code: outcome.status_code })
+  }
+  if (body.detail !== undefined) return errorBody({ message: detailText(body.detail) })
+  if (typeof body.message === 'string') return errorBody(body)
+  if (typeof body.Message === 'string') return errorBody({ message: body.Message })
+  return null
+}
+
+function readErrorObject(error: JsonObject): ErrorBody {
+  const outer = errorBody(error)
+  // Aggregators put the text of the provider behind a general one.
+  const raw = textOrNull(objectOrNull(error.metadata)?.raw)
+  const inner = raw === null ? null : readErrorText(raw)
+  return inner === null ? outer : { ...outer, message: inner.message || outer.message, type: inner.type || outer.type }
+}
+
+function errorBody(error: JsonObject): ErrorBody {
+  return {
+    message: textOrNull(error.message) ?? '',
+    type: (textOrNull(error.type) ?? textOrNull(error.status) ?? '').toLowerCase(),
+    code: typeof error.code === 'number' ? String(error.code) : (textOrNull(error.code) ?? '').toLowerCase(),
+    param: textOrNull(error.param) ?? '',
+    details: objectOrNull(error.details),
+  }
+}
+
+function detailText(detail: JsonValue): string {
+  if (typeof detail === 'string') return detail
+  const parts = arrayOrEmpty(detail).map(item => {
+    const problem = objectOrNull(item)
+    const place = arrayOrEmpty(problem?.loc).join('.')
+    return [place, textOrNull(problem?.msg) ?? ''].filter(part => part !== '').join(': ')
+  })
+  return parts.filter(part => part !== '').join('; ')
+}

@@ -1,0 +1,29 @@
+/** Reads how long an upstream asks to wait. */
+
+/** Longest wait that is passed on, in seconds. */
+const WAIT_SECONDS_MAX = 3_600
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/**
+ * Whole seconds, rounded up, from `retry-after-ms` or `retry-after` (seconds or a date); null without either. At most an
+ * hour. Header names in lower case.
+ */
+export function retryAfterSeconds(headers: Headers, nowMs: number): number | null {
+  const milliseconds = Number(single(headers['retry-after-ms']) ?? Number.NaN)
+  if (Number.isFinite(milliseconds)) return bounded(milliseconds / 1_000)
+  const value = single(headers['retry-after'])?.trim()
+  if (value === undefined || value === '') return null
+  const seconds = Number(value)
+  if (Number.isFinite(seconds)) return bounded(seconds)
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? null : bounded((date - nowMs) / 1_000)
+}
+
+function single(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+function bounded(seconds: number): number {
+  return Math.min(Math.max(0, Math.ceil(seconds)), WAIT_SECONDS_MAX)
+}

@@ -1,0 +1,209 @@
+/** Turns an upstream's error, in a body or in a stream, into the error that the client gets. */
+
+import { type ErrorCode, GatewayError } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { type ErrorBody, readErrorText, readErrorValue } from './error-body.ts'
+import { maskSecrets } from './mask.ts'
+import { retryAfterSeconds } from './retry-after.ts'
+
+export type UpstreamErrorKind =
+  /** The client's request was refused; status and text are the client's to see. */
+  | 'refused'
+  /** Refused because the input does not fit into the model's context. */
+  | 'context_overflow'
+  | 'too_large'
+  | 'rate_limited'
+  | 'overloaded'
+  /** Credentials, credit or the catalogue: the operator's problem, never shown. */
+  | 'operator'
+  | 'failed'
+
+export interface UpstreamError {
+  readonly kind: UpstreamErrorKind
+  /** What the upstream answered; for errors inside a stream or a 200, the status it stands for. */
+  readonly status: number
+  /** Text that a client may see, secrets masked; null: only a general text. */
+  readonly message: string | null
+  /** `error.details` for SDKs; null unless the client may see the error. */
+  readonly details: JsonObject | null
+  readonly retryAfterSeconds: number | null
+  /** Type and code of the upstream for the log: short words, never its text. */
+  readonly label: string
+}
+
+export interface UpstreamFailure {
+  readonly status: number
+  readonly body: string
+  /** Header names in lower case. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Milliseconds since 1970, for `retry-after` dates. */
+  readonly nowMs: number
+  /** Texts that must never be shown: the credential in use. */
+  readonly secrets?: readonly string[]
+}
+
+/** Reads an answer that is not 2xx. */
+export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
+  const body = readErrorText(failure.body)
+  const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
+  return classify(body ?? NO_BODY, { status: failure.status, wait, secrets: failure.secrets ?? [] })
+}
+
+/**
+ * Reads an error inside a 200: the parsed reply, or the data of a stream event. Null when the value tells of no error.
+ * The status is what the error's type stands for.
+ */
+export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
+  const body = readErrorValue(value)
+  return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
+}
+
+/** The error that the client gets. A general text where the upstream's is not the client's to see. */
+export function gatewayErrorOf(error: UpstreamError): GatewayError {
+  const code = CODES[error.kind]
+  return new GatewayError(code, {
+    ...(error.message !== null && { message: error.message }),
+    ...(error.retryAfterSeconds !== null && { retryAfterSeconds: error.retryAfterSeconds }),
+    ...((code === 'upstream_refused' || code === 'request_too_large') && { status: error.status }),
+    ...(error.details !== null && { details: error.details }),
+    cause: `upstream ${error.status} ${error.label}`.trim(),
+  })
+}
+
+const CODES = {
+  refused: 'upstream_refused',
+  context_overflow: 'upstream_refused',
+  too_large: 'request_too_large',
+  rate_limited: 'upstream_rate_limited',
+  overloaded: 'upstream_overloaded',
+  operator: 'upstream_misconfigured',
+  failed: 'upstream_failed',
+} as const satisfies Record<UpstreamErrorKind, ErrorCode>
+
+const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
+
+/** Words of an operator's problem, wherever the upstream puts them: a 400 and a 429 may mean one too. */
+const OPERATOR_TYPES = new Set(['authentication_error', 'permission_error', 'billing_error', 'insufficient_quota'])
+const OPERATOR_CODES = new Set([
+  'insufficient_quota',
+  'invalid_api_key',
+  'invalid_authentication',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+  'model_not_found',
+  'arrearage',
+])
+const OPERATOR_TEXTS = [
+  'credit balance is too low',
+  'insufficient balance',
+  'insufficient_quota',
+  'exceeded your current quota, please check your plan and billing',
+  'incorrect api key',
+  'invalid api key',
+  'api key not valid',
+  'api key expired',
+]
+
+const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
+const OVERFLOW_TEXTS = [
+  'prompt is too long',
+  'exceed context limit',
+  'maximum context length',
+  'context_length_exceeded',
+  'exceeds the context window',
+  'context window exceeds',
+  'maximum prompt length',
+  'range of input length should be',
+  'reduce the length of the messages',
+  'exceeds the maximum number of tokens allowed',
+  'exceeded model token limit',
+  'input is too long for requested model',
+  'prompt exceeds max length',
+]
+
+/** Error types that only ever mean a fault of the upstream, whatever status it sends them with. */
+const TYPE_STATUS: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  throttlingexception: 429,
+  tokens: 429,
+  requests: 429,
+  invalid_request_error: 400,
+  validationexception: 400,
+  request_too_large: 413,
+  not_found_error: 404,
+  service_unavailable_error: 503,
+  serviceunavailableexception: 503,
+}
+
+function impliedStatus(body: ErrorBody): number {
+  const byCode = /^[45]\d\d$/.test(body.code) ? Number(body.code) : undefined
+  const status = TYPE_STATUS[body.type] ?? TYPE_STATUS[body.code] ?? byCode ?? 500
+  return isOperatorProblem(body) ? 403 : status
+}
+
+interface Circumstances {
+  readonly status: number
+  readonly wait: number | null
+  readonly secrets: readonly string[]
+}
+
+function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): UpstreamError {
+  const kind = kindOf(body, status)
+  const visible = kind === 'refused' || kind === 'context_overflow' || kind === 'too_large'
+  return {
+    kind,
+    status,
+    message: visible && body.message !== '' ? maskSecrets(body.message, secrets) : null,
+    details: visible ? body.details : null,
+    retryAfterSeconds: wait,
+    label: [body.type, body.code]
+      .map(word => word.replace(/[^a-z0-9_.-]/g, '').slice(0, 40))
+      .filter(Boolean)
+      .join(' '),
+  }
+}
+
+function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
+  if (status < 500 && isOperatorProblem(body)) return 'operator'
+  switch (status) {
+    case 400:
+    case 422:
+      if (isOverflow(body)) return 'context_overflow'
+      return body.type === 'overloaded_error' ? 'overloaded' : 'refused'
+    case 413:
+      return isOverflow(body) ? 'context_overflow' : 'too_large'
+    case 404:
+      // A thread that the upstream has lost: the client's SDK replays the conversation.
+      return typeof body.details?.error_code === 'string' ? 'refused' : 'operator'
+    case 409:
+      return typeof body.details?.error_code === 'string' ? 'refused' : 'failed'
+    case 401:
+    case 402:
+    case 403:
+    case 405:
+    case 410:
+    case 415:
+      return 'operator'
+    case 429:
+      return 'rate_limited'
+    case 503:
+    case 529:
+      return 'overloaded'
+    default:
+      return 'failed'
+  }
+}
+
+function isOperatorProblem(body: ErrorBody): boolean {
+  if (OPERATOR_TYPES.has(body.type) || OPERATOR_CODES.has(body.code)) return true
+  const text = body.message.toLowerCase()
+  return OPERATOR_TEXTS.some(words => text.includes(words))
+}
+
+function isOverflow(body: ErrorBody): boolean {
+  const text = body.message.toLowerCase()
+  return OVERFLOW_CODES.has(body.code) || OVERFLOW_TEXTS.some(words => text.includes(words))
+}

@@ -1,0 +1,65 @@
+/**
+ * JSON as data: types and the few readers that every format needs. Objects here may hold any key, `__proto__` too, so they
+ * are copied by spread or `Object.fromEntries`, never by assignment of computed keys.
+ */
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
+export interface JsonObject {
+  [key: string]: JsonValue | undefined
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object itself, or null for anything else. */
+export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
+  return isObject(value) ? value : null
+}
+
+/** The string itself, or null for anything else and for ''. */
+export function textOrNull(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** The number itself, or null for anything else (NaN and infinities too). */
+export function numberOrNull(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** The array itself, or an empty one for anything else. */
+export function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The parsed text, or undefined when it is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+/** What an RFC 6901 pointer names inside a value, or undefined. `*` has no special meaning here. */
+export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
+  let current = value
+  for (const part of pointer.split('/').slice(1)) {
+    const key = unescapeKey(part)
+    if (Array.isArray(current)) current = /^\d{1,9}$/.test(key) ? current[Number(key)] : undefined
+    else if (isObject(current) && Object.hasOwn(current, key)) current = current[key]
+    else return undefined
+  }
+  return current
+}
+
+/** The object in which `value` stands at an RFC 6901 pointer; empty for the empty pointer. */
+export function objectAtPointer(pointer: string, value: JsonValue): JsonObject {
+  const keys = pointer.split('/').slice(1).map(unescapeKey)
+  const nested = keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value)
+  return keys.length > 0 && isObject(nested) ? nested : {}
+}
+
+export function unescapeKey(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,180 @@
+/**
+ * Reads server-sent events out of bytes that arrive cut anywhere. It works on bytes, so a cut inside a UTF-8 character or
+ * between CR and LF cannot matter; the text of an event is decoded only when somebody asks for it.
+ */
+
+import { GatewayError } from '../errors.ts'
+
+const BYTE_ORDER_MARK = 0xfeff
+const COLON = 0x3a
+const SPACE = 0x20
+const NONE = Number.POSITIVE_INFINITY
+
+export interface SseOptions {
+  /** Largest block (one event with its comments) in bytes; beyond it `push` throws GatewayError(`upstream_failed`). */
+  readonly eventBytesMax: number
+}
+
+/** One block of the stream: the lines up to a blank line. Blocks without data (comments, keep-alives) are yielded too. */
+export class SseEvent {
+  /** The bytes as they came, blank line included. All blocks' bytes put together are the stream, unchanged. */
+  readonly raw: Buffer
+  #name = ''
+  #data: string | null = null
+  #parsed = false
+  /** A byte order mark is one only at the very start of a stream. */
+  readonly #first: boolean
+
+  constructor(raw: Buffer, { first }: { first: boolean }) {
+    this.raw = raw
+    this.#first = first
+  }
+
+  /** The `event:` line, or '' without one. */
+  get name(): string {
+    if (!this.#parsed) this.#parse()
+    return this.#name
+  }
+
+  /** The data lines joined with "\n"; '' without any. */
+  get data(): string {
+    if (!this.#parsed) this.#parse()
+    return this.#data ?? ''
+  }
+
+  /** False for blocks that a client never sees as an event: comments, `retry:`, stray blank lines. */
+  get hasData(): boolean {
+    if (!this.#parsed) this.#parse()
+    return this.#data !== null
+  }
+
+  #parse(): void {
+    this.#parsed = true
+    const text = this.raw.toString('utf8')
+    const length = text.length
+    let start = this.#first && text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0
+    let lf = indexOrNone(text, '\n', start)
+    let cr = indexOrNone(text, '\r', start)
+    while (start < length) {
+      const end = Math.min(lf, cr, length)
+      if (end > start) this.#readLine(text, { start, end })
+      start = end + 1
+      if (lf < start) lf = indexOrNone(text, '\n', start)
+      if (cr < start) cr = indexOrNone(text, '\r', start)
+    }
+  }
+
+  #readLine(text: string, { start, end }: { start: number; end: number }): void {
+    if (text.startsWith('data', start)) {
+      const value = valueStart(text, { after: start + 4, end })
+      if (value < 0) return
+      const data = text.slice(value, end)
+      this.#data = this.#data === null ? data : `${this.#data}\n${data}`
+    } else if (text.startsWith('event', start)) {
+      const value = valueStart(text, { after: start + 5, end })
+      if (value >= 0) this.#name = text.slice(value, end)
+    }
+  }
+}
+
+/** Push parser: give it the chunks in order, then `end()`. */
+export class SseReader {
+  readonly #eventBytesMax: number
+  /** Chunks of the block that is not complete yet. */
+  #parts: Buffer[] = []
+  #partsBytes = 0
+  /** The line being read has at least one byte. */
+  #lineHasBytes = false
+  /** The block being read has at least one line that is not blank. */
+  #blockHasLines = false
+  /** The last byte seen was the CR of a line end: a LF that follows belongs to it. */
+  #afterCr = false
+  #first = true
+
+  constructor({ eventBytesMax }: SseOptions) {
+    this.#eventBytesMax = eventBytesMax
+  }
+
+  /** The blocks that this chunk completes, in order. */
+  push(chunk: Buffer): SseEvent[] {
+    const events: SseEvent[] = []
+    const length = chunk.length
+    // One character per byte: line ends are found in it at the speed of memchr.
+    const text = chunk.toString('latin1')
+    let blockStart = 0
+    let position = 0
+    let lf = indexOrNone(text, '\n', 0)
+    let cr = indexOrNone(text, '\r', 0)
+    if (this.#afterCr && lf === 0) {
+      position = 1
+      lf = indexOrNone(text, '\n', 1)
+    }
+    if (length > 0) this.#afterCr = false
+    while (position < length) {
+      const lineEnd = Math.min(lf, cr)
+      if (lineEnd === NONE) {
+        this.#lineHasBytes = true
+        break
+      }
+      const blank = lineEnd === position && !this.#lineHasBytes
+      this.#lineHasBytes = false
+      position = lineEnd + 1
+      if (lineEnd === cr) {
+        if (position === length) this.#afterCr = true
+        else if (lf === position) position += 1
+        cr = indexOrNone(text, '\r', position)
+      }
+      if (lf < position) lf = indexOrNone(text, '\n', position)
+      if (!blank) {
+        this.#blockHasLines = true
+      } else if (this.#blockHasLines) {
+        events.push(this.#complete(chunk.subarray(blockStart, position)))
+        blockStart = position
+      }
+    }
+    if (blockStart < length) this.#keep(chunk.subarray(blockStart))
+    return events
+  }
+
+  /** What is left when the stream ends without a last blank line; empty when nothing is. */
+  end(): SseEvent[] {
+    if (this.#partsBytes === 0) return []
+    return [this.#complete(Buffer.alloc(0))]
+  }
+
+  #complete(tail: Buffer): SseEvent {
+    const raw = this.#parts.length === 0 ? tail : Buffer.concat([...this.#parts, tail])
+    this.#parts = []
+    this.#partsBytes = 0
+    this.#blockHasLines = false
+    this.#refuseAbove(raw.length)
+    const event = new SseEvent(raw, { first: this.#first })
+    this.#first = false
+    return event
+  }
+
+  #keep(part: Buffer): void {
+    this.#parts.push(part)
+    this.#partsBytes += part.length
+    this.#refuseAbove(this.#partsBytes)
+  }
+
+  #refuseAbove(bytes: number): void {
+    if (bytes <= this.#eventBytesMax) return
+    throw new GatewayError('upstream_failed', {
+      cause: `a stream event is larger than the limit of ${this.#eventBytesMax} bytes`,
+    })
+  }
+}
+
+function indexOrNone(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from)
+  return index < 0 ? NONE : index
+}
+
+/** Where the value of a field starts whose name ends at `after`, or -1 when the line is another field. */
+function valueStart(text: string, { after, end }: { after: number; end: number }): number {
+  if (after >= end) return after === end ? end : -1
+  if (text.charCodeAt(after) !== COLON) return -1
+  return after + 1 < end && text.charCodeAt(after + 1) === SPACE ? after + 2 : after + 1
+}

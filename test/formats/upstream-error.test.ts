@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import { gatewayErrorOf, readUpstreamErrorValue, readUpstreamFailure } from '../../src/formats/upstream-error.ts'
+
+const NOW_MS = Date.parse('2026-11-20T10:00:00Z')
+
+function failure(status: number, body: unknown, headers: Record<string, string> = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return readUpstreamFailure({ status, body: text, headers, nowMs: NOW_MS, secrets: ['pool-secret-1'] })
+}
+
+describe('the text of a refusal', () => {
+  test.each<[string, unknown, string]>([
+    [
+      'messages',
+      { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: 9 > 8' } },
+      'max_tokens: 9 > 8',
+    ],
+    [
+      'chat',
+      { error: { message: 'Unknown parameter: x', type: 'invalid_request_error', param: 'x', code: null } },
+      'Unknown parameter: x',
+    ],
+    ['numeric code', { error: { message: 'bad', code: 400, status: 'INVALID_ARGUMENT' } }, 'bad'],
+    ['array-wrapped', [{ error: { message: 'bad', code: 400, status: 'INVALID_ARGUMENT' } }], 'bad'],
+    ['error as a string', { error: 'bad things' }, 'bad things'],
+    ['message only', { message: 'Malformed input request' }, 'Malformed input request'],
+    ['Message only', { Message: 'Malformed' }, 'Malformed'],
+    ['flat object', { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 }, 'bad'],
+    ['detail', { detail: 'bad' }, 'bad'],
+    [
+      'detail list',
+      { detail: [{ loc: ['body', 'messages', 0], msg: 'field required' }] },
+      'body.messages.0: field required',
+    ],
+    ['error list', { errors: [{ message: 'bad' }] }, 'bad'],
+    [
+      'text of the provider behind a general one',
+      { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"inner"}}' } } },
+      'inner',
+    ],
+  ])('is kept for the client: %s', (_, body, message) => {
+    expect(failure(400, body)).toMatchObject({ kind: 'refused', status: 400, message })
+    expect(failure(422, body)).toMatchObject({ kind: 'refused', status: 422, message })
+  })
+
+  test.each(['<html><body>400 Bad Request</body></html>', '', '{"error":', 'null', '[]', '7'])(
+    'is a general one for %j',
+    body => {
+      const error = failure(400, body)
+      expect(error).toMatchObject({ kind: 'refused', message: null })
+      expect(gatewayErrorOf(error).message).toBe('The model refused the request.')
+    },
+  )
+
+  test('shows no secret, account or resource name', () => {
+    const message =
+      'key sk-proj-a1b2c3d4e5 of org-Abc12345678, Bearer abc123def456, arn:aws:bedrock:us-east-1:123456789012:model/x, ' +
+      'https://me:pass@host/, api_key="abcdefgh", pool-secret-1'
+    expect(failure(400, { error: { message } }).message).toBe('key *** of ***, ***, *** https:***host/, ***", ***')
+  })
+
+  test('leaves ordinary words alone', () => {
+    const message =
+      'tools.0.user_preferences: sk_field, org_unit and bearer of toolu_01ABC are not permitted; call_abc12345678'
+    expect(failure(400, { error: { message } }).message).toBe(message)
+  })
+
+  test('keeps the status of 413 and 422 and the details that SDKs read', () => {
+    expect(gatewayErrorOf(failure(413, { error: { message: 'too big' } }))).toMatchObject({
+      status: 413,
+      type: 'request_too_large',
+    })
+    expect(gatewayErrorOf(failure(422, { error: { message: 'no' } }))).toMatchObject({
+      status: 422,
+      type: 'invalid_request_error',
+    })
+    const details = { error_code: 'thread_not_found' }
+    expect(gatewayErrorOf(failure(404, { error: { message: 'gone', details } }))).toMatchObject({
+      status: 404,
+      message: 'gone',
+      details: { details },
+    })
+  })
+})
+
+describe('the kind', () => {
+  test.each<[string, number, unknown, string]>([
+    ['wrong key', 401, { error: { message: 'invalid x-api-key' } }, 'operator'],
+    ['no credit', 402, { error: { message: 'Insufficient Balance' } }, 'operator'],
+    ['forbidden', 403, { error: { message: 'no' } }, 'operator'],
+    ['no such model', 404, { error: { type: 'not_found_error', message: 'model: x' } }, 'operator'],
+    ['no credit as 400', 400, { error: { message: 'Your credit balance is too low to access the API.' } }, 'operator'],
+    ['wrong key as 400', 400, { error: { message: 'Incorrect API key provided: ab***' } }, 'operator'],
+    ['unknown model as 400', 400, { error: { message: 'x', code: 'model_not_found' } }, 'operator'],
+    ['no quota as 429', 429, { error: { message: 'You exceeded', type: 'insufficient_quota' } }, 'operator'],
+    ['rate limit', 429, { error: { message: 'slow down' } }, 'rate_limited'],
+    ['overloaded', 529, { error: { type: 'overloaded_error' } }, 'overloaded'],
+    ['unavailable', 503, '', 'overloaded'],
+    ['bad gateway', 502, '<html>', 'failed'],
+    ['cloud proxy', 520, '', 'failed'],
+    ['server error that speaks of keys', 500, { error: { message: 'invalid api key store' } }, 'failed'],
+    ['teapot', 418, '', 'failed'],
+    ['redirect', 302, '', 'failed'],
+    ['overflow', 400, { error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }, 'context_overflow'],
+    ['overflow by code', 400, { error: { message: 'no', code: 'context_length_exceeded' } }, 'context_overflow'],
+  ])('%s', (_, status, body, kind) => {
+    const error = failure(status, body)
+    expect(error.kind).toBe(kind)
+    if (!['refused', 'context_overflow'].includes(kind)) expect(error.message).toBeNull()
+  })
+
+  test.each<[string, unknown, number, string]>([
+    ['overloaded', { type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 503, 'upstream_overloaded'],
+    ['rate limit', { error: { message: 'x', code: 429 } }, 429, 'upstream_rate_limited'],
+    ['refused', { error: { message: 'x', type: 'invalid_request_error' } }, 400, 'upstream_refused'],
+    ['server', { error: { message: 'x', type: 'server_error' } }, 502, 'upstream_failed'],
+    ['nothing known', { error: {} }, 502, 'upstream_failed'],
+    [
+      'outcome beside the reply',
+      { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
+      502,
+      'upstream_misconfigured',
+    ],
+  ])('inside a 200: %s', (_, body, status, code) => {
+    const error = readUpstreamErrorValue(JSON.parse(JSON.stringify(body)))
+    expect(error && gatewayErrorOf(error)).toMatchObject({ status, code })
+  })
+
+  test('a reply that tells of no error is none', () => {
+    expect(readUpstreamErrorValue({ choices: [], base_resp: { status_code: 0 } })).toBeNull()
+    expect(readUpstreamErrorValue({ error: null, choices: [] })).toBeNull()
+  })
+
+  test('the log label holds short words only', () => {
+    expect(
+      failure(400, { error: { type: 'Some type <b>', code: 'x'.repeat(99), message: 'secret prompt' } }).label,
+    ).toBe(`sometypeb ${'x'.repeat(40)}`)
+  })
+})
+
+describe('retry-after', () => {
+  test.each<[Record<string, string>, number | null]>([
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': '0.2' }, 1],
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 2],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 10:00:30 GMT' }, 30],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 09:00:00 GMT' }, 0],
+    [{ 'retry-after': '999999' }, 3600],
+    [{ 'retry-after': 'soon' }, null],
+    [{}, null],
+  ])('%j is %j seconds', (headers, seconds) => {
+    expect(failure(429, '', headers).retryAfterSeconds).toBe(seconds)
+  })
+})
