@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect, Rule } from './types.ts'
+import type { Dialect } from './types.ts'
 
 const dialect_036bb3d3f3d1 = {
   maxTokensField: 'max_tokens',
@@ -218,8 +218,6 @@ const dialect_7ac6c230c065 = {
   thread: false,
   onUnsupported: 'strip',
 } as const satisfies Dialect
-
-const rules_2ffe77ba4bf6 = [{ op: 'default', path: '/anthropic_version', value: 'bedrock-2023-05-31' }] as const satisfies readonly Rule[]
 
 /** Every entry, sorted by id. */
 export const ENTRIES = [
@@ -2420,7 +2418,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2451,7 +2449,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2482,7 +2480,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2513,7 +2511,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2544,7 +2542,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2575,7 +2573,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2606,7 +2604,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2637,7 +2635,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2668,7 +2666,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },
@@ -2699,7 +2697,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: rules_2ffe77ba4bf6,
+        rules: [],
       },
     ],
   },

@@ -1,6 +1,7 @@
 /** What a change does, resolved. */
 
 import { expect, test } from 'vitest'
+import { readCsv } from '../../codegen/diff/csv.ts'
 import { type Acknowledgement, type CatalogueDiff, diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
 import { renderMarkdown } from '../../codegen/diff/markdown.ts'
 import { usageEffect } from '../../codegen/diff/usage.ts'
@@ -132,6 +133,18 @@ const USAGE = `\uFEFFtime,key,model,input_tokens,output_tokens,cost_vnd,latency_
 2026-10-02,k,req/paint,0,0,1300,10,200\r
 2026-10-02,k,gone,1,1,5.5,10,200\r
 `
+
+test('CSV is read with quotes, line breaks in fields, and a last line without an end', async () => {
+  const text = '\uFEFFa,"b ""q"", c","d\ne"\r\n\r\n"",x,""\nlast'
+  for (const size of [1, 3, 100]) {
+    expect(await Array.fromAsync(readCsv(chunksOf(text, size)))).toEqual([
+      ['a', 'b "q", c', 'd\ne'],
+      ['', 'x', ''],
+      ['last'],
+    ])
+  }
+  await expect(Array.fromAsync(readCsv(chunksOf(`"${'x'.repeat(1_000_001)}`, 9999)))).rejects.toThrow('never ends')
+})
 
 test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))
