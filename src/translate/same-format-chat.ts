@@ -16,10 +16,16 @@ import type { Dialect } from './dialect.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
 import { type ReasoningWish, readChatReasoning } from './reasoning-wish.ts'
-import type { SameFormatPlan } from './same-format.ts'
 import { isSet, remove, type SameFormatFacts, set } from './same-format-messages.ts'
 import { takesSampling } from './sampling.ts'
 import { planChatStructure } from './structure.ts'
+
+export interface SameFormatPlan {
+  /** In order; no two touch the same place. `model` is not among them. */
+  readonly edits: readonly BodyEdit[]
+  /** The client did not ask for the usage chunk of a chat stream that is now asked for: it must not see it. */
+  readonly hidesUsageChunk: boolean
+}
 
 export function chatEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): SameFormatPlan {
   const stream = streamEdits(body, dialect)

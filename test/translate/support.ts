@@ -3,13 +3,18 @@
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
 import type { Dialect, DialectFacts, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
-import type { ChatFormat, StreamTranslation, TranslationContext, UpstreamEvent } from '../../src/translate/translator.ts'
+import type {
+  ChatFormat,
+  StreamTranslation,
+  TranslationContext,
+  UpstreamEvent,
+} from '../../src/translate/translator.ts'
 
 const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
 
 /** A resolved dialect: the schema's defaults with the given facts, written as in the catalogue. */
 export function dialectOf(facts: DialectFacts = {}): Dialect {
-  return resolveFacts(SCHEMA, [facts]) as unknown as Dialect
+  return resolveFacts(SCHEMA, [{ ...facts }]) as unknown as Dialect
 }
 
 export interface ContextFacts {
@@ -20,7 +25,12 @@ export interface ContextFacts {
 }
 
 /** A context whose fresh ids are 1, 2, 3… and whose clock stands still. */
-export function contextOf({ upstream, dialect = dialectOf(), entry = {}, betas = [] }: ContextFacts): TranslationContext {
+export function contextOf({
+  upstream,
+  dialect = dialectOf(),
+  entry = {},
+  betas = [],
+}: ContextFacts): TranslationContext {
   let ids = 0
   const target: UpstreamTarget = {
     via: 'somewhere',
