@@ -2,13 +2,16 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 
-# npm scripts find the pinned runtime of node_modules/.bin first.
-NPM := npm --silent
+# The pinned runtime and tools of node_modules come first.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help run test check generate install
+.PHONY: help install run generate check test price-diff price-diff-comment
+
+# How findings are printed: text, github (annotations on a pull request) or json.
+FORMAT ?= text
 
 help: ## List the targets
-	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ sub(/:.*/, "", $$1); printf "  %-14s %s\n", $$1, $$2 }'
 
 install: node_modules/.installed ## Install the pinned runtime and packages
 
@@ -16,17 +19,25 @@ node_modules/.installed: package.json package-lock.json
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-run: install ## Start the gateway on http://127.0.0.1:8080, with its database and sandbox
-	@$(NPM) run gateway -- serve
+run: generate ## Start the gateway on http://127.0.0.1:8080 with its own database; Ctrl-C stops it
+	@exec node src/main.ts serve
 
 generate: install ## Turn the catalogue into src/generated/
-	@$(NPM) run codegen -- generate
+	@node codegen/main.ts generate
 
 check: install ## Validate the catalogue, compare generated files, types, lint, structure
-	@$(NPM) run codegen -- check
-	@$(NPM) run types
-	@$(NPM) run lint
-	@$(NPM) run test -- test/tidy.test.ts
+	@node codegen/main.ts check --format $(FORMAT)
+	@tsc --noEmit
+	@biome check --error-on-warnings .
+	@vitest run --silent=passed-only test/tidy.test.ts
+
+price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
+	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
+
+price-diff-comment: install ## Post the price diff on a pull request: BASE=ref PULL_REQUEST=number (needs gh)
+	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; \
+	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
+	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md; rm -f .price-diff.md; exit $$status
 
 test: check ## Everything CI needs
-	@$(NPM) run test
+	@vitest run --silent=passed-only

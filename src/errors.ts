@@ -32,12 +32,6 @@ export const ERRORS = {
     message: 'This model is not in the catalogue.',
     final: true,
   },
-  conversion_unavailable: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'This model is served in the other chat format only.',
-    final: true,
-  },
   upstream_refused: {
     status: 400,
     type: 'invalid_request_error',

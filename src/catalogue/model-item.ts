@@ -1,4 +1,4 @@
-/** One entry as `GET /v1/models` shows it: one shape that the OpenAI SDK, the Anthropic SDK and price-aware tools all read. */
+/** One entry as `GET /v1/models` shows it: one shape that both SDK families and price-aware tools read. */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry } from '../generated/types.ts'
 
@@ -66,7 +66,7 @@ function supported(isSupported: boolean): { supported: boolean } {
   return { supported: isSupported }
 }
 
-/** The price list's own labels, then the Anthropic SDK's names, each as `{supported}`. */
+/** The price list's own labels, then the names that the messages SDK knows, each as `{supported}`. */
 function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const has = (capability: Capability) => entry.capabilities.includes(capability)
   const isChat = entry.kind === 'chat'

@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect } from './types.ts'
+import type { Dialect, Rule } from './types.ts'
 
 const dialect_036bb3d3f3d1 = {
   maxTokensField: 'max_tokens',
@@ -218,6 +218,8 @@ const dialect_7ac6c230c065 = {
   thread: false,
   onUnsupported: 'strip',
 } as const satisfies Dialect
+
+const rules_2ffe77ba4bf6 = [{ op: 'default', path: '/anthropic_version', value: 'bedrock-2023-05-31' }] as const satisfies readonly Rule[]
 
 /** Every entry, sorted by id. */
 export const ENTRIES = [
@@ -2418,7 +2420,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2449,7 +2451,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2480,7 +2482,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2511,7 +2513,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2542,7 +2544,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2573,7 +2575,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2604,7 +2606,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2635,7 +2637,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2666,7 +2668,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_036bb3d3f3d1,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },
@@ -2697,7 +2699,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'messages',
         dialect: dialect_7ac6c230c065,
-        rules: [],
+        rules: rules_2ffe77ba4bf6,
       },
     ],
   },

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'd823550b24d31a1a0009a78f6a4cb06b0c73e0fa37217c2fcad7656309b0cd88',
+  digest: 'c74c84aeb0931215d13d0888777be91b3fc58edce228356348f0994f5c6f8a27',
 } as const satisfies TableSettings

@@ -38,7 +38,7 @@ export interface Catalogue {
 export interface CatalogueFile {
   /** The service's own name. The headers `x-<service>-…`, the channel prefix `<service>/` and the key prefix `sk-<service>-` follow from it. */
   readonly service: string
-  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  /** The entry that takes chat calls for a name that is neither an entry nor an alias. */
   readonly fallback: string
   /** Further names that clients send, each with the entry it means. */
   readonly aliases: {
@@ -48,6 +48,12 @@ export interface CatalogueFile {
   readonly defaults: DefaultFacts
   readonly floors: FloorFacts
   readonly counts: CountFacts
+  /**
+   * Price changes beyond the threshold of `price-diff` that are meant. Leave each out once it has shipped.
+   *
+   * @maxItems 200
+   */
+  readonly acknowledged?: readonly AcknowledgementFacts[]
 }
 
 /** Values for what a model does not say itself. */
@@ -64,22 +70,39 @@ export interface DefaultFacts {
 
 /** Lowest price allowed per unit, in VND: a typing error below it does not ship. */
 export interface FloorFacts {
-  /** Whole dong. */
+  /** Per 1,000,000 tokens. */
   readonly mtok: number
-  /** Whole dong. */
+  /** Per call. */
   readonly request: number
-  /** Whole dong. */
+  /** Per image. */
   readonly image: number
 }
 
 /** How many entries there must be: a line lost in a merge does not ship. */
 export interface CountFacts {
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries in all. */
   readonly entries: number
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries on the AWS channel. */
   readonly aws: number
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries under `req/`, images and speech among them. */
   readonly per_call: number
+}
+
+/** One price change that is meant. */
+export interface AcknowledgementFacts {
+  /** The entry, alias or `fallback` whose price changes. */
+  readonly name: string
+  readonly price: Price
+  /** Why, for whoever reads the change. */
+  readonly reason: string
+}
+
+/** What a client pays. Never inherited: every entry states its own. */
+export interface Price {
+  /** Whole dong, digits only. */
+  readonly vnd: number
+  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
+  readonly per: ("mtok" | "request" | "image")
 }
 
 /** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never stand here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
@@ -499,14 +522,6 @@ export interface EntryFacts {
    */
   readonly rules?: readonly Rule[]
   readonly upstream: UpstreamFacts
-}
-
-/** What a client pays. Never inherited: every entry states its own. */
-export interface Price {
-  /** Whole dong, digits only. */
-  readonly vnd: number
-  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
-  readonly per: ("mtok" | "request" | "image")
 }
 
 /** The generated tables that the engine reads. */

@@ -1,0 +1,162 @@
+/**
+ * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production.
+ * Prints figures and their ratio to the same statements sent one call at a time; asserts nothing.
+ * Run: npm exec node bench/ledger.ts [seconds per case]
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../src/accounts/accounts.ts'
+import { hashKey } from '../src/accounts/key-secret.ts'
+import { createKey } from '../src/accounts/keys.ts'
+import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
+import { audit } from '../src/ledger/audit.ts'
+import { credit } from '../src/ledger/credit.ts'
+import { createLedger, type RunningLedger } from '../src/ledger/ledger.ts'
+import { migrate } from '../src/ledger/migrate.ts'
+import type { LedgerLimits } from '../src/ledger/options.ts'
+import type { Settlement } from '../src/ledger/types.ts'
+import { openDatabase } from '../src/lib/database.ts'
+import { uuidv7 } from '../src/lib/ids.ts'
+import { microVnd, vndToMicro } from '../src/lib/money.ts'
+import { generateSecretSet, parseSecretSet } from '../src/lib/secrets.ts'
+
+const WALLETS = 1_000
+const CALLERS = 1_000
+const seconds = Number(process.argv[2] ?? 4)
+
+interface Customer {
+  readonly accountId: number
+  readonly keyHash: Uint8Array
+}
+
+interface Figures {
+  readonly pairsPerSecond: number
+  readonly holdMs: { p50: number; p99: number }
+  readonly cpuMicrosecondsPerPair: number
+}
+
+const SETTLEMENT: Omit<
+  Settlement,
+  'callId' | 'entryId' | 'requestedName' | 'endpoint' | 'accountId' | 'keyId' | 'openedAt'
+> = {
+  costMicroVnd: microVnd(1_680_000n),
+  inputTokens: 1_000,
+  outputTokens: 120,
+  cachedInputTokens: 0,
+  reasoningTokens: 0,
+  images: 0,
+  priceVnd: 1_500,
+  pricePer: 'mtok',
+  firstByteMs: 300,
+  latencyMs: 900,
+  status: 200,
+  streamed: true,
+  estimated: false,
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+const postgres = await startEmbeddedPostgres({ dataDir: folder })
+const sql = openDatabase({ url: postgres.url, name: 'bench', connectionsMax: 4 })
+try {
+  await migrate(sql)
+  const customers = await makeCustomers()
+  const batched: Partial<LedgerLimits> = {}
+  const single: Partial<LedgerLimits> = { batchMax: 1, lanes: 20 }
+  const hot = await run('one hot wallet, batched', customers.slice(0, 1), batched)
+  const many = await run(`${WALLETS} wallets, batched`, customers, batched)
+  const hotSingle = await run('one hot wallet, one call a statement', customers.slice(0, 1), single)
+  const manySingle = await run(`${WALLETS} wallets, one call a statement`, customers, single)
+  console.log(
+    `batched against single: ${ratio(hot, hotSingle)}x on one wallet, ${ratio(many, manySingle)}x on ${WALLETS}`,
+  )
+  console.log(`one hot wallet against ${WALLETS}: ${ratio(hot, many)}x`)
+  const report = await audit(sql)
+  console.log(`audit: ${report.clean ? 'clean' : JSON.stringify(report.differences)}, ${report.calls} calls`)
+} finally {
+  await sql.end()
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function run(name: string, customers: readonly Customer[], limits: Partial<LedgerLimits>): Promise<Figures> {
+  const ledger = await createLedger({
+    url: postgres.url,
+    instanceName: 'bench',
+    spoolDir: join(folder, 'spool'),
+    report: event => event.level === 'info' || console.error(event),
+    limits: { spoolRetentionMs: 0, ...limits },
+  })
+  const holdTimes: number[] = []
+  let pairs = 0
+  let until = performance.now() + 1_000
+  await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)))
+  pairs = 0
+  holdTimes.length = 0
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  until = start + seconds * 1_000
+  await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)))
+  const elapsed = (performance.now() - start) / 1_000
+  const { user, system } = process.cpuUsage(cpu)
+  await ledger.close()
+  holdTimes.sort((a, b) => a - b)
+  const at = (share: number): number => holdTimes[Math.floor(holdTimes.length * share)] ?? 0
+  const figures = {
+    pairsPerSecond: pairs / elapsed,
+    holdMs: { p50: at(0.5), p99: at(0.99) },
+    cpuMicrosecondsPerPair: (user + system) / pairs,
+  }
+  console.log(
+    `${name}: ${figures.pairsPerSecond.toFixed(0)} pairs/s, hold p50 ${figures.holdMs.p50.toFixed(1)} ms, ` +
+      `p99 ${figures.holdMs.p99.toFixed(1)} ms, ${figures.cpuMicrosecondsPerPair.toFixed(1)} µs of this process a pair`,
+  )
+  return figures
+
+  async function caller(index: number): Promise<void> {
+    const signal = new AbortController().signal
+    for (let turn = index; performance.now() < until; turn += CALLERS) {
+      const before = performance.now()
+      await pair(ledger, customers[turn % customers.length]!, signal, () => holdTimes.push(performance.now() - before))
+      pairs++
+    }
+  }
+}
+
+async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSignal, held: () => void): Promise<void> {
+  const callId = uuidv7()
+  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1 } as const
+  const { keyHash } = customer
+  const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
+  held()
+  if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)
+  await ledger.settle({
+    ...call,
+    ...SETTLEMENT,
+    accountId: answer.accountId,
+    keyId: answer.keyId,
+    openedAt: new Date(),
+  })
+}
+
+async function makeCustomers(): Promise<Customer[]> {
+  const secrets = {
+    service: 'bench',
+    peppers: parseSecretSet('PEPPERS', generateSecretSet()),
+    encryption: parseSecretSet('ENCRYPTION', generateSecretSet()),
+  }
+  const customers: Customer[] = []
+  for (let index = 0; index < WALLETS; index++) {
+    const { accountId } = await createAccount(sql, `bench${index}@example.com`)
+    const { key } = await createKey(sql, secrets, { accountId })
+    const amountMicroVnd = vndToMicro(1_000_000_000)
+    await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'bench' })
+    customers.push({ accountId, keyHash: hashKey(secrets, key).hash })
+  }
+  return customers
+}
+
+function ratio(a: Figures, b: Figures): string {
+  return (a.pairsPerSecond / b.pairsPerSecond).toFixed(2)
+}

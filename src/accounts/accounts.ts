@@ -1,0 +1,62 @@
+/** Accounts and their wallets. */
+
+import { faultCode, type Sql } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+
+export interface Account {
+  readonly accountId: number
+  readonly email: string
+}
+
+export interface AccountWithWallet extends Account {
+  /** The only spendable figure. */
+  readonly balanceMicroVnd: MicroVnd
+  /** Set aside for calls in flight. */
+  readonly heldMicroVnd: MicroVnd
+}
+
+const EMAIL_BYTES_MAX = 254
+const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u
+
+const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
+  w as (insert into wallet (account_id) select account_id from a)
+  select account_id, email from a`
+const FIND = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
+  from account a join wallet w using (account_id) where a.email_key = lower($1)`
+const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
+  from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
+
+/** Makes an account with an empty wallet. Throws an Error that says so for a bad address and for one that is taken. */
+export async function createAccount(sql: Sql, email: string): Promise<Account> {
+  const address = email.trim()
+  if (!EMAIL.test(address) || Buffer.byteLength(address) > EMAIL_BYTES_MAX) {
+    throw new Error(`${JSON.stringify(email)} is not an e-mail address; write name@example.com`)
+  }
+  try {
+    const row = (await sql.unsafe(CREATE, [address]))[0]!
+    return { accountId: Number(row.account_id), email: row.email }
+  } catch (error) {
+    if (faultCode(error) !== '23505') throw error
+    throw new Error(`there is an account for ${address} already`, { cause: error })
+  }
+}
+
+/** Null when there is none. Upper and lower case do not matter. */
+export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountWithWallet | null> {
+  return readAccount((await sql.unsafe(FIND, [email.trim()]))[0])
+}
+
+/** Null when there is none. */
+export async function findAccount(sql: Sql, accountId: number): Promise<AccountWithWallet | null> {
+  return readAccount((await sql.unsafe(READ, [String(accountId)]))[0])
+}
+
+function readAccount(row: Readonly<Record<string, string>> | undefined): AccountWithWallet | null {
+  if (row === undefined) return null
+  return {
+    accountId: Number(row.account_id),
+    email: row.email!,
+    balanceMicroVnd: microVnd(BigInt(row.balance_micro_vnd!)),
+    heldMicroVnd: microVnd(BigInt(row.held_micro_vnd!)),
+  }
+}

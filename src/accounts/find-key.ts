@@ -1,0 +1,127 @@
+/** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
+
+import { GatewayError } from '../errors.ts'
+import { classifyFault, openStatementPool, plainArray, type StatementPool } from '../lib/database.ts'
+import { type Again, backoffMs, createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+
+export interface FoundKey {
+  readonly accountId: number
+  readonly keyId: number
+  /** Hash that it is stored under; the hold statement takes it. */
+  readonly keyHash: Uint8Array
+  /** False once it was revoked. */
+  readonly active: boolean
+}
+
+export interface KeyFinderOptions {
+  readonly url: string
+  readonly lanes?: number
+  readonly batchMax?: number
+  /** Look-ups that wait at the same time. */
+  readonly waitingMax?: number
+  /** Time for one look-up while Postgres fails. */
+  readonly retryMs?: number
+}
+
+export interface KeyFinder {
+  /**
+   * Null when no key has any of these hashes (as from candidateHashes). Rejects with GatewayError ledger_unavailable
+   * when the database gives no answer: never an authentication error.
+   */
+  find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
+  close(): Promise<void>
+}
+
+const FIND = `select r.n::integer as n, a.account_id, a.key_id, a.revoked_at is null as active, r.hash_hex
+  from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
+  join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`
+
+interface Row {
+  readonly n: number
+  readonly account_id: string
+  readonly key_id: string
+  readonly active: boolean
+  readonly hash_hex: string
+}
+
+interface Question {
+  readonly hashes: readonly Uint8Array[]
+  readonly resolve: (found: FoundKey | null) => void
+  readonly reject: (error: Error) => void
+  expired: boolean
+}
+
+/** Look-ups that arrive together go in one statement. */
+export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
+  const { lanes: lanesMax = 2, batchMax = 500, waitingMax = 20_000, retryMs = 5_000 } = options
+  const pool = openStatementPool({
+    url: options.url,
+    name: 'gateway keys',
+    connectionsMax: lanesMax,
+    statementTimeoutMs: 4_000,
+    deadlineMs: 5_000,
+    connectTimeoutSeconds: 3,
+    session: { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' },
+  })
+  let next = 0
+  let failures = 0
+  const lanes = createLanes<Question>({ lanes: lanesMax, batchMax, laneOf: () => next++, run })
+
+  let lastFault: unknown = 'Postgres did not answer in time'
+
+  async function run(taken: Question[]): Promise<Again<Question>> {
+    const batch = taken.filter(question => !question.expired)
+    if (batch.length === 0) return NOTHING_AGAIN
+    try {
+      const found = await findKeys(pool, batch)
+      failures = 0
+      for (const [index, question] of batch.entries()) question.resolve(found.get(index) ?? null)
+      return NOTHING_AGAIN
+    } catch (error) {
+      lastFault = error
+      if (classifyFault(error) === 'bug') {
+        for (const question of batch) question.reject(unavailable(error))
+        return NOTHING_AGAIN
+      }
+      return { items: batch.filter(question => !question.expired), pauseMs: backoffMs(++failures, 250) }
+    }
+  }
+
+  return {
+    find(hashes) {
+      if (hashes.length === 0) return Promise.resolve(null)
+      if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many look-ups wait'))
+      const { promise, resolve, reject } = Promise.withResolvers<FoundKey | null>()
+      const question: Question = { hashes, resolve, reject, expired: false }
+      const timer = setTimeout(() => {
+        question.expired = true
+        reject(unavailable(lastFault))
+      }, retryMs)
+      lanes.push(question)
+      return promise.finally(() => clearTimeout(timer))
+    },
+    close: () => pool.close(),
+  }
+}
+
+async function findKeys(pool: StatementPool, batch: readonly Question[]): Promise<ReadonlyMap<number, FoundKey>> {
+  const hashes: string[] = []
+  const numbers: number[] = []
+  for (const [index, question] of batch.entries()) {
+    for (const hash of question.hashes) {
+      hashes.push(Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex'))
+      numbers.push(index)
+    }
+  }
+  const found = new Map<number, FoundKey>()
+  for (const row of await pool.query<Row>(FIND, [plainArray(hashes), plainArray(numbers)])) {
+    const { account_id, key_id, active } = row
+    const keyHash = Buffer.from(row.hash_hex, 'hex')
+    found.set(row.n, { accountId: Number(account_id), keyId: Number(key_id), active, keyHash })
+  }
+  return found
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('ledger_unavailable', { cause, retryAfterSeconds: 2 })
+}

@@ -1,0 +1,99 @@
+/** API keys: at most 10 active per account, hashed for look-up, shown again only to their owner. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import { hashKey, type KeyRow, type KeySecrets, makeKey, openKey, sealKey } from './key-secret.ts'
+
+export const ACTIVE_KEYS_MAX = 10
+const LABEL_CHARACTERS_MAX = 100
+
+export interface ApiKey extends KeyRow {
+  readonly label: string
+  /** The last four characters, to tell keys apart. */
+  readonly last4: string
+  readonly createdAt: Date
+  /** Null while it is active. */
+  readonly revokedAt: Date | null
+  /** False for keys from before the encrypted copy existed, and for revoked ones. */
+  readonly showable: boolean
+}
+
+const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
+const COUNT = `select count(*)::integer as active, nextval(pg_get_serial_sequence('api_key', 'key_id')) as key_id
+  from api_key where account_id = $1::text::bigint and revoked_at is null`
+const INSERT = `insert into api_key
+    (account_id, key_id, key_hash, pepper_id, label, last4, encryption_id, encryption_iv, ciphertext)
+  overriding system value
+  values ($1::text::bigint, $2::text::bigint, decode($3, 'hex'), $4::text::smallint, $5, $6, $7::text::smallint,
+          decode($8, 'hex'), decode($9, 'hex'))`
+const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, ciphertext is not null as showable
+  from api_key where account_id = $1::text::bigint order by key_id`
+const SHOW = `select encryption_id, encryption_iv, ciphertext from api_key
+  where account_id = $1::text::bigint and key_id = $2::text::bigint`
+
+export class KeyLimitError extends Error {}
+
+/**
+ * Makes a key and returns its secret. Throws KeyLimitError when the account has 10 active keys, and an Error when there
+ * is no such account. The count is a statement of its own after the lock: in one statement it would count a stale table.
+ */
+export async function createKey(
+  sql: Sql,
+  secrets: KeySecrets,
+  { accountId, label = '' }: { accountId: number; label?: string },
+): Promise<{ keyId: number; key: string }> {
+  const account = String(accountId)
+  const name = label.slice(0, LABEL_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+  const key = makeKey(secrets.service)
+  const { pepperId, hash } = hashKey(secrets, key)
+  return sql.begin(async transaction => {
+    const wallet = await transaction.unsafe(LOCK, [account])
+    if (wallet.length === 0) throw new Error(`there is no account ${account}`)
+    const { active, key_id } = (await transaction.unsafe(COUNT, [account]))[0]!
+    if (active >= ACTIVE_KEYS_MAX) {
+      throw new KeyLimitError(`the account has ${ACTIVE_KEYS_MAX} active keys; revoke one first`)
+    }
+    const keyId = Number(key_id)
+    const sealed = sealKey(secrets, { accountId, keyId }, key)
+    const parameters = [account, String(keyId), hash.toString('hex'), String(pepperId), name, key.slice(-4)]
+    const copy = [String(sealed.keyId), sealed.iv.toString('hex'), sealed.ciphertext.toString('hex')]
+    await transaction.unsafe(INSERT, [...parameters, ...copy])
+    return { keyId, key }
+  })
+}
+
+/** False when there is no such active key. The next call with it fails, on every process. */
+export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
+  return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
+}
+
+/** Oldest first, revoked ones too. */
+export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<readonly ApiKey[]> {
+  const rows = await sql.unsafe(LIST, [String(accountId)])
+  return rows.map(row => ({
+    accountId: Number(row.account_id),
+    keyId: Number(row.key_id),
+    label: row.label,
+    last4: row.last4,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+    showable: row.showable,
+  }))
+}
+
+/**
+ * The secret, for its owner. `gone`: revoked, or made before copies were kept; a new key must be made. Null when there
+ * is no such key. Throws when the stored copy is damaged or its encryption key is not configured.
+ */
+export async function showKey(
+  sql: Sql | AnySql,
+  secrets: Pick<KeySecrets, 'encryption'>,
+  { accountId, keyId }: KeyRow,
+): Promise<{ outcome: 'shown'; key: string } | { outcome: 'gone' } | null> {
+  const row = (await sql.unsafe(SHOW, [String(accountId), String(keyId)]))[0]
+  if (row === undefined) return null
+  if (row.ciphertext === null) return { outcome: 'gone' }
+  const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+  return { outcome: 'shown', key: openKey(secrets, { accountId, keyId }, sealed) }
+}

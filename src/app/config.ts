@@ -1,0 +1,217 @@
+/** The environment, checked as a whole: a start that cannot work names every fault at once. */
+
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseSecretSet } from '../lib/secrets.ts'
+import type { UpstreamEnvironment } from '../upstream/registry.ts'
+
+export interface Config {
+  readonly production: boolean
+  readonly host: string
+  readonly port: number
+  /** Address that clients use, without a slash at its end. */
+  readonly publicUrl: string
+  /** Null: the embedded Postgres below `dataDir`. */
+  readonly databaseUrl: string | null
+  readonly dataDir: string
+  readonly logLevel: LogLevel
+  readonly sandbox: 'off' | 'auto'
+  /** "1:base64,2:base64" or null: kept below `dataDir`. */
+  readonly keyEncryptionKeys: string | null
+  readonly keyPeppers: string | null
+  readonly upstream: (upstreamId: string) => UpstreamEnvironment
+  /** Most calls that wait at one moment, connections and the like: see the field. */
+  readonly limits: ConfigLimits
+}
+
+export interface ConfigLimits {
+  /** Largest request body after decoding, in bytes. */
+  readonly bodyBytesMax: number
+  readonly headerBytesMax: number
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly replyBytesMax: number
+  readonly eventBytesMax: number
+  readonly pingAfterMs: number
+  readonly holdTokensPerImage: number
+  /** Longest wait for money that other calls hold, in ms. */
+  readonly admissionWaitMs: number
+  /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
+  readonly settleWaitMs: number
+  readonly upstreamConnectionsMax: number
+  readonly rememberedKeysMax: number
+  readonly rememberedKeyMs: number
+  /** Longest wait for calls in flight at a stop, in ms. */
+  readonly drainMs: number
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+interface LimitRow {
+  readonly fallback: number
+  readonly min: number
+  readonly max: number
+}
+
+const MIB = 1024 * 1024
+
+/** Each limit can be set as `LIMIT_<NAME>` in the environment. */
+const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
+  bodyBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
+  headerBytesMax: { fallback: 16 * 1024, min: 4096, max: MIB },
+  requestTimeoutMs: { fallback: 120_000, min: 1000, max: 900_000 },
+  keepAliveTimeoutMs: { fallback: 75_000, min: 1000, max: 900_000 },
+  replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },
+  eventBytesMax: { fallback: 16 * MIB, min: 1024, max: 256 * MIB },
+  pingAfterMs: { fallback: 15_000, min: 100, max: 120_000 },
+  holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
+  admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
+  settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
+  upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
+  rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
+  rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
+  drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
+}
+
+/** Thrown with every fault of the environment, a line each. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(
+      `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
+    )
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+export function limitVariable(name: string): string {
+  return `LIMIT_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
+}
+
+class Reader {
+  readonly faults: string[] = []
+  readonly #environment: Readonly<Record<string, string | undefined>>
+
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    this.#environment = environment
+  }
+
+  text(name: string): string | null {
+    const value = this.#environment[name]?.trim()
+    return value === undefined || value === '' ? null : value
+  }
+
+  integer(name: string, { fallback, min, max }: LimitRow): number {
+    const value = this.text(name)
+    if (value === null) return fallback
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (number >= min && number <= max) return number
+    this.faults.push(`${name} is ${JSON.stringify(value)}; write a whole number from ${min} to ${max}`)
+    return fallback
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
+    const value = this.text(name)
+    if (value === null) return fallback
+    const choice = choices.find(candidate => candidate === value)
+    if (choice !== undefined) return choice
+    this.faults.push(`${name} is ${JSON.stringify(value)}; write one of ${choices.join(', ')}`)
+    return fallback
+  }
+
+  /** The value is never repeated in a fault: it may hold a password. */
+  url(name: string, protocols: readonly string[]): string | null {
+    const value = this.text(name)
+    if (value === null) return null
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '')
+    this.faults.push(`${name} is not a URL; write one that begins with ${protocols.map(p => `${p}//`).join(' or ')}`)
+    return null
+  }
+
+  secretSet(name: string): string | null {
+    const value = this.text(name)
+    if (value === null) return null
+    try {
+      parseSecretSet(name, value)
+      return value
+    } catch (error) {
+      this.faults.push((error as Error).message)
+      return null
+    }
+  }
+}
+
+/** A host that a client on this machine can call when the server listens on `host`. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Environment name of an upstream: `aws-bedrock` is `AWS_BEDROCK`. */
+function upstreamVariable(upstreamId: string, suffix: string): string {
+  return `UPSTREAM_${upstreamId.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_${suffix}`
+}
+
+const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface ConfigInput {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly upstreamIds: readonly string[]
+}
+
+/** Reads the environment. Throws ConfigError with all faults. */
+export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
+  const reader = new Reader(environment)
+  const production = reader.text('NODE_ENV') === 'production'
+  const host = reader.text('HOST') ?? '127.0.0.1'
+  const port = reader.integer('PORT', { fallback: 8080, min: 0, max: 65_535 })
+  const upstreams = new Map(
+    upstreamIds.map(id => [
+      id,
+      {
+        baseUrl: reader.url(upstreamVariable(id, 'BASE_URL'), ['http:', 'https:']),
+        apiKeys: (reader.text(upstreamVariable(id, 'API_KEY')) ?? '')
+          .split(',')
+          .map(key => key.trim())
+          .filter(key => key !== ''),
+      },
+    ]),
+  )
+  const known = new Set(upstreamIds.flatMap(id => [upstreamVariable(id, 'BASE_URL'), upstreamVariable(id, 'API_KEY')]))
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
+    reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
+  }
+  const config: Config = {
+    production,
+    host,
+    port,
+    publicUrl: reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`,
+    databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
+    logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
+    keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),
+    keyPeppers: reader.secretSet('KEY_PEPPERS'),
+    upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
+    limits: readLimits(reader),
+  }
+  if (production) {
+    for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL']) {
+      if (reader.text(name) === null) reader.faults.push(`${name} is not set; it is required with NODE_ENV=production`)
+    }
+    if (reader.text('SANDBOX') === 'auto') reader.faults.push('SANDBOX=auto is not allowed with NODE_ENV=production')
+  }
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
+  return config
+}
+
+function readLimits(reader: Reader): ConfigLimits {
+  const names = Object.keys(LIMITS) as (keyof ConfigLimits)[]
+  return Object.fromEntries(
+    names.map(name => [name, reader.integer(limitVariable(name), LIMITS[name])]),
+  ) as unknown as ConfigLimits
+}

@@ -1,0 +1,73 @@
+/**
+ * Postgres refuses to run as root. For root this picks another user and a way to run programs as that user,
+ * also where the project lies below a folder which that user may not enter (such as /root).
+ */
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+
+export interface Identity {
+  readonly uid: number
+  readonly gid: number
+}
+
+export interface Invocation {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** Turns a program and its arguments into what spawn needs. */
+export type Runner = (file: string, args: readonly string[]) => Invocation
+
+/** Null when this process is not root and Postgres simply runs as the same user. */
+export function chooseIdentity(dataDirectory: string): Identity | null {
+  if (process.getuid?.() !== 0) return null
+  const owner = statSync(dataDirectory, { throwIfNoEntry: false })
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n')
+  for (const name of ['postgres', 'nobody']) {
+    const [, , uid, gid] = users.find(line => line.startsWith(`${name}:`))?.split(':') ?? []
+    if (uid !== undefined && gid !== undefined && Number(uid) !== 0) return { uid: Number(uid), gid: Number(gid) }
+  }
+  return { uid: 65_534, gid: 65_534 }
+}
+
+export const runAsSelf: Runner = (file, args) => ({ file, args })
+
+/** The plain way: a change of user before the program starts. Enough where every parent folder may be entered by all. */
+export function runAs(identity: Identity): Runner {
+  return (file, args) => ({ file, args, ...identity })
+}
+
+/**
+ * Changes the user and keeps one capability, reading and entering any folder. `access(2)` honours it only with the
+ * no_setuid_fixup bit, and Postgres asks `access(2)` whether its own program may run.
+ */
+export function runWithReadAccess(identity: Identity, setpriv: string): Runner {
+  return (file, args) => ({
+    file: setpriv,
+    args: [
+      `--reuid=${identity.uid}`,
+      `--regid=${identity.gid}`,
+      '--clear-groups',
+      '--securebits=+no_setuid_fixup',
+      '--inh-caps=-all,+dac_read_search',
+      '--ambient-caps=-all,+dac_read_search',
+      '--',
+      file,
+      ...args,
+    ],
+  })
+}
+
+/** True when `runner` can start the server program and enter the folder that holds its data. */
+export function canRun(runner: Runner, { postgres, folder }: { postgres: string; folder: string }): boolean {
+  return succeeds(runner(postgres, ['--version'])) && succeeds(runner('/bin/sh', ['-c', 'cd "$0"', folder]))
+}
+
+function succeeds({ file, args, ...identity }: Invocation): boolean {
+  const result = spawnSync(file, args, { ...identity, cwd: '/', timeout: 10_000, encoding: 'utf8', env: {} })
+  return result.status === 0 && result.stderr === ''
+}

@@ -1,0 +1,79 @@
+/** What the server and the command line both stand on: configuration, secrets, a migrated database. */
+
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { KeySecrets } from '../accounts/key-secret.ts'
+import { TABLES } from '../generated/tables.ts'
+import { migrate } from '../ledger/migrate.ts'
+import { openDatabase, type Sql } from '../lib/database.ts'
+import { generateSecretSet, parseSecretSet } from '../lib/secrets.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { startEmbeddedPostgres } from './embedded-postgres.ts'
+
+export interface Foundation {
+  readonly config: Config
+  readonly secrets: KeySecrets
+  readonly databaseUrl: string
+  /** A small pool for accounts, keys, reports. */
+  readonly sql: Sql
+  readonly embedded: boolean
+  close(): Promise<void>
+}
+
+/** Environment as the gateway reads it. Throws ConfigError with every fault. */
+export function environmentConfig(environment: NodeJS.ProcessEnv): Config {
+  return readConfig({ environment, upstreamIds: TABLES.upstreams.map(upstream => upstream.id) })
+}
+
+/** Secrets of the environment; outside production those missing are made once and kept below the data folder. */
+function readSecrets(config: Config): KeySecrets {
+  const encryptionKeys = config.keyEncryptionKeys ?? localSecret(config.dataDir, 'key-encryption-keys')
+  const peppers = config.keyPeppers ?? localSecret(config.dataDir, 'key-peppers')
+  return {
+    service: TABLES.settings.service,
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', encryptionKeys),
+    peppers: parseSecretSet('KEY_PEPPERS', peppers),
+  }
+}
+
+function localSecret(dataDir: string, name: string): string {
+  const directory = join(dataDir, 'secrets')
+  const file = join(directory, name)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(file, `${generateSecretSet()}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    chmodSync(file, 0o600)
+  }
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** Opens the database, the embedded one where none is configured, and brings its schema up to date. */
+export async function layFoundation(config: Config): Promise<Foundation> {
+  const secrets = readSecrets(config)
+  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null
+  const databaseUrl = config.databaseUrl ?? (embedded?.url as string)
+  const sql = openDatabase({ url: databaseUrl, name: 'gateway-admin', connectionsMax: 2 })
+  const close = async () => {
+    await sql.end({ timeout: 5 })
+    await embedded?.stop()
+  }
+  try {
+    await migrate(sql)
+  } catch (error) {
+    await close()
+    throw new ConfigError([databaseFault(error)])
+  }
+  return { config, secrets, databaseUrl, sql, embedded: embedded !== null, close }
+}
+
+/** Names what is wrong with the database without repeating its URL, which holds a password. */
+function databaseFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const text = error instanceof Error ? error.message : String(error)
+  return (
+    `DATABASE_URL leads to no usable Postgres (${[code, text].filter(Boolean).join(': ')}); ` +
+    'check host, port, name, user and password, and that the server runs (version 18 or newer)'
+  )
+}

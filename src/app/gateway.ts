@@ -1,0 +1,115 @@
+/** A running gateway out of its rooms: database, ledger, upstreams, pipeline, HTTP server. */
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { createKeyFinder } from '../accounts/find-key.ts'
+import { candidateHashes } from '../accounts/key-secret.ts'
+import { createCatalogue } from '../catalogue/catalogue.ts'
+import { TABLES } from '../generated/tables.ts'
+import type { Tables } from '../generated/types.ts'
+import { Readiness } from '../http/readiness.ts'
+import { createServer } from '../http/server.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { openDatabase, type Sql } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import type { SecretSet } from '../lib/secrets.ts'
+import { warmTokens } from '../lib/tokens.ts'
+import { createAuthenticator } from '../pipeline/authenticate.ts'
+import { Pinger } from '../pipeline/pinger.ts'
+import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
+import type { Config } from './config.ts'
+
+export interface GatewayOptions {
+  readonly config: Config
+  /** Migrated. */
+  readonly databaseUrl: string
+  readonly peppers: SecretSet
+  /** Null: upstreams without credentials are out of reach. */
+  readonly sandboxUrl: string | null
+  readonly log: Logger
+  /** Stable and unique among the processes that run at one time; absent: made of host and port. */
+  readonly instanceName?: string
+  /** Tables other than the generated ones, for tests. */
+  readonly tables?: Tables
+}
+
+export interface Gateway {
+  /** Where it listens. */
+  readonly url: string
+  readonly server: FastifyInstance
+  readonly readiness: Readiness
+  readonly upstreams: UpstreamRegistry
+  /** Takes no more calls, waits for those in flight, settles, closes everything. */
+  stop(): Promise<void>
+}
+
+const nowMs = () => performance.now()
+
+async function databaseAnswers(sql: Sql): Promise<boolean> {
+  return sql`select 1`.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Starts listening when everything a call needs is there. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, databaseUrl, peppers, sandboxUrl, log } = options
+  const catalogue = createCatalogue(options.tables ?? TABLES)
+  const upstreams = createRegistry({
+    upstreams: catalogue.upstreams.values(),
+    environment: config.upstream,
+    sandboxUrl,
+    connectionsMax: config.limits.upstreamConnectionsMax,
+  })
+  const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
+  const ledger = await createLedger({
+    url: databaseUrl,
+    instanceName: options.instanceName ?? `${hostname()}-${config.port}`,
+    spoolDir: join(config.dataDir, 'spool'),
+    report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
+    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
+  })
+  const keyFinder = createKeyFinder({ url: databaseUrl })
+  const readiness = new Readiness({ databaseAnswers: () => databaseAnswers(sql) })
+  const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
+  const authenticator = createAuthenticator({
+    directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
+    rememberedMax: config.limits.rememberedKeysMax,
+    rememberedMs: config.limits.rememberedKeyMs,
+    nowMs,
+  })
+  const services = {
+    catalogue,
+    upstreams,
+    ledger,
+    limits: config.limits,
+    log,
+    nowMs,
+    topUpUrl: `${config.publicUrl}/topup`,
+  }
+  const server = createServer({
+    services,
+    authenticator,
+    pinger,
+    readiness,
+    limits: config.limits,
+    publicUrl: config.publicUrl,
+  })
+  const url = await server.listen({ host: config.host, port: config.port })
+  setImmediate(warmTokens)
+  return {
+    url,
+    server,
+    readiness,
+    upstreams,
+    async stop() {
+      const drained = readiness.drain(config.limits.drainMs)
+      await drained
+      await server.close()
+      await ledger.close()
+      await Promise.all([upstreams.close(), keyFinder.close(), sql.end({ timeout: 5 })])
+    },
+  }
+}

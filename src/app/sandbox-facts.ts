@@ -1,0 +1,28 @@
+/** What the sandbox must know of the upstreams' models, read from the catalogue. */
+
+import type { ModelEntry, Tables } from '../generated/types.ts'
+import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
+
+function factsOf(entry: ModelEntry): ModelFacts {
+  return {
+    reasoning: entry.capabilities.includes('reasoning'),
+    vision: entry.capabilities.includes('vision'),
+    tools: entry.capabilities.includes('tools'),
+    contextTokens: entry.contextTokens,
+    outputTokensMax: entry.outputTokensMax,
+  }
+}
+
+export function sandboxFacts(tables: Tables): Pick<SandboxOptions, 'modelFacts' | 'modelNames'> {
+  const models = new Map<string, Map<string, ModelFacts>>()
+  for (const entry of tables.entries) {
+    for (const target of entry.upstreams) {
+      const known = models.get(target.via) ?? new Map<string, ModelFacts>()
+      models.set(target.via, known.set(target.model, factsOf(entry)))
+    }
+  }
+  return {
+    modelFacts: (upstreamId, upstreamModel) => models.get(upstreamId)?.get(upstreamModel) ?? null,
+    modelNames: upstreamId => [...(models.get(upstreamId)?.keys() ?? [])],
+  }
+}

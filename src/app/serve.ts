@@ -1,0 +1,56 @@
+/** The life of a gateway process: start in order, say how to use it, stop in order at a signal. */
+
+import { TABLES } from '../generated/tables.ts'
+import type { Tables } from '../generated/types.ts'
+import { createLog } from '../lib/log.ts'
+import { type Sandbox, startSandbox } from '../sandbox/server.ts'
+import type { Config } from './config.ts'
+import { type Foundation, layFoundation } from './foundation.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+import { sandboxFacts } from './sandbox-facts.ts'
+import { welcome } from './welcome.ts'
+
+export interface RunningServer {
+  readonly gateway: Gateway
+  stop(): Promise<void>
+}
+
+/** Starts everything. Throws ConfigError for what the operator can mend. */
+export async function serve(config: Config, write: (text: string) => void): Promise<RunningServer> {
+  const log = createLog(config.logLevel)
+  const foundation = await layFoundation(config)
+  let sandbox: Sandbox | null = null
+  let gateway: Gateway
+  try {
+    sandbox =
+      config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await startSandbox(sandboxFacts(TABLES)) : null
+    const { databaseUrl, secrets } = foundation
+    gateway = await startGateway({
+      config,
+      databaseUrl,
+      peppers: secrets.peppers,
+      sandboxUrl: sandbox?.url ?? null,
+      log,
+    })
+  } catch (error) {
+    await sandbox?.close()
+    await foundation.close()
+    throw error
+  }
+  for (const upstream of gateway.upstreams.unreachable) {
+    log.warn({ upstream }, 'no credentials: calls to this upstream fail; set its API key in the environment')
+  }
+  log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
+  if (!config.production) write(await welcome(foundation, gateway))
+  return { gateway, stop: () => stopAll(gateway, sandbox, foundation) }
+}
+
+function needsSandbox(config: Config, tables: Tables): boolean {
+  return tables.upstreams.some(upstream => config.upstream(upstream.id).apiKeys.length === 0)
+}
+
+async function stopAll(gateway: Gateway, sandbox: Sandbox | null, foundation: Foundation): Promise<void> {
+  await gateway.stop()
+  await sandbox?.close()
+  await foundation.close()
+}

@@ -1,0 +1,107 @@
+/** The command line's verbs and options, and the text that explains them. */
+
+import { parseArgs } from 'node:util'
+
+export interface Verb {
+  readonly name: string
+  readonly usage: string
+  readonly purpose: string
+  /** Number of words after the verb. */
+  readonly words: number
+  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref')[]
+}
+
+export const VERBS: readonly Verb[] = [
+  { name: 'serve', usage: 'serve', purpose: 'Start the gateway; Ctrl-C stops it', words: 0, options: [] },
+  {
+    name: 'account create',
+    usage: 'account create EMAIL [--credit VND]',
+    purpose: 'Open an account with a first API key',
+    words: 1,
+    options: ['credit'],
+  },
+  {
+    name: 'key create',
+    usage: 'key create EMAIL [--label TEXT]',
+    purpose: 'Make a further API key',
+    words: 1,
+    options: ['label'],
+  },
+  { name: 'key list', usage: 'key list EMAIL', purpose: 'List the keys of an account', words: 1, options: [] },
+  { name: 'key revoke', usage: 'key revoke EMAIL KEY_ID', purpose: 'Revoke a key, at once', words: 2, options: [] },
+  {
+    name: 'credit',
+    usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
+    purpose: 'Add money to a wallet; the same --ref adds it once',
+    words: 2,
+    options: ['reason', 'ref'],
+  },
+  { name: 'audit', usage: 'audit', purpose: 'Recompute every wallet; differences must be 0', words: 0, options: [] },
+  { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
+]
+
+export function helpText(): string {
+  const width = Math.max(...VERBS.map(verb => verb.usage.length))
+  const rows = VERBS.map(verb => `  ${verb.usage.padEnd(width)}  ${verb.purpose}`)
+  return [
+    'Usage: npm run -s gateway -- VERB [--json]',
+    '',
+    ...rows,
+    '',
+    'With --json, the answer is one JSON object. The environment is described in the README.',
+  ].join('\n')
+}
+
+/** A mistake of the person at the keyboard: shown without a stack, exit status 2. */
+export class UsageError extends Error {}
+
+export interface Command {
+  readonly verb: Verb
+  readonly words: readonly string[]
+  readonly json: boolean
+  readonly options: Readonly<Record<string, string | undefined>>
+}
+
+/** Reads the command line. Throws UsageError; null means that help was asked for. */
+export function readCommand(argv: readonly string[]): Command | null {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(argv)
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${helpText()}`)
+  }
+  const { positionals, values } = parsed
+  if (values.help || positionals.length === 0 || positionals[0] === 'help') return null
+  const line = positionals.join(' ')
+  const verb = VERBS.find(candidate => line === candidate.name || line.startsWith(`${candidate.name} `))
+  if (verb === undefined) throw new UsageError(`There is no verb ${JSON.stringify(line)}.\n\n${helpText()}`)
+  const words = positionals.slice(verb.name.split(' ').length)
+  if (words.length !== verb.words) throw new UsageError(`Usage: ${verb.usage}`)
+  const { json, help: _help, ...options } = values
+  const foreign = Object.keys(options).find(option => !verb.options.some(allowed => allowed === option))
+  if (foreign !== undefined) throw new UsageError(`--${foreign} does not belong to ${verb.name}. Usage: ${verb.usage}`)
+  return { verb, words, json: json === true, options }
+}
+
+function parse(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    strict: true,
+    options: {
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      credit: { type: 'string' },
+      label: { type: 'string' },
+      reason: { type: 'string' },
+      ref: { type: 'string' },
+    },
+  })
+}
+
+/** Whole dong, digits only, with or without a leading minus. Throws UsageError. */
+export function readVnd(text: string): number {
+  if (!/^-?\d{1,12}$/.test(text))
+    throw new UsageError(`${JSON.stringify(text)} is not an amount; write whole dong as digits only, e.g. 50000`)
+  return Number(text)
+}

@@ -1,0 +1,43 @@
+/** Runs one command of the command line and says what it did, as text or as JSON. Returns the exit status. */
+
+import { ConfigError } from '../app/config.ts'
+import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
+import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
+import { runServe } from './serve.ts'
+import { type Answer, VERB_ACTIONS } from './verbs.ts'
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+
+function print(command: Command, answer: Answer): void {
+  process.stdout.write(command.json ? `${JSON.stringify(answer.data)}\n` : `${answer.text}\n`)
+}
+
+async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
+  const action = VERB_ACTIONS[command.verb.name]
+  if (action === undefined) throw new UsageError(helpText())
+  const foundation: Foundation = await layFoundation(environmentConfig(environment))
+  try {
+    const answer = await action(foundation, command)
+    print(command, answer)
+    return answer.failed ? EXIT_FAILED : 0
+  } finally {
+    await foundation.close()
+  }
+}
+
+export async function runCommandLine(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const json = argv.includes('--json')
+  try {
+    const command = readCommand(argv)
+    if (command === null) {
+      process.stdout.write(`${helpText()}\n`)
+      return 0
+    }
+    return command.verb.name === 'serve' ? await runServe(environment, command) : await runVerb(command, environment)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `${message}\n`)
+    return error instanceof UsageError || error instanceof ConfigError ? EXIT_USAGE : EXIT_FAILED
+  }
+}

@@ -1,0 +1,125 @@
+/** What each verb does, given an open database. */
+
+import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
+import { createKey, listKeys, revokeKey } from '../accounts/keys.ts'
+import type { Foundation } from '../app/foundation.ts'
+import { audit } from '../ledger/audit.ts'
+import { credit } from '../ledger/credit.ts'
+import { uuidv7 } from '../lib/ids.ts'
+import { formatVnd, vndToMicro } from '../lib/money.ts'
+import { type Command, readVnd, UsageError } from './arguments.ts'
+
+export interface Answer {
+  /** Printed with --json. */
+  readonly data: unknown
+  readonly text: string
+  /** Ends with exit status 1 all the same. */
+  readonly failed?: boolean
+}
+
+type Action = (foundation: Foundation, command: Command) => Promise<Answer>
+
+async function accountOf({ sql }: Foundation, email: string): Promise<AccountWithWallet> {
+  const account = await findAccountByEmail(sql, email)
+  if (account === null) throw new UsageError(`There is no account for ${email}. Make one with: account create ${email}`)
+  return account
+}
+
+const accountCreate: Action = async ({ sql, secrets }, { words, options }) => {
+  const [email] = words as [string]
+  const vnd = options.credit === undefined ? 0 : readVnd(options.credit)
+  if (vnd < 0) throw new UsageError('--credit must be 0 or more')
+  const { accountId } = await createAccount(sql, email)
+  const { key } = await createKey(sql, secrets, { accountId, label: 'first' })
+  if (vnd > 0) {
+    const reference = `account-create-${accountId}`
+    await credit(sql, { accountId, amountMicroVnd: vndToMicro(vnd), kind: 'adjustment', reference })
+  }
+  return {
+    data: { account_id: accountId, api_key: key },
+    text: `Account ${accountId} for ${email}, balance ${vnd} VND\nAPI key  ${key}`,
+  }
+}
+
+const keyCreate: Action = async (foundation, { words, options }) => {
+  const { accountId } = await accountOf(foundation, words[0] as string)
+  const label = options.label ?? ''
+  const { keyId, key } = await createKey(foundation.sql, foundation.secrets, { accountId, label })
+  return { data: { key_id: keyId, api_key: key }, text: `Key ${keyId}\nAPI key  ${key}` }
+}
+
+const keyList: Action = async (foundation, { words }) => {
+  const { accountId } = await accountOf(foundation, words[0] as string)
+  const keys = await listKeys(foundation.sql, accountId)
+  const data = keys.map(key => ({
+    key_id: key.keyId,
+    label: key.label,
+    last4: key.last4,
+    created_at: key.createdAt.toISOString(),
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  }))
+  const rows = data.map(
+    key =>
+      `${key.key_id}  …${key.last4}  ${key.revoked_at === null ? 'active' : `revoked ${key.revoked_at}`}  ${key.label}`,
+  )
+  return { data, text: rows.length === 0 ? 'No keys.' : rows.join('\n') }
+}
+
+const keyRevoke: Action = async (foundation, { words }) => {
+  const [email, number] = words as [string, string]
+  if (!/^\d{1,15}$/.test(number)) {
+    throw new UsageError(`${JSON.stringify(number)} is not a key's number; key list ${email} shows them`)
+  }
+  const { accountId } = await accountOf(foundation, email)
+  const keyId = Number(number)
+  const revoked = await revokeKey(foundation.sql, { accountId, keyId })
+  if (!revoked) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  return { data: { key_id: keyId, revoked: true }, text: `Key ${keyId} is revoked: its next call is refused.` }
+}
+
+const creditWallet: Action = async (foundation, { words, options }) => {
+  const [email, amount] = words as [string, string]
+  const { accountId } = await accountOf(foundation, email)
+  const vnd = readVnd(amount)
+  if (!options.reason) throw new UsageError('--reason is required: it says in the journal why the money moved')
+  const answer = await credit(foundation.sql, {
+    accountId,
+    amountMicroVnd: vndToMicro(vnd),
+    kind: 'adjustment',
+    reference: options.ref ?? uuidv7(),
+    note: options.reason,
+  })
+  const balance = formatVnd(answer.balanceAfterMicroVnd)
+  return {
+    data: { account_id: accountId, outcome: answer.outcome, balance_vnd: balance },
+    text:
+      answer.outcome === 'already'
+        ? `Booked before under this reference.`
+        : `${vnd} VND booked; balance ${balance} VND`,
+  }
+}
+
+const auditAll: Action = async ({ sql }) => {
+  const report = await audit(sql)
+  const { clean, differences, accounts, wallets, calls, openHolds } = report
+  const data = { clean, differences, accounts, wallets, calls, open_holds: openHolds }
+  const lines = Object.entries(differences).map(([name, count]) => `  ${name.padEnd(10)} ${count}`)
+  const verdict = clean ? 'No differences.' : `DIFFERENCES, first accounts: ${accounts.join(', ')}`
+  return {
+    data,
+    text: [`${wallets} wallets, ${calls} calls, ${openHolds} open holds`, ...lines, verdict].join('\n'),
+    failed: !clean,
+  }
+}
+
+const migrated: Action = async () => ({ data: { migrated: true }, text: 'The schema is up to date.' })
+
+export const VERB_ACTIONS: Readonly<Record<string, Action>> = {
+  'account create': accountCreate,
+  'key create': keyCreate,
+  'key list': keyList,
+  'key revoke': keyRevoke,
+  credit: creditWallet,
+  audit: auditAll,
+  migrate: migrated,
+}

@@ -1,0 +1,69 @@
+/** Every route of the gateway: method, path, how it authenticates, what it is for. */
+
+import type { Endpoint } from '../generated/types.ts'
+import type { ChatFormat } from '../pipeline/prepare.ts'
+
+/** `key`: an API key. `none`: public. */
+export type RouteAuthentication = 'key' | 'none'
+
+export interface RouteFacts {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly authentication: RouteAuthentication
+  readonly purpose: string
+}
+
+export interface ChatRoute extends RouteFacts {
+  readonly endpoint: Extract<Endpoint, ChatFormat>
+}
+
+export const CHAT_ROUTES: readonly ChatRoute[] = [
+  { method: 'POST', path: '/v1/messages', authentication: 'key', purpose: 'Messages format', endpoint: 'messages' },
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    authentication: 'key',
+    purpose: 'Chat Completions format',
+    endpoint: 'chat_completions',
+  },
+]
+
+export const OTHER_ROUTES: readonly RouteFacts[] = [
+  { method: 'GET', path: '/v1/models', authentication: 'key', purpose: 'Model list with prices' },
+  { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model' },
+  { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
+  { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'The process answers' },
+  {
+    method: 'GET',
+    path: '/readyz',
+    authentication: 'none',
+    purpose: 'Calls are taken: database, catalogue, not draining',
+  },
+]
+
+const TAILS = [
+  '/messages/count_tokens',
+  '/messages',
+  '/chat/completions',
+  '/responses',
+  '/images/generations',
+  '/images/edits',
+  '/audio/speech',
+  '/models',
+] as const
+
+/**
+ * What to say to a client that called a path that does not exist: mostly a base address with a `/v1` too many or too few.
+ * `publicUrl` has no slash at its end.
+ */
+export function notFoundMessage(method: string, path: string, publicUrl: string): string {
+  const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))
+  if (known === undefined) return `There is no ${method} ${path}. The endpoints are listed at ${publicUrl}/.`
+  const client = known.startsWith('/messages') ? 'Messages-style' : 'Chat-completions-style'
+  const base = known.startsWith('/messages') ? publicUrl : `${publicUrl}/v1`
+  return (
+    `There is no ${method} ${path}; the endpoint is ${publicUrl}/v1${known}. Check the base address of the client: ` +
+    `${client} SDKs usually want ${base}` +
+    `${known.startsWith('/messages') ? ` (some want ${publicUrl}/v1)` : ''}.`
+  )
+}

@@ -1,0 +1,36 @@
+/** The one renderer of errors: a body that both SDK families read, and the headers that go with it. */
+
+import { ERRORS, type GatewayError } from '../errors.ts'
+
+export interface RenderedError {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+export function errorBody(error: GatewayError, requestId: string): string {
+  const { details } = error.details
+  return JSON.stringify({
+    type: 'error',
+    error: {
+      type: error.type,
+      message: error.message,
+      code: error.code,
+      param: null,
+      ...(details === undefined ? {} : { details }),
+    },
+    request_id: requestId,
+  })
+}
+
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (ERRORS[error.code].final) headers['x-should-retry'] = 'false'
+  if (error.details.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.details.retryAfterSeconds)
+  return headers
+}
+
+/** An error inside a stream that has begun: the event that ends it, for the client's format. */
+export function errorEvent(error: GatewayError, requestId: string, { named }: { named: boolean }): string {
+  return `${named ? 'event: error\n' : ''}data: ${errorBody(error, requestId)}\n\n`
+}

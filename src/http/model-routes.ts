@@ -1,0 +1,42 @@
+/** `GET /v1/models` and `GET /v1/models/{id}`: rendered once, answered from memory, with an ETag. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
+import { GatewayError } from '../errors.ts'
+import { keysOf, type ServerOptions } from './request.ts'
+
+export function addModelRoutes(server: FastifyInstance, options: ServerOptions): void {
+  const { authenticator, services } = options
+  const models = createModelList(services.catalogue)
+  const onRequest = async (request: FastifyRequest) => {
+    request.state.caller = await authenticator.verify(keysOf(request))
+  }
+  server.get<{ Querystring: ModelListQuery }>('/v1/models', { onRequest }, (request, reply) => {
+    const result = models.list(request.query)
+    if ('problem' in result) throw new GatewayError('invalid_request', { message: result.problem })
+    return sendRendered(request, reply, result)
+  })
+  server.get<{ Params: { '*': string } }>('/v1/models/*', { onRequest }, (request, reply) => {
+    const name = request.params['*']
+    const result = models.one(name)
+    if (result === null) {
+      throw new GatewayError('unknown_model', {
+        message: `There is no model ${JSON.stringify(name.slice(0, 200))}; GET /v1/models lists them.`,
+      })
+    }
+    return sendRendered(request, reply, result)
+  })
+}
+
+function sendRendered(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedBody): FastifyReply {
+  const { requestId } = request.state
+  reply.headers({
+    etag,
+    'cache-control': 'private, no-cache',
+    'request-id': requestId,
+    'x-request-id': requestId,
+  })
+  const known = request.headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
+  if (known) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(body)
+}

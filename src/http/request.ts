@@ -1,0 +1,85 @@
+/** What the hooks and the routes share: the options of the server, the state of a request, how an error is sent. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { GatewayError } from '../errors.ts'
+import type { Endpoint } from '../generated/types.ts'
+import { type Authenticator, offeredKeys } from '../pipeline/authenticate.ts'
+import type { Call, Caller, Services } from '../pipeline/call.ts'
+import type { Pinger } from '../pipeline/pinger.ts'
+import { errorBody, errorHeaders } from './error-body.ts'
+import type { Readiness } from './readiness.ts'
+
+export interface ServerLimits {
+  /** Largest request body after decoding, in bytes. */
+  readonly bodyBytesMax: number
+  /** Largest header section, in bytes. */
+  readonly headerBytesMax: number
+  /** Time to receive a whole request, in ms. */
+  readonly requestTimeoutMs: number
+  /** Idle time of a kept connection, in ms. */
+  readonly keepAliveTimeoutMs: number
+}
+
+export interface ServerOptions {
+  readonly services: Services
+  readonly authenticator: Authenticator
+  readonly pinger: Pinger
+  readonly readiness: Readiness
+  readonly limits: ServerLimits
+  /** Address that clients use, without a slash at its end. */
+  readonly publicUrl: string
+}
+
+/** What the hooks keep of a request until its handler runs. */
+export interface RequestState {
+  readonly callId: string
+  readonly requestId: string
+  readonly openedAt: Date
+  readonly startedMs: number
+  caller: Caller | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    state: RequestState
+  }
+  interface FastifyContextConfig {
+    /** Set on routes whose calls are written to the usage log. */
+    endpoint?: Endpoint
+  }
+}
+
+export function requestIdOf(callId: string): string {
+  return `req_${callId.replaceAll('-', '')}`
+}
+
+/** Headers that carry a key, in the order they are tried. */
+export function keysOf(request: FastifyRequest): string[] {
+  const apiKey = request.headers['x-api-key']
+  return offeredKeys(Array.isArray(apiKey) ? apiKey[0] : apiKey, request.headers.authorization)
+}
+
+/** The call that a request makes, as the pipeline knows it. */
+export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Caller): Call {
+  const { state } = request
+  return {
+    id: state.callId,
+    requestId: state.requestId,
+    endpoint,
+    caller,
+    openedAt: state.openedAt,
+    startedMs: state.startedMs,
+    header: name => {
+      const value = request.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+  }
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
+  const { requestId } = request.state
+  reply
+    .code(error.status)
+    .headers({ ...errorHeaders(error), 'request-id': requestId, 'x-request-id': requestId })
+    .send(errorBody(error, requestId))
+}

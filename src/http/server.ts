@@ -1,0 +1,127 @@
+/** The HTTP server: Fastify with our own bodies for every error, keys checked before bodies are read. */
+
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import { type ErrorCode, GatewayError } from '../errors.ts'
+import { uuidv7 } from '../lib/ids.ts'
+import { recordUnread } from '../pipeline/settle.ts'
+import { addChatRoutes } from './chat-routes.ts'
+import { decodeBody, tooLarge } from './decode-body.ts'
+import { notFoundMessage } from './endpoints.ts'
+import { errorBody } from './error-body.ts'
+import { addModelRoutes } from './model-routes.ts'
+import { callOf, requestIdOf, type ServerOptions, sendError } from './request.ts'
+import { addServiceRoutes } from './service-routes.ts'
+
+/** Fastify's own faults in our words. */
+function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
+  if (error instanceof GatewayError) return error
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(bodyBytesMax)
+  if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' || error.code?.startsWith('Z_') || error.statusCode === 400) {
+    return new GatewayError('malformed_json', {
+      message: 'The request body is damaged or incomplete; send it again.',
+      cause: error,
+    })
+  }
+  return new GatewayError('internal', { cause: error })
+}
+
+/** A body that Node may read to its end and throw away, so that the connection can be used again. */
+const DISCARDED_BYTES_MAX = 1024 * 1024
+
+function isSmall(request: IncomingMessage): boolean {
+  return Number(request.headers['content-length'] ?? Number.NaN) <= DISCARDED_BYTES_MAX
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
+function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const code = CLIENT_ERRORS[error.code ?? '']
+  const fault = code
+    ? new GatewayError(code)
+    : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
+  const body = errorBody(fault, requestIdOf(uuidv7()))
+  socket.end(
+    `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { services, limits, publicUrl, readiness } = options
+  const server: FastifyInstance = Fastify({
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    logger: false,
+    exposeHeadRoutes: true,
+    clientErrorHandler: answerRawError,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: 512,
+    },
+    http: { maxHeaderSize: limits.headerBytesMax },
+    forceCloseConnections: 'idle',
+  })
+  server.decorateRequest('state', null as never)
+  server.addHook('onRequest', (request, _reply, done) => {
+    const callId = uuidv7()
+    const startedMs = services.nowMs()
+    request.state = { callId, requestId: requestIdOf(callId), openedAt: new Date(), startedMs, caller: null }
+    done()
+  })
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.addHook('preParsing', (request, _reply, payload, done) => {
+    try {
+      done(null, decodeBody(request, payload, limits.bodyBytesMax))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
+    const fault = fromFastify(error, limits.bodyBytesMax)
+    if (fault.code === 'internal') {
+      services.log.error(
+        { requestId: request.state.requestId, cause: (fault.details.cause as Error)?.stack },
+        'request failed',
+      )
+    }
+    if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
+    const { endpoint } = request.routeOptions.config
+    if (endpoint && request.state.caller) {
+      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault.status))
+    }
+    sendError(request, reply, fault)
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request.raw)
+    const methods = server.supportedMethods.filter(method => server.hasRoute({ method, url: path }))
+    if (methods.length > 0) {
+      reply.header('allow', methods.join(', '))
+      const message = `${path} takes ${methods.join(', ')}, not ${request.method}.`
+      return sendError(request, reply, new GatewayError('method_not_allowed', { message }))
+    }
+    sendError(
+      request,
+      reply,
+      new GatewayError('route_not_found', { message: notFoundMessage(request.method, path, publicUrl) }),
+    )
+  })
+  addChatRoutes(server, options)
+  addModelRoutes(server, options)
+  addServiceRoutes(server, options)
+  return server
+}
+
+function pathOf(request: IncomingMessage): string {
+  const path = (request.url ?? '/').split('?')[0] as string
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path
+}

@@ -1,0 +1,22 @@
+/** What the service says of itself: the front page for people and probes, health, readiness. */
+
+import type { FastifyInstance } from 'fastify'
+import { CHAT_ROUTES, OTHER_ROUTES } from './endpoints.ts'
+import type { ServerOptions } from './request.ts'
+
+export function addServiceRoutes(server: FastifyInstance, options: ServerOptions): void {
+  const { services, readiness, publicUrl } = options
+  const front = {
+    service: services.catalogue.settings.service,
+    what: 'A prepaid gateway to many AI models, billed in VND.',
+    base_url: { messages_style_clients: publicUrl, chat_completions_style_clients: `${publicUrl}/v1` },
+    endpoints: [...CHAT_ROUTES, ...OTHER_ROUTES].map(({ method, path, purpose }) => ({ method, path, purpose })),
+    models: services.catalogue.items.length,
+  }
+  server.get('/', (_request, reply) => reply.send(front))
+  server.get('/healthz', (_request, reply) => reply.send({ ok: true }))
+  server.get('/readyz', async (_request, reply) => {
+    const state = await readiness.state()
+    return reply.code(state.ready ? 200 : 503).send({ ...state, catalogue: services.catalogue.settings.digest })
+  })
+}

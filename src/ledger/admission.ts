@@ -1,0 +1,230 @@
+/**
+ * Who may start a call. A call is admitted while the wanted holds fit; it waits while other calls hold the money;
+ * it is turned away at once when the balance is 0. First come, first served per wallet.
+ */
+
+import { GatewayError } from '../errors.ts'
+import { ZERO_MICRO_VND } from '../lib/money.ts'
+import { checkHold, cleanName } from './check.ts'
+import type { HoldResult, HoldRow } from './hold.ts'
+import type { LedgerLimits } from './options.ts'
+import type { Placing } from './placing.ts'
+import type { WalletState } from './settle.ts'
+import type { AdmissionOptions, HoldAnswer, HoldRequest } from './types.ts'
+
+const KEYS_REMEMBERED_MAX = 100_000
+
+interface Waiter {
+  readonly row: HoldRow
+  readonly settled: (answer: HoldAnswer) => void
+  readonly failed: (error: unknown) => void
+  /** Set when the time is over or the client left; the answer that is under way still counts. */
+  given: (() => void) | null
+  placed: boolean
+}
+
+interface WalletQueue {
+  readonly accountId: number
+  readonly waiters: Waiter[]
+  busy: boolean
+  /** Waiters to try when the present try is over, because money came free meanwhile. */
+  woken: number
+  timer: NodeJS.Timeout | undefined
+}
+
+export class Admission {
+  readonly #placing: Placing
+  readonly #limits: LedgerLimits
+  readonly #queues = new Map<number, WalletQueue>()
+  /** A key never changes its account: this chooses lanes and queues, and never decides anything about money. */
+  readonly #accountOfKey = new Map<string, number>()
+  #waiting = 0
+  #closed = false
+
+  constructor(placing: Placing, limits: LedgerLimits) {
+    this.#placing = placing
+    this.#limits = limits
+  }
+
+  /** As Ledger.admit. When it has answered or thrown, nothing of this call is under way any more, unless Postgres is away. */
+  async admit(request: HoldRequest, { signal }: AdmissionOptions): Promise<HoldAnswer> {
+    checkHold(request)
+    signal.throwIfAborted()
+    if (this.#closed) throw new GatewayError('draining')
+    const row = toRow(request)
+    const known = this.#accountOfKey.get(row.keyHashHex)
+    const queue = known === undefined ? undefined : this.#queues.get(known)
+    if (queue !== undefined) return this.#wait(queue, row, signal)
+    const result = await this.#placing.place(row, known ?? laneOfHash(row.keyHashHex))
+    if (result.active) this.#remember(row.keyHashHex, result.accountId)
+    const answer = answerOf(result)
+    if (answer !== null) return answer
+    signal.throwIfAborted()
+    return this.#wait(this.#queue((result as { accountId: number }).accountId), row, signal)
+  }
+
+  /** Tells waiting calls what a settlement or a credit in this process left in their wallet. */
+  wake(accountId: number, state: WalletState | null): void {
+    const queue = this.#queues.get(accountId)
+    if (queue === undefined) return
+    if (state !== null && state.balanceMicroVnd <= ZERO_MICRO_VND) {
+      this.#answerAll(queue, { outcome: 'empty' })
+      return
+    }
+    this.#try(queue, state === null ? 1 : fitting(queue, state.availableMicroVnd))
+  }
+
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const queue of this.#queues.values()) {
+      clearTimeout(queue.timer)
+      for (const waiter of [...queue.waiters]) waiter.failed(new GatewayError('draining'))
+    }
+  }
+
+  #wait(queue: WalletQueue, row: HoldRow, signal: AbortSignal): Promise<HoldAnswer> {
+    if (this.#waiting >= this.#limits.waitersMax) return Promise.resolve({ outcome: 'waited' })
+    return new Promise((resolve, reject) => {
+      this.#waiting++
+      const leave = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
+        const index = queue.waiters.indexOf(waiter)
+        if (index < 0) return
+        queue.waiters.splice(index, 1)
+        this.#waiting--
+        if (queue.waiters.length === 0) {
+          clearTimeout(queue.timer)
+          if (this.#queues.get(queue.accountId) === queue) this.#queues.delete(queue.accountId)
+        }
+      }
+      const waiter: Waiter = {
+        row,
+        given: null,
+        placed: false,
+        settled: answer => {
+          leave()
+          resolve(answer)
+        },
+        failed: error => {
+          leave()
+          reject(error)
+        },
+      }
+      const giveUp = (end: () => void): void => {
+        if (waiter.placed) waiter.given = end
+        else end()
+      }
+      const abort = (): void => giveUp(() => waiter.failed(signal.reason))
+      const timer = setTimeout(() => giveUp(() => waiter.settled({ outcome: 'waited' })), this.#limits.admissionWaitMs)
+      signal.addEventListener('abort', abort, { once: true })
+      queue.waiters.push(waiter)
+      this.#schedule(queue)
+    })
+  }
+
+  #schedule(queue: WalletQueue): void {
+    if (queue.busy || queue.timer !== undefined || queue.waiters.length === 0) return
+    const delay = this.#limits.admissionRetryMs * (0.5 + Math.random())
+    queue.timer = setTimeout(() => this.#try(queue, 1), delay)
+  }
+
+  /** Tries the first `count` waiters in order, and twice as many after a full success. */
+  #try(queue: WalletQueue, count: number): void {
+    if (queue.busy) {
+      queue.woken = Math.max(queue.woken, count)
+      return
+    }
+    clearTimeout(queue.timer)
+    queue.timer = undefined
+    const tried = queue.waiters.slice(0, Math.min(count, this.#limits.batchMax))
+    if (tried.length === 0) return
+    queue.busy = true
+    void Promise.all(tried.map(waiter => this.#placeWaiter(queue, waiter))).then(outcomes => {
+      queue.busy = false
+      if (outcomes.includes('empty')) this.#answerAll(queue, { outcome: 'empty' })
+      const woken = queue.woken
+      queue.woken = 0
+      const next = outcomes.every(outcome => outcome === 'gone') ? Math.max(woken, tried.length * 2) : woken
+      if (next > 0) this.#try(queue, next)
+      else this.#schedule(queue)
+    })
+  }
+
+  async #placeWaiter(queue: WalletQueue, waiter: Waiter): Promise<'gone' | 'empty' | 'stays'> {
+    waiter.placed = true
+    try {
+      const answer = answerOf(await this.#placing.place(waiter.row, queue.accountId))
+      if (answer !== null) {
+        waiter.settled(answer)
+        return answer.outcome === 'empty' ? 'empty' : 'gone'
+      }
+    } catch (error) {
+      waiter.failed(error)
+      return 'stays'
+    }
+    waiter.placed = false
+    waiter.given?.()
+    return 'stays'
+  }
+
+  #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
+    for (const waiter of [...queue.waiters]) {
+      // One that is being placed gets the answer of Postgres.
+      if (!waiter.placed) waiter.settled(answer)
+    }
+  }
+
+  #queue(accountId: number): WalletQueue {
+    let queue = this.#queues.get(accountId)
+    if (queue === undefined) {
+      queue = { accountId, waiters: [], busy: false, woken: 0, timer: undefined }
+      this.#queues.set(accountId, queue)
+    }
+    return queue
+  }
+
+  #remember(keyHashHex: string, accountId: number): void {
+    if (this.#accountOfKey.size >= KEYS_REMEMBERED_MAX) this.#accountOfKey.clear()
+    this.#accountOfKey.set(keyHashHex, accountId)
+  }
+}
+
+/** Null when the call must wait. */
+function answerOf(result: HoldResult): HoldAnswer | null {
+  if (!result.active) return { outcome: 'refused_key' }
+  const { accountId, keyId, heldMicroVnd, balanceMicroVnd } = result
+  if (heldMicroVnd !== null) return { outcome: 'admitted', accountId, keyId, heldMicroVnd }
+  return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
+}
+
+/** How many waiters the money covers; at least one, since a hold may be cut or the figure be old. */
+function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
+  let left = availableMicroVnd
+  let count = 0
+  for (const waiter of queue.waiters) {
+    left -= waiter.row.wantMicroVnd
+    if (left < 0n) break
+    count++
+  }
+  return Math.max(count, 1)
+}
+
+function toRow(request: HoldRequest): HoldRow {
+  return {
+    keyHashHex: Buffer.from(request.keyHash.buffer, request.keyHash.byteOffset, request.keyHash.length).toString('hex'),
+    callId: request.callId,
+    wantMicroVnd: request.wantMicroVnd,
+    entryId: request.entryId,
+    requestedName: cleanName(request.requestedName),
+    endpoint: request.endpoint,
+  }
+}
+
+function laneOfHash(keyHashHex: string): number {
+  return Number.parseInt(keyHashHex.slice(0, 8), 16)
+}

@@ -1,0 +1,104 @@
+/** AUDIT: recomputes every wallet from its journal and compares. Every difference must be zero. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+
+export interface AuditReport {
+  /** True when every difference is zero. */
+  readonly clean: boolean
+  /** Wallets (or rows, for the last two) that break each rule. */
+  readonly differences: {
+    /** Balance is not the sum of the journal. */
+    readonly balance: number
+    /** The seq of the journal has a gap, or the wallet's is not its last. */
+    readonly seq: number
+    /** A balance_after is not the running sum. */
+    readonly chain: number
+    /** The held amount is not the sum of the open holds. */
+    readonly held: number
+    /** The daily figures are not the sums of the usage rows. */
+    readonly daily: number
+    /** Usage rows whose charge is not least(cost, balance before). */
+    readonly charge: number
+    /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
+    readonly orphan: number
+  }
+  /** The first accounts with a difference, at most 20. */
+  readonly accounts: readonly number[]
+  readonly wallets: number
+  readonly openHolds: number
+  readonly calls: number
+  /** Cost that no balance was left to pay. */
+  readonly uncollectedMicroVnd: MicroVnd
+}
+
+const AUDIT = `
+with e as (
+  select account_id, seq, -charged_micro_vnd as delta, balance_after_micro_vnd as after, cost_micro_vnd as cost from usage
+  union all
+  select account_id, seq, amount_micro_vnd, balance_after_micro_vnd, null from credit),
+run as (select *, sum(delta) over (partition by account_id order by seq) as running from e),
+chain as (
+  select account_id, count(*) as n, max(seq) as last, count(distinct seq) as distinct_seq, sum(delta) as total,
+         bool_and(after = running) as ok,
+         count(*) filter (where cost is not null and -delta <> least(cost, running - delta)) as wrong_charges
+    from run group by 1),
+h as (select account_id, sum(amount_micro_vnd) as held, count(*) as n from hold group by 1),
+us as (
+  select account_id, count(*) as n, count(*) filter (where status >= 400) as errors, sum(input_tokens) as input,
+         sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
+    from usage group by 1),
+dl as (
+  select account_id, sum(calls) as n, sum(errors) as errors, sum(input_tokens) as input,
+         sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
+    from usage_daily group by 1),
+c as (
+  select w.account_id,
+    w.balance_micro_vnd <> coalesce(chain.total, 0) as balance,
+    w.seq <> coalesce(chain.last, 0) or w.seq <> coalesce(chain.n, 0) or chain.distinct_seq is distinct from chain.n as seq,
+    not coalesce(chain.ok, true) as chain,
+    w.held_micro_vnd <> coalesce(h.held, 0) as held,
+    (us.n, us.errors, us.input, us.output, us.images, us.cost, us.charged)
+      is distinct from (dl.n, dl.errors, dl.input, dl.output, dl.images, dl.cost, dl.charged) as daily,
+    coalesce(chain.wrong_charges, 0) as charge,
+    coalesce(h.n, 0) as open_holds, coalesce(us.n, 0) as calls, coalesce(us.cost - us.charged, 0) as uncollected
+  from wallet w left join chain using (account_id) left join h using (account_id)
+       left join us using (account_id) left join dl using (account_id)),
+o as (
+  select count(*) as orphan from (
+    select account_id from usage union all select account_id from credit union all select account_id from usage_daily
+    union all select account_id from hold union all select account_id from api_key) x
+   where not exists (select 1 from wallet w where w.account_id = x.account_id))
+select
+  count(*) filter (where balance)::text as balance, count(*) filter (where seq)::text as seq,
+  count(*) filter (where chain)::text as chain, count(*) filter (where held)::text as held,
+  count(*) filter (where daily)::text as daily, coalesce(sum(charge), 0)::text as charge, (select orphan from o)::text as orphan,
+  array_to_string((array_agg(account_id order by account_id)
+    filter (where balance or seq or chain or held or daily or charge > 0))[1:20], ',') as accounts,
+  count(*)::text as wallets, coalesce(sum(open_holds), 0)::text as open_holds, coalesce(sum(calls), 0)::text as calls,
+  coalesce(sum(uncollected), 0)::text as uncollected
+from c`
+
+/** One consistent look at the whole ledger; reads every journal row. */
+export async function audit(sql: Sql | AnySql): Promise<AuditReport> {
+  const row: Readonly<Record<string, string | null>> = (await sql.unsafe(AUDIT))[0]!
+  const count = (name: string): number => Number(row[name])
+  const differences = {
+    balance: count('balance'),
+    seq: count('seq'),
+    chain: count('chain'),
+    held: count('held'),
+    daily: count('daily'),
+    charge: count('charge'),
+    orphan: count('orphan'),
+  }
+  return {
+    clean: Object.values(differences).every(difference => difference === 0),
+    differences,
+    accounts: (row.accounts ?? '').split(',').filter(Boolean).map(Number),
+    wallets: count('wallets'),
+    openHolds: count('open_holds'),
+    calls: count('calls'),
+    uncollectedMicroVnd: microVnd(BigInt(row.uncollected ?? 0)),
+  }
+}

@@ -1,0 +1,63 @@
+/** What a caller of the ledger must keep; a breach is a programmer's error and fails that call only. */
+
+import assert from 'node:assert/strict'
+import { isUuid } from '../lib/ids.ts'
+import { MICRO_PER_VND } from '../lib/money.ts'
+import type { HoldRequest, Settlement } from './types.ts'
+
+const COUNT_MAX = 1_000_000_000
+const PRICE_VND_MAX = 1_000_000_000
+/** 1,000,000,000 VND for one call: far above any price, far below what a bigint sum can hold. */
+export const AMOUNT_MICRO_VND_MAX = 10n ** 15n
+const NAME_CHARACTERS_MAX = 256
+
+/** Throws AssertionError for a hold that the statement could not take. */
+export function checkHold(request: HoldRequest): void {
+  assert(isUuid(request.callId), 'callId is not a lower-case UUID')
+  assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')
+  assert(request.wantMicroVnd > 0n && request.wantMicroVnd <= AMOUNT_MICRO_VND_MAX, 'wantMicroVnd is out of bounds')
+}
+
+/** Throws AssertionError for a settlement that the journal would refuse; a bad row would fail the whole batch. */
+export function checkSettlement(call: Settlement): void {
+  assert(isUuid(call.callId), 'callId is not a lower-case UUID')
+  for (const name of ['accountId', 'keyId'] as const)
+    assert(isCount(call[name], Number.MAX_SAFE_INTEGER), `${name} is out of bounds`)
+  for (const name of ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const) {
+    assert(isCount(call[name], COUNT_MAX), `${name} is not a whole number from 0 to ${COUNT_MAX}`)
+  }
+  assert(isCount(call.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
+  assert(isCount(call.latencyMs, 2 ** 31 - 1), 'latencyMs is not a whole number of milliseconds')
+  assert(
+    call.firstByteMs === null || isCount(call.firstByteMs, 2 ** 31 - 1),
+    'firstByteMs is not a whole number of milliseconds',
+  )
+  assert(isCount(call.status, 999), 'status is not an HTTP status')
+  assert(Number.isFinite(call.openedAt.getTime()), 'openedAt is not a time')
+  assert(call.costMicroVnd <= AMOUNT_MICRO_VND_MAX, 'costMicroVnd is out of bounds')
+  assert(
+    call.costMicroVnd === 0n || call.costMicroVnd === fullCost(call),
+    'costMicroVnd is neither 0 nor price x units',
+  )
+}
+
+function fullCost(call: Settlement): bigint {
+  const price = BigInt(call.priceVnd)
+  switch (call.pricePer) {
+    case 'mtok':
+      return price * BigInt(call.inputTokens + call.outputTokens)
+    case 'request':
+      return price * MICRO_PER_VND
+    case 'image':
+      return price * MICRO_PER_VND * BigInt(call.images)
+  }
+}
+
+function isCount(value: number, max: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= max
+}
+
+/** Client text as Postgres can store it: well-formed, no NUL, at most 256 characters. */
+export function cleanName(name: string | null): string | null {
+  return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+}

@@ -1,0 +1,85 @@
+/** CREDIT: every movement of money that is not a call. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import { faultCode } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+
+/** In the table `credit`; never reused. */
+export const CREDIT_KINDS = { bank_topup: 1, adjustment: 2, refund: 3 } as const
+export type CreditKind = keyof typeof CREDIT_KINDS
+
+export interface CreditRequest {
+  readonly accountId: number
+  /** Not 0; below 0 takes money back, at most the balance. */
+  readonly amountMicroVnd: MicroVnd
+  readonly kind: CreditKind
+  /** Names the cause; the same kind and reference are booked once per account. */
+  readonly reference: string
+  readonly note?: string | null
+}
+
+export interface CreditAnswer {
+  /** `already`: booked before under this reference; the figures are those of that time. */
+  readonly outcome: 'credited' | 'already'
+  readonly amountMicroVnd: MicroVnd
+  readonly seq: number
+  readonly balanceAfterMicroVnd: MicroVnd
+}
+
+const AMOUNT_MAX = 10n ** 18n
+const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
+const FIND = `select amount_micro_vnd, seq, balance_after_micro_vnd from credit
+  where account_id = $1::text::bigint and kind = $2::text::smallint and reference = $3`
+const BOOK = `
+with upd as (
+  update wallet set balance_micro_vnd = wallet.balance_micro_vnd + $2::text::bigint, seq = wallet.seq + 1
+   where account_id = $1::text::bigint
+  returning account_id, seq, balance_micro_vnd)
+insert into credit (account_id, seq, amount_micro_vnd, kind, reference, balance_after_micro_vnd, note)
+select account_id, seq, $2::text::bigint, $3::text::smallint, $4, balance_micro_vnd, $5 from upd
+returning amount_micro_vnd, seq, balance_after_micro_vnd`
+
+/**
+ * Books a credit once per account, kind and reference, within the caller's transaction when `sql` is one. Throws an
+ * Error that says what is wrong: no such account, a reference that was used for another amount, more taken than there is.
+ */
+export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
+  if (request.amountMicroVnd === 0n) throw new RangeError('a credit of 0 is not a movement')
+  if (request.amountMicroVnd > AMOUNT_MAX || request.amountMicroVnd < -AMOUNT_MAX) {
+    throw new RangeError('a credit is at most 1 000 000 000 000 VND')
+  }
+  if (request.reference === '') throw new RangeError('a credit needs a reference')
+  try {
+    if ('begin' in sql) return await sql.begin(transaction => book(transaction, request))
+    return await book(sql, request)
+  } catch (error) {
+    if (faultCode(error) !== '23514') throw error
+    throw new RangeError(`account ${request.accountId} has less than the amount to be taken`, { cause: error })
+  }
+}
+
+/** The second statement begins after the lock is held, so that it sees a twin that has just committed. */
+async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
+  const account = String(request.accountId)
+  const kind = String(CREDIT_KINDS[request.kind])
+  const amount = String(request.amountMicroVnd)
+  const wallet = await sql.unsafe(LOCK, [account])
+  if (wallet.length === 0) throw new RangeError(`there is no account ${account}`)
+  const earlier = (await sql.unsafe(FIND, [account, kind, request.reference]))[0]
+  if (earlier !== undefined) {
+    const answer = readAnswer(earlier, 'already')
+    if (answer.amountMicroVnd === request.amountMicroVnd) return answer
+    throw new RangeError(`the reference ${request.reference} was booked on account ${account} with another amount`)
+  }
+  const booked = await sql.unsafe(BOOK, [account, amount, kind, request.reference, request.note ?? null])
+  return readAnswer(booked[0]!, 'credited')
+}
+
+function readAnswer(row: Readonly<Record<string, string>>, outcome: CreditAnswer['outcome']): CreditAnswer {
+  return {
+    outcome,
+    amountMicroVnd: microVnd(BigInt(row.amount_micro_vnd!)),
+    seq: Number(row.seq),
+    balanceAfterMicroVnd: microVnd(BigInt(row.balance_after_micro_vnd!)),
+  }
+}

@@ -1,0 +1,108 @@
+/** This process as the database knows it, and what becomes of the holds of processes that died. No clock but Postgres'. */
+
+import { plainArray, type StatementPool } from '../lib/database.ts'
+import { ZERO_MICRO_VND } from '../lib/money.ts'
+import type { EndpointCode, Settlement } from './types.ts'
+
+/** Status of a call whose process died before it could settle; it is not charged. */
+export const INTERRUPTED_STATUS = 599
+
+const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
+/** The lock lives as long as this connection: who finds it free knows that the process is gone. */
+const BEAT = `update gateway_instance set last_seen = now() where instance_id = $1::text::bigint and ended_at is null
+  returning pg_try_advisory_lock(7, instance_id::integer) as locked,
+            substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline`
+const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
+const FENCE = `
+with c as materialized (
+  select instance_id, name from gateway_instance
+   where ended_at is null and instance_id <> $1::text::bigint
+     and (name = $2 or (last_seen < now() - make_interval(secs => $3::text::double precision)
+                        and pg_postmaster_start_time() < now() - make_interval(secs => $4::text::double precision)))
+   for update skip locked)
+update gateway_instance g set ended_at = now() from c
+ where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
+returning g.name`
+const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
+  to_char(h.opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
+  least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
+const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
+  where g.ended_at is not null limit $1::text::integer`
+const MINE = `select ${HOLD_COLUMNS} from hold h where h.instance_id = $1::text::bigint
+  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::text::uuid[])
+  limit $4::text::integer`
+
+interface HoldRow {
+  readonly account_id: string
+  readonly call_id: string
+  readonly key_id: string
+  readonly entry_id: string
+  readonly requested_name: string | null
+  readonly endpoint: number
+  readonly opened_at: string
+  readonly age_ms: number
+}
+
+export async function registerInstance(pool: StatementPool, name: string): Promise<string> {
+  const rows = await pool.query<{ instance_id: string }>(REGISTER, [name])
+  return rows[0]!.instance_id
+}
+
+/** Null when another process declared this one dead: it must register again. */
+export async function beat(pool: StatementPool, instanceId: string): Promise<{ timeline: string } | null> {
+  const rows = await pool.query<{ locked: boolean; timeline: string }>(BEAT, [instanceId])
+  return rows[0] ?? null
+}
+
+export async function endInstance(pool: StatementPool, instanceId: string): Promise<void> {
+  await pool.query(END, [instanceId])
+}
+
+/** Marks dead processes as ended: an earlier one of this name, or one that was silent for long; returns their names. */
+export async function fenceDead(
+  pool: StatementPool,
+  self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number },
+): Promise<readonly string[]> {
+  const times = [String(self.lostAfterMs / 1000), String(self.restartGraceMs / 1000)]
+  const rows = await pool.query<{ name: string }>(FENCE, [self.instanceId, self.name, ...times])
+  return rows.map(row => row.name)
+}
+
+/** Holds of processes that ended, as settlements that free them uncharged. */
+export async function findAbandoned(pool: StatementPool, limit: number): Promise<readonly Settlement[]> {
+  return (await pool.query<HoldRow>(ABANDONED, [String(limit)])).map(interrupted)
+}
+
+/** Holds of this process that none of its calls owns, as settlements that free them uncharged. */
+export async function findOrphans(
+  pool: StatementPool,
+  self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number },
+): Promise<readonly Settlement[]> {
+  const parameters = [self.instanceId, String(self.olderThanMs / 1000), plainArray(self.open), String(self.limit)]
+  return (await pool.query<HoldRow>(MINE, parameters)).map(interrupted)
+}
+
+function interrupted(row: HoldRow): Settlement {
+  return {
+    callId: row.call_id,
+    accountId: Number(row.account_id),
+    keyId: Number(row.key_id),
+    entryId: row.entry_id,
+    requestedName: row.requested_name,
+    endpoint: row.endpoint as EndpointCode,
+    costMicroVnd: ZERO_MICRO_VND,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    images: 0,
+    priceVnd: 0,
+    pricePer: 'request',
+    openedAt: new Date(row.opened_at),
+    firstByteMs: null,
+    latencyMs: row.age_ms,
+    status: INTERRUPTED_STATUS,
+    streamed: false,
+    estimated: false,
+  }
+}

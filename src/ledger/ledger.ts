@@ -1,0 +1,266 @@
+/** The ledger of one process: connections, instance, spool, admission and settling put together. */
+
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
+import { FileLock } from '../lib/file-lock.ts'
+import { Admission } from './admission.ts'
+import { beat, endInstance, fenceDead, findAbandoned, findOrphans, registerInstance } from './instance.ts'
+import { LEDGER_LIMITS, type LedgerLimits, type LedgerOptions } from './options.ts'
+import { Placing } from './placing.ts'
+import { Settling } from './settling.ts'
+import { Spool } from './spool.ts'
+import type { Ledger, Settlement } from './types.ts'
+
+export interface RunningLedger extends Ledger {
+  /** Lets calls that wait for this wallet go on; after a credit in this process. */
+  wake(accountId: number): void
+  /** False while Postgres does not answer. */
+  readonly available: boolean
+  /** For metrics: calls that wait for money, calls with an open hold, settlements not yet durable. */
+  figures(): { waiting: number; open: number; owed: number }
+}
+
+/**
+ * One plan for every size of batch, made of look-ups by index only: a table that was small or had no statistics when
+ * the plan was made may be large a minute later.
+ */
+const SESSION = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+}
+
+interface Parts {
+  readonly options: LedgerOptions
+  readonly limits: LedgerLimits
+  readonly pools: { readonly holds: StatementPool; readonly settles: StatementPool; readonly life: StatementPool }
+  readonly spool: Spool
+  readonly settling: Settling
+  /** Calls of this process between admission and durable settlement. */
+  readonly open: Set<string>
+  instanceId: string
+  timeline: string | null
+  available: boolean
+}
+
+/**
+ * Registers this process, settles what an earlier one of the same name left in the spool, frees the holds of dead
+ * processes, and then takes calls. The database must be migrated. Rejects when Postgres cannot be reached, or when a
+ * running process has the same name and spool.
+ */
+export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
+  const limits = { ...LEDGER_LIMITS, ...options.limits }
+  const folder = spoolFolder(options, options.instanceName)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = new FileLock(join(folder, 'lock'))
+  if (!lock.tryExclusive()) {
+    throw new Error(
+      `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
+    )
+  }
+  const pools = openPools(options, limits)
+  try {
+    const instanceId = await registerInstance(pools.life, options.instanceName)
+    const spool = new Spool({ folder, limits, report: options.report })
+    return await start({ options, limits, pools, spool, instanceId, lock })
+  } catch (error) {
+    await Promise.all(Object.values(pools).map(pool => pool.close()))
+    lock.release()
+    throw error
+  }
+}
+
+async function start(given: {
+  options: LedgerOptions
+  limits: LedgerLimits
+  pools: Parts['pools']
+  spool: Spool
+  instanceId: string
+  lock: FileLock
+}): Promise<RunningLedger> {
+  const { options, limits, pools, spool } = given
+  const open = new Set<string>()
+  const placing = new Placing({ pool: pools.holds, limits, report: options.report, instanceId: () => parts.instanceId })
+  const admission = new Admission(placing, limits)
+  const settling = new Settling({
+    pool: pools.settles,
+    spool,
+    limits,
+    report: options.report,
+    onWallets: wallets => {
+      for (const [accountId, state] of wallets) admission.wake(accountId, state)
+    },
+    onSettled: callId => open.delete(callId),
+  })
+  const parts: Parts = {
+    options,
+    limits,
+    pools,
+    spool,
+    settling,
+    open,
+    instanceId: given.instanceId,
+    timeline: null,
+    available: true,
+  }
+  await heartbeat(parts)
+  const left = spool.load()
+  await settling.replay(left)
+  if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
+  await sweep(parts)
+  const timers = [every(limits.heartbeatMs, parts, heartbeat), every(limits.sweepMs, parts, sweep)]
+  let closed: Promise<void> | null = null
+  return {
+    async admit(request, admissionOptions) {
+      open.add(request.callId)
+      let admitted = false
+      try {
+        const answer = await admission.admit(request, admissionOptions)
+        admitted = answer.outcome === 'admitted'
+        return answer
+      } finally {
+        if (!admitted) open.delete(request.callId)
+      }
+    },
+    settle: settlement => settling.settle(settlement),
+    wake: accountId => admission.wake(accountId, null),
+    get available() {
+      return parts.available
+    },
+    figures: () => ({ waiting: admission.waiting, open: open.size, owed: settling.size }),
+    close() {
+      closed ??= close(parts, { admission, timers, lock: given.lock })
+      return closed
+    },
+  }
+}
+
+async function close(
+  parts: Parts,
+  { admission, timers, lock }: { admission: Admission; timers: (() => Promise<void>)[]; lock: FileLock },
+): Promise<void> {
+  admission.close()
+  await Promise.all([parts.settling.stop(parts.limits.closeWaitMs), ...timers.map(stop => stop())])
+  parts.spool.close()
+  if (parts.settling.size === 0) await endInstance(parts.pools.life, parts.instanceId).catch(() => {})
+  await Promise.all(Object.values(parts.pools).map(pool => pool.close()))
+  lock.release()
+}
+
+function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools'] {
+  const shared = {
+    url: options.url,
+    statementTimeoutMs: limits.statementTimeoutMs,
+    deadlineMs: limits.statementTimeoutMs + 1_000,
+    connectTimeoutSeconds: 3,
+    session: SESSION,
+  }
+  const pool = (purpose: string, connectionsMax: number, synchronousCommit: 'on' | 'off'): StatementPool =>
+    openStatementPool({ ...shared, name: `gateway ${purpose}`, connectionsMax, synchronousCommit })
+  return {
+    // A hold that a crash of Postgres loses costs nothing: what makes a charge is the settlement.
+    holds: pool('holds', limits.lanes, 'off'),
+    settles: pool('settles', limits.lanes, 'on'),
+    life: pool('life', 1, 'on'),
+  }
+}
+
+/** Keeps the row and the lock of this process; notices a failover, after which recent settlements are sent again. */
+async function heartbeat(parts: Parts): Promise<void> {
+  const { life } = parts.pools
+  parts.spool.tidy()
+  let answer = await beat(life, parts.instanceId)
+  if (answer === null) {
+    parts.instanceId = await registerInstance(life, parts.options.instanceName)
+    report(parts, 'fenced', 'another process declared this one dead; registered again')
+    answer = await beat(life, parts.instanceId)
+  }
+  const timeline = answer?.timeline ?? parts.timeline
+  const failedOver = parts.timeline !== null && timeline !== parts.timeline
+  parts.timeline = timeline
+  if (failedOver) {
+    const recent = parts.spool.recent()
+    report(parts, 'spool_replayed', `Postgres failed over; ${recent.size} recent settlements are sent again`)
+    void parts.settling.replay(recent.values())
+  }
+}
+
+async function sweep(parts: Parts): Promise<void> {
+  const { options, limits, pools, settling } = parts
+  const { lostAfterMs, restartGraceMs } = limits
+  const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
+  for (const name of await fenceDead(pools.life, self)) {
+    if (name !== options.instanceName) await adoptSpool(parts, name)
+  }
+  for (let swept = limits.batchMax; swept === limits.batchMax; ) {
+    swept = await free(parts, await findAbandoned(pools.life, limits.batchMax))
+  }
+  const mine = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open: parts.open, limit: limits.batchMax }
+  await free(parts, await findOrphans(pools.life, mine))
+  async function free(to: Parts, settlements: readonly Settlement[]): Promise<number> {
+    if (settlements.length === 0) return 0
+    await settling.replay(settlements)
+    report(to, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
+    return settlements.length
+  }
+}
+
+/** The spool of a lost process, if it lies on this disk: what it finished is settled before its holds are freed. */
+async function adoptSpool(parts: Parts, name: string): Promise<void> {
+  const folder = spoolFolder(parts.options, name)
+  if (!existsSync(folder)) return
+  const lock = new FileLock(join(folder, 'lock'))
+  if (!lock.tryExclusive()) return
+  try {
+    const spool = new Spool({ folder, limits: parts.limits, report: parts.options.report })
+    await parts.settling.replay(spool.load())
+    rmSync(folder, { recursive: true, force: true })
+  } finally {
+    lock.release()
+  }
+}
+
+function spoolFolder(options: LedgerOptions, name: string): string {
+  return join(options.spoolDir, encodeURIComponent(name).replaceAll('.', '%2E'))
+}
+
+function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept', message: string): void {
+  parts.options.report({ level: code === 'fenced' ? 'warn' : 'info', code, message })
+}
+
+/** Runs `task` again and again, one at a time; the answer stops it and waits for the run under way. */
+function every(pauseMs: number, parts: Parts, task: (parts: Parts) => Promise<void>): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  const next = (): void => {
+    if (!stopped) timer = setTimeout(() => (running = run()), pauseMs)
+  }
+  const run = async (): Promise<void> => {
+    try {
+      await task(parts)
+      parts.available = true
+    } catch (cause) {
+      const known = classifyFault(cause) === 'retry'
+      if (!known || parts.available) {
+        parts.options.report({
+          level: known ? 'warn' : 'error',
+          code: known ? 'database_unavailable' : 'background_failed',
+          message: `${task.name} failed`,
+          cause,
+        })
+      }
+      if (known) parts.available = false
+    }
+    next()
+  }
+  next()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+    return running
+  }
+}

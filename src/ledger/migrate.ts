@@ -1,0 +1,57 @@
+/** Brings a database up to date with the numbered files in migrations/, which are never edited once merged. */
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Sql } from '../lib/database.ts'
+
+const FOLDER = new URL('./migrations/', import.meta.url)
+/** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
+const LOCK = 'select pg_advisory_xact_lock(7, 0)'
+
+interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly text: string
+  readonly digest: string
+}
+
+/**
+ * Applies what is missing, all or nothing, and returns the names. Several processes may call it at once: the others
+ * wait and then find nothing to do. Throws when a file that was applied has been edited since.
+ */
+export async function migrate(sql: Sql): Promise<readonly string[]> {
+  const files = readMigrations()
+  return sql.begin(async transaction => {
+    await transaction.unsafe(LOCK)
+    await transaction.unsafe(`create table if not exists migration (
+      number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`)
+    const applied = new Map<number, string>()
+    for (const row of await transaction.unsafe('select number, digest from migration')) {
+      applied.set(row.number, row.digest)
+    }
+    const missing = files.filter(file => !applied.has(file.number))
+    const edited = files.find(file => applied.has(file.number) && applied.get(file.number) !== file.digest)
+    if (edited !== undefined) {
+      throw new Error(
+        `migration ${edited.name} was edited after it was applied to this database; restore it and add a new file`,
+      )
+    }
+    for (const file of missing) {
+      await transaction.unsafe(file.text)
+      const row = [String(file.number), file.name, file.digest]
+      await transaction.unsafe('insert into migration (number, name, digest) values ($1::text::integer, $2, $3)', row)
+    }
+    return missing.map(file => file.name)
+  })
+}
+
+function readMigrations(): readonly Migration[] {
+  const names = readdirSync(FOLDER).filter(name => name.endsWith('.sql'))
+  return names.sort().map((name, index) => {
+    const number = Number(/^(\d{4})-/.exec(name)?.[1])
+    if (number !== index + 1)
+      throw new Error(`migrations/${name}: expected a name that begins with ${String(index + 1).padStart(4, '0')}-`)
+    const text = readFileSync(new URL(name, FOLDER), 'utf8')
+    return { number, name, text, digest: createHash('sha256').update(text).digest('hex') }
+  })
+}

@@ -1,0 +1,203 @@
+/** SETTLE, LOOKUP and RELEASE: turns n holds into charges once, finds what was recorded, frees holds without a row. */
+
+import { plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+import type { Settlement } from './types.ts'
+
+/** In the table `usage`; never reused. */
+export const PRICE_PER_CODES = { mtok: 1, request: 2, image: 3 } as const
+
+export interface SettledCall {
+  readonly chargedMicroVnd: MicroVnd
+  /** Of the wallet after this call. */
+  readonly balanceAfterMicroVnd: MicroVnd
+}
+
+export interface SettledBatch {
+  /** In the order of the settlements; null where the account has no wallet. */
+  readonly calls: readonly (SettledCall | null)[]
+  /** Of each wallet after the whole batch. */
+  readonly wallets: ReadonlyMap<number, WalletState>
+}
+
+export interface WalletState {
+  readonly balanceMicroVnd: MicroVnd
+  /** Balance less open holds; may be negative. */
+  readonly availableMicroVnd: MicroVnd
+}
+
+/**
+ * Charge = least(cost, balance): money is left uncollected only when the balance is exactly zero. Each row gets the
+ * next seq of its wallet. A call that has its row already makes the whole statement fail with 23505: an anti-join
+ * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and what the
+ * update returns reaches the wallet's calls by a window.
+ */
+const SETTLE = `
+with r as materialized (
+  select * from unnest(
+      $1::text[]::bigint[], $2::text[]::uuid[], $3::text[]::bigint[], $4::text[], $5::text[], $6::text[]::smallint[],
+      $7::text[]::smallint[], $8::text[]::bigint[], $9::text[]::bigint[], $10::text[]::bigint[], $11::text[]::bigint[],
+      $12::text[]::bigint[], $13::text[]::integer[], $14::text[]::bigint[], $15::text[]::smallint[],
+      $16::text[]::integer[], $17::text[]::integer[], $18::text[]::boolean[], $19::text[]::boolean[], $20::text[]::timestamptz[])
+    with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
+      status, cost, input_tokens, output_tokens, cached_input_tokens,
+      reasoning_tokens, images, price_vnd, price_per,
+      first_byte_ms, latency_ms, streamed, estimated, opened_at, n)),
+w as materialized (
+  select account_id from wallet where account_id in (select account_id from r)
+   order by account_id for no key update),
+d as (
+  delete from hold h using r
+   where h.account_id = r.account_id and h.call_id = r.call_id and (select count(*) from w) > 0
+  returning h.account_id, h.amount_micro_vnd),
+t as materialized (
+  select account_id, sum(released)::bigint as released, sum(cost)::bigint as cost, sum(k)::bigint as k
+    from (select account_id, amount_micro_vnd as released, 0::bigint as cost, 0 as k from d
+          union all
+          select account_id, 0, cost, 1 from r) y
+   group by account_id),
+upd as (
+  update wallet set
+     balance_micro_vnd = wallet.balance_micro_vnd - least(t.cost, wallet.balance_micro_vnd),
+     held_micro_vnd    = wallet.held_micro_vnd - t.released,
+     seq               = wallet.seq + t.k
+    from t where wallet.account_id = t.account_id and (select count(*) from w) > 0
+  returning wallet.account_id, old.balance_micro_vnd as balance, old.seq as seq,
+            wallet.balance_micro_vnd as balance_now, wallet.balance_micro_vnd - wallet.held_micro_vnd as available_now),
+z as (
+  select account_id, null::uuid as call_id, null::bigint as key_id, null as entry_id, null as requested_name,
+         null::smallint as endpoint, null::smallint as status, 0::bigint as cost, null::bigint as input_tokens,
+         null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
+         null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
+         null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated, null::timestamptz as opened_at,
+         0 as n, balance, seq, balance_now, available_now from upd
+  union all
+  select r.*, null, null, null, null from r),
+q as (
+  select account_id, call_id, key_id, entry_id, requested_name, endpoint, status, cost, input_tokens, output_tokens,
+         cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, first_byte_ms, latency_ms, streamed, estimated,
+         opened_at, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
+         first_value(balance) over p as balance, first_value(seq) over p as seq_before,
+         first_value(balance_now) over p as balance_now, first_value(available_now) over p as available_now
+    from z window p as (partition by account_id order by n rows unbounded preceding)),
+c as materialized (
+  select *, seq_before + k as seq, greatest(0, least(cost, balance - before))::bigint as charged,
+         greatest(0, balance - before - cost)::bigint as balance_after
+    from q where n > 0 and balance is not null),
+u as (
+  insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
+                     cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
+                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at)
+  select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
+         cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
+         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at from c),
+x as (
+  insert into usage_daily as t (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
+                                cost_micro_vnd, charged_micro_vnd)
+  select account_id, (now() at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
+         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged)
+    from c group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (account_id, day, key_id, entry_id) do update set
+         calls = t.calls + excluded.calls, errors = t.errors + excluded.errors,
+         input_tokens = t.input_tokens + excluded.input_tokens, output_tokens = t.output_tokens + excluded.output_tokens,
+         images = t.images + excluded.images, cost_micro_vnd = t.cost_micro_vnd + excluded.cost_micro_vnd,
+         charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd)
+select n::integer, charged, balance_after, balance_now, available_now from c`
+
+const LOOKUP = `
+select u.call_id, u.charged, u.balance_after
+  from unnest($1::text[]::bigint[], $2::text[]::uuid[]) as r(account_id, call_id)
+ cross join lateral (
+   select x.call_id, x.charged_micro_vnd as charged, x.balance_after_micro_vnd as balance_after
+     from usage x where x.call_id = r.call_id and x.account_id = r.account_id limit 1) u`
+
+const RELEASE = `
+with r as materialized (select * from unnest($1::text[]::bigint[], $2::text[]::uuid[]) as r(account_id, call_id)),
+w as materialized (
+  select account_id from wallet where account_id in (select account_id from r) order by account_id for no key update),
+d as (
+  delete from hold h using r
+   where h.account_id = r.account_id and h.call_id = r.call_id and (select count(*) from w) > 0
+  returning h.account_id, h.amount_micro_vnd)
+update wallet set held_micro_vnd = wallet.held_micro_vnd - s.released
+  from (select account_id, sum(amount_micro_vnd)::bigint as released from d group by 1) s
+ where wallet.account_id = s.account_id`
+
+interface SettleRow {
+  readonly n: number
+  readonly charged: string
+  readonly balance_after: string
+  readonly balance_now: string
+  readonly available_now: string
+}
+
+interface LookupRow {
+  readonly call_id: string
+  readonly charged: string
+  readonly balance_after: string
+}
+
+/** Rejects with the driver's error; 23505 when one of the calls has been settled before. No call may be in it twice. */
+export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
+  const rows = await pool.query<SettleRow>(SETTLE, [
+    plainArray(batch.map(call => call.accountId)),
+    plainArray(batch.map(call => call.callId)),
+    plainArray(batch.map(call => call.keyId)),
+    textArray(batch.map(call => call.entryId)),
+    textArray(batch.map(call => call.requestedName)),
+    plainArray(batch.map(call => call.endpoint)),
+    plainArray(batch.map(call => call.status)),
+    plainArray(batch.map(call => call.costMicroVnd)),
+    plainArray(batch.map(call => call.inputTokens)),
+    plainArray(batch.map(call => call.outputTokens)),
+    plainArray(batch.map(call => call.cachedInputTokens)),
+    plainArray(batch.map(call => call.reasoningTokens)),
+    plainArray(batch.map(call => call.images)),
+    plainArray(batch.map(call => call.priceVnd)),
+    plainArray(batch.map(call => PRICE_PER_CODES[call.pricePer])),
+    plainArray(batch.map(call => call.firstByteMs)),
+    plainArray(batch.map(call => call.latencyMs)),
+    plainArray(batch.map(call => call.streamed)),
+    plainArray(batch.map(call => call.estimated)),
+    plainArray(batch.map(call => call.openedAt.toISOString())),
+  ])
+  const wallets = new Map<number, WalletState>()
+  const calls: (SettledCall | null)[] = batch.map(() => null)
+  for (const row of rows) {
+    const { accountId } = batch[row.n - 1]!
+    calls[row.n - 1] = { chargedMicroVnd: money(row.charged), balanceAfterMicroVnd: money(row.balance_after) }
+    if (wallets.has(accountId)) continue
+    wallets.set(accountId, { balanceMicroVnd: money(row.balance_now), availableMicroVnd: money(row.available_now) })
+  }
+  return { calls, wallets }
+}
+
+/** What was recorded for those calls that have been settled, by call id. */
+export async function lookUpCalls(
+  pool: StatementPool,
+  calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],
+): Promise<ReadonlyMap<string, SettledCall>> {
+  const rows = await pool.query<LookupRow>(LOOKUP, callArrays(calls))
+  return new Map(
+    rows.map(row => [
+      row.call_id,
+      { chargedMicroVnd: money(row.charged), balanceAfterMicroVnd: money(row.balance_after) },
+    ]),
+  )
+}
+
+/** Frees holds of calls whose usage row exists already, so that no second row is written. */
+export async function releaseHolds(
+  pool: StatementPool,
+  calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],
+): Promise<void> {
+  await pool.query(RELEASE, callArrays(calls))
+}
+
+function callArrays(calls: readonly Pick<Settlement, 'accountId' | 'callId'>[]): string[] {
+  return [plainArray(calls.map(call => call.accountId)), plainArray(calls.map(call => call.callId))]
+}
+
+function money(text: string): MicroVnd {
+  return microVnd(BigInt(text))
+}

@@ -1,0 +1,200 @@
+/** Settlements on their way: spooled, batched, retried until they are durable, answered once. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { classifyFault, type StatementPool } from '../lib/database.ts'
+import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+import { checkSettlement, cleanName } from './check.ts'
+import type { LedgerEvent, LedgerLimits } from './options.ts'
+import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
+import type { Spool } from './spool.ts'
+import type { SettleAnswer, Settlement } from './types.ts'
+
+const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
+
+interface Pending {
+  readonly settlement: Settlement
+  readonly answer: Promise<SettleAnswer>
+  readonly resolve: (answer: SettleAnswer) => void
+}
+
+export interface SettlingOptions {
+  readonly pool: StatementPool
+  readonly spool: Spool
+  readonly limits: LedgerLimits
+  readonly report: (event: LedgerEvent) => void
+  /** Called after each batch, so that calls which wait for money can go on. */
+  readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
+  readonly onSettled: (callId: string) => void
+}
+
+export class Settling {
+  readonly #options: SettlingOptions
+  readonly #pending = new Map<string, Pending>()
+  readonly #lanes: Lanes<Pending>
+  #failures = 0
+  #spooledOnly = 0
+  #stopped = false
+
+  constructor(options: SettlingOptions) {
+    this.#options = options
+    this.#lanes = createLanes<Pending>({
+      lanes: options.limits.lanes,
+      batchMax: options.limits.batchMax,
+      laneOf: pending => pending.settlement.accountId,
+      run: batch => this.#run(batch),
+    })
+  }
+
+  /** Answers when the call is durable, or after the waiting time. Throws AssertionError for a settlement that makes no sense. */
+  async settle(given: Settlement): Promise<SettleAnswer> {
+    checkSettlement(given)
+    const pending = this.#take({ ...given, requestedName: cleanName(given.requestedName) })
+    if (pending === null) return SPOOLED
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<SettleAnswer>(resolve => {
+      timer = setTimeout(resolve, this.#options.limits.settleWaitMs, SPOOLED)
+    })
+    const answer = await Promise.race([pending.answer, late])
+    clearTimeout(timer)
+    return answer
+  }
+
+  /** Settles what an earlier process left, and resolves when all of it is durable, however long that takes. */
+  async replay(settlements: Iterable<Settlement>): Promise<void> {
+    const answers: Promise<SettleAnswer>[] = []
+    for (const settlement of settlements) {
+      const pending = this.#take(settlement)
+      if (pending !== null) answers.push(pending.answer)
+    }
+    await Promise.all(answers)
+    await this.#takeBack()
+  }
+
+  get size(): number {
+    return this.#pending.size + this.#spooledOnly
+  }
+
+  /** Waits for what is under way, at most `timeoutMs`; the spool keeps the rest. */
+  async stop(timeoutMs: number): Promise<void> {
+    await Promise.race([this.#lanes.drained(), sleep(timeoutMs, undefined, { ref: false })])
+    this.#stopped = true
+    for (const pending of this.#pending.values()) pending.resolve(SPOOLED)
+  }
+
+  /** Null when memory is full: the spool alone has it until there is room. */
+  #take(settlement: Settlement): Pending | null {
+    const twin = this.#pending.get(settlement.callId)
+    if (twin !== undefined) return twin
+    this.#options.spool.append(settlement)
+    if (this.#pending.size >= this.#options.limits.settlementsMax) {
+      this.#spooledOnly++
+      return null
+    }
+    const { promise: answer, resolve } = Promise.withResolvers<SettleAnswer>()
+    const pending = { settlement, answer, resolve }
+    this.#pending.set(settlement.callId, pending)
+    this.#lanes.push(pending)
+    return pending
+  }
+
+  async #run(batch: Pending[]): Promise<Again<Pending>> {
+    if (this.#stopped) return NOTHING_AGAIN
+    this.#options.spool.flush()
+    try {
+      const { calls, wallets } = await settleCalls(
+        this.#options.pool,
+        batch.map(pending => pending.settlement),
+      )
+      this.#failures = 0
+      for (const [index, pending] of batch.entries()) this.#finish(pending, calls[index] ?? null)
+      this.#options.onWallets(wallets)
+      if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
+      return NOTHING_AGAIN
+    } catch (error) {
+      return await this.#recover(batch, error)
+    }
+  }
+
+  /** Must not reject: what cannot be judged now is tried again. */
+  async #recover(batch: Pending[], error: unknown): Promise<Again<Pending>> {
+    const kind = classifyFault(error)
+    try {
+      if (kind === 'conflict') return { items: await this.#withoutRecorded(batch, error), pauseMs: 0 }
+      if (kind === 'bug') return { items: await this.#alone(batch, error), pauseMs: 0 }
+    } catch (later) {
+      return this.#pause(batch, later)
+    }
+    return this.#pause(batch, error)
+  }
+
+  #pause(batch: Pending[], cause: unknown): Again<Pending> {
+    this.#failures++
+    if (this.#failures === 1) {
+      this.#options.report({
+        level: 'warn',
+        code: 'database_unavailable',
+        message: 'settlements wait for Postgres',
+        cause,
+      })
+    }
+    return { items: batch, pauseMs: backoffMs(this.#failures, this.#options.limits.settleRetryMs) }
+  }
+
+  /** Some call was settled before: answers those from the record and returns the rest. */
+  async #withoutRecorded(batch: Pending[], error: unknown): Promise<Pending[]> {
+    const settlements = batch.map(pending => pending.settlement)
+    const recorded = await lookUpCalls(this.#options.pool, settlements)
+    if (recorded.size === 0) return await this.#alone(batch, error)
+    const found = batch.filter(pending => recorded.has(pending.settlement.callId))
+    await releaseHolds(
+      this.#options.pool,
+      found.map(pending => pending.settlement),
+    )
+    for (const pending of found) this.#finish(pending, recorded.get(pending.settlement.callId)!)
+    return batch.filter(pending => !recorded.has(pending.settlement.callId))
+  }
+
+  /** A row that Postgres refuses fails its whole batch: each is tried alone, and the refused one is set aside, loudly. */
+  async #alone(batch: Pending[], error: unknown): Promise<Pending[]> {
+    if (batch.length === 1) {
+      this.#finish(batch[0]!, null, error)
+      return []
+    }
+    const half = Math.ceil(batch.length / 2)
+    const again: Pending[] = []
+    for (const part of [batch.slice(0, half), batch.slice(half)]) {
+      const { items, pauseMs } = await this.#run(part)
+      again.push(...items)
+      if (pauseMs > 0) await sleep(pauseMs)
+    }
+    return again
+  }
+
+  /** A refused settlement stays in the spool, and its hold until this process ends. */
+  #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
+    const { callId, accountId } = pending.settlement
+    this.#pending.delete(callId)
+    if (call === null) {
+      const message = `settlement ${callId} of account ${accountId} was refused; it stays in the spool`
+      this.#options.report({ level: 'error', code: 'settlement_refused', message, cause })
+      pending.resolve(SPOOLED)
+      return
+    }
+    this.#options.spool.done(callId)
+    this.#options.onSettled(callId)
+    pending.resolve({ outcome: 'settled', ...call })
+  }
+
+  /** There is room again for what only the spool had. */
+  async #takeBack(): Promise<void> {
+    while (this.#spooledOnly > 0) {
+      this.#spooledOnly = 0
+      const answers: Promise<SettleAnswer>[] = []
+      for (const settlement of this.#options.spool.owed()) {
+        const pending = this.#take(settlement)
+        if (pending !== null) answers.push(pending.answer)
+      }
+      await Promise.all(answers)
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * An append-only file of what this process owes the ledger: a line before each settlement, a line when it is durable.
+ * A process that is killed loses nothing that it wrote. Only metadata is in it.
+ */
+
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LedgerEvent, LedgerLimits } from './options.ts'
+import { readSettlement, writeSettlement } from './spool-line.ts'
+import type { Settlement } from './types.ts'
+
+type SpoolLimits = Pick<LedgerLimits, 'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax'>
+
+interface Segment {
+  readonly path: string
+  readonly number: number
+  readonly madeAt: number
+  bytes: number
+  /** Settlements in it that are not durable yet. */
+  owed: number
+  lastDoneAt: number
+}
+
+export interface SpoolOptions {
+  /** Folder of this process alone. */
+  readonly folder: string
+  readonly limits: SpoolLimits
+  readonly report: (event: LedgerEvent) => void
+}
+
+export class Spool {
+  readonly #options: SpoolOptions
+  readonly #segments: Segment[] = []
+  readonly #owedIn = new Map<string, Segment>()
+  #current: Segment | null = null
+  #file: number | null = null
+  #buffer = ''
+  #scheduled = false
+  #broken = false
+
+  constructor(options: SpoolOptions) {
+    this.#options = options
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 })
+  }
+
+  /** Settlements that an earlier process of this name left unfinished; call once, before the first append. */
+  load(): readonly Settlement[] {
+    const owed = new Map<string, { settlement: Settlement; segment: Segment }>()
+    for (const name of readdirSync(this.#options.folder).sort()) {
+      const number = Number(/^(\d{8})\.jsonl$/.exec(name)?.[1])
+      if (!Number.isSafeInteger(number)) continue
+      const path = join(this.#options.folder, name)
+      const { size, mtimeMs } = statSync(path)
+      const segment: Segment = { path, number, madeAt: mtimeMs, bytes: size, owed: 0, lastDoneAt: mtimeMs }
+      this.#segments.push(segment)
+      for (const line of this.#lines(path)) {
+        if (line.done !== null) owed.delete(line.done)
+        else owed.set(line.settlement.callId, { settlement: line.settlement, segment })
+      }
+    }
+    for (const [callId, { segment }] of owed) this.#owe(callId, segment)
+    return [...owed.values()].map(({ settlement }) => settlement)
+  }
+
+  /** Settlements of the retained time, finished or not, by call id; the newest line of a call counts. */
+  recent(): ReadonlyMap<string, Settlement> {
+    this.flush()
+    const found = new Map<string, Settlement>()
+    for (const segment of this.#segments) {
+      for (const line of this.#lines(segment.path))
+        if (line.done === null) found.set(line.settlement.callId, line.settlement)
+    }
+    return found
+  }
+
+  /** Unfinished settlements, read back from the files. */
+  owed(): readonly Settlement[] {
+    return [...this.recent().values()].filter(settlement => this.#owedIn.has(settlement.callId))
+  }
+
+  get owedCount(): number {
+    return this.#owedIn.size
+  }
+
+  /** Written to the file within this turn of the event loop, or at the next flush. */
+  append(settlement: Settlement): void {
+    if (this.#owedIn.has(settlement.callId)) return
+    this.#owe(settlement.callId, this.#segment())
+    this.#write(writeSettlement(settlement))
+  }
+
+  done(callId: string): void {
+    const segment = this.#owedIn.get(callId)
+    if (segment === undefined) return
+    this.#owedIn.delete(callId)
+    segment.owed--
+    segment.lastDoneAt = Date.now()
+    this.#write(`{"done":"${callId}"}\n`)
+  }
+
+  /** Hands everything to the operating system; there is no fsync, a killed process loses nothing. */
+  flush(): void {
+    const segment = this.#current
+    if (this.#buffer === '' || segment === null) return
+    const bytes = Buffer.from(this.#buffer, 'utf8')
+    this.#buffer = ''
+    try {
+      this.#file ??= openSync(segment.path, 'a', 0o600)
+      for (let offset = 0; offset < bytes.length; ) offset += writeSync(this.#file, bytes, offset)
+      segment.bytes += bytes.length
+      this.#broken = false
+    } catch (cause) {
+      // Settling goes on without the spool: Postgres is the authority. The next line begins a new file.
+      if (!this.#broken)
+        this.#options.report({ level: 'error', code: 'spool_failed', message: 'the spool cannot be written', cause })
+      this.#broken = true
+      this.#retire()
+    }
+  }
+
+  /** Drops files whose settlements are durable and older than the retention; starts a new file when this one is old. */
+  tidy(now: number = Date.now()): void {
+    const { spoolSegmentMs, spoolRetentionMs, spoolBytesMax } = this.#options.limits
+    this.flush()
+    if (this.#current !== null && now - this.#current.madeAt > spoolSegmentMs) this.#retire()
+    let bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0)
+    for (const segment of [...this.#segments]) {
+      if (segment === this.#current || segment.owed > 0) continue
+      if (now - segment.lastDoneAt < spoolRetentionMs && bytes <= spoolBytesMax) continue
+      rmSync(segment.path, { force: true })
+      this.#segments.splice(this.#segments.indexOf(segment), 1)
+      bytes -= segment.bytes
+    }
+  }
+
+  close(): void {
+    this.flush()
+    this.#retire()
+  }
+
+  #owe(callId: string, segment: Segment): void {
+    this.#owedIn.set(callId, segment)
+    segment.owed++
+  }
+
+  #segment(): Segment {
+    if (this.#current !== null && this.#current.bytes + this.#buffer.length >= this.#options.limits.spoolSegmentBytes) {
+      this.flush()
+      this.#retire()
+    }
+    if (this.#current !== null) return this.#current
+    const number = (this.#segments.at(-1)?.number ?? 0) + 1
+    const path = join(this.#options.folder, `${String(number).padStart(8, '0')}.jsonl`)
+    const now = Date.now()
+    this.#current = { path, number, madeAt: now, bytes: 0, owed: 0, lastDoneAt: now }
+    this.#segments.push(this.#current)
+    return this.#current
+  }
+
+  #retire(): void {
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+    this.#current = null
+  }
+
+  #write(line: string): void {
+    this.#segment()
+    this.#buffer += line
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.flush()
+    })
+  }
+
+  /** A line that was cut by a crash is left out; it was never acknowledged. */
+  *#lines(path: string): Generator<{ done: string } | { done: null; settlement: Settlement }> {
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch (cause) {
+      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
+      return
+    }
+    for (const line of text.split('\n')) {
+      if (line === '') continue
+      const read = readSettlement(line)
+      if (read !== null) yield read
+      else
+        this.#options.report({
+          level: 'warn',
+          code: 'spool_failed',
+          message: `${path} has a damaged line; it is left out`,
+        })
+    }
+  }
+}

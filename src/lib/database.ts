@@ -1,0 +1,161 @@
+/** Connections to Postgres with the settings that keep postgres.js 3.4 safe, and what its errors mean. */
+
+import postgres from 'postgres'
+
+export type Sql = postgres.Sql
+export type TransactionSql = postgres.TransactionSql
+/** A pool or the caller's transaction. */
+export type AnySql = postgres.ISql
+
+export interface DatabaseOptions {
+  readonly url: string
+  /** Shown in pg_stat_activity. */
+  readonly name: string
+  readonly connectionsMax: number
+  /** `off` answers before the log is on disk: only for rows whose loss is harmless. */
+  readonly synchronousCommit?: 'on' | 'off'
+  readonly statementTimeoutMs?: number
+  readonly connectTimeoutSeconds?: number
+  /** Further settings of each session. */
+  readonly session?: Readonly<Record<string, string>>
+}
+
+/**
+ * A pool. `fetch_types` is off because its start-up query can end the process when the server restarts, and so
+ * parameters must be strings that the statement casts (`$1::text::bigint`): a retried statement serialises them twice.
+ */
+export function openDatabase(options: DatabaseOptions): Sql {
+  const settings = {
+    max: options.connectionsMax,
+    fetch_types: false,
+    connect_timeout: options.connectTimeoutSeconds ?? 5,
+    // A connection is replaced when it breaks, not by age; at most one statement waits behind another on it.
+    max_lifetime: null,
+    max_pipeline: 1,
+    backoff: reconnectSeconds,
+    onnotice: () => {},
+    connection: {
+      application_name: options.name,
+      statement_timeout: options.statementTimeoutMs ?? 60_000,
+      idle_in_transaction_session_timeout: 60_000,
+      TimeZone: 'UTC',
+      synchronous_commit: options.synchronousCommit ?? 'on',
+      ...options.session,
+    },
+  }
+  return postgres(options.url, settings)
+}
+
+function reconnectSeconds(failures: number): number {
+  return Math.min(0.02 * 2 ** Math.min(failures, 8), 0.5) * (0.5 + Math.random() / 2)
+}
+
+/** `{"a","b",NULL}`: an array as one text parameter, for `$1::text[]`. NUL, which Postgres cannot store, is left out. */
+export function textArray(values: Iterable<string | null>): string {
+  let text = '{'
+  for (const value of values) {
+    if (text.length > 1) text += ','
+    text += value === null ? 'NULL' : `"${NEEDS_CARE.test(value) ? escapeElement(value) : value}"`
+  }
+  return `${text}}`
+}
+
+const NEEDS_CARE = /["\\\0]/
+
+function escapeElement(value: string): string {
+  return value.replaceAll('\0', '').replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+}
+
+/** `{1,2,NULL}`: an array of values that need no quotes: numbers, booleans, UUIDs, hexadecimal, ISO dates without spaces. */
+export function plainArray(values: Iterable<string | number | bigint | boolean | null>): string {
+  let text = '{'
+  for (const value of values) text += `${text.length > 1 ? ',' : ''}${value === null ? 'NULL' : value}`
+  return `${text}}`
+}
+
+/** `retry`: the same statement may work later. `conflict`: a row is there already. `bug`: it never will work. */
+export type FaultKind = 'retry' | 'conflict' | 'bug'
+
+const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'ERR_STREAM_DESTROYED',
+  'STATEMENT_DEADLINE',
+])
+
+/**
+ * Connection, shutdown, resource, lock, read-only and log-in states are worth a retry (08, 25006, 28, 3D, 40, 53,
+ * 55P03, 57, 58); data, constraint and syntax errors are ours (22, 23, 42 and the rest).
+ */
+export function classifyFault(error: unknown): FaultKind {
+  const code = faultCode(error)
+  if (code === '23505') return 'conflict'
+  if (CONNECTION_FAULTS.has(code)) return 'retry'
+  return /^(08|28|3D|40|53|57|58|25006|55P03)/.test(code) ? 'retry' : 'bug'
+}
+
+/** SQLSTATE, or the driver's or system's code; empty when there is none. */
+export function faultCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+export class StatementDeadlineError extends Error {
+  readonly code = 'STATEMENT_DEADLINE'
+}
+
+export interface StatementPoolOptions extends DatabaseOptions {
+  /** Waiting time of this process for an answer; above the server's own statement timeout. */
+  readonly deadlineMs: number
+}
+
+/** Runs prepared statements, one text and string parameters each, and never waits longer than the deadline. */
+export interface StatementPool {
+  query<Row>(statement: string, parameters: readonly (string | null)[]): Promise<readonly Row[]>
+  close(): Promise<void>
+}
+
+/** A server that does not answer at all gets fresh connections after the deadline; the old ones are dropped. */
+export function openStatementPool(options: StatementPoolOptions): StatementPool {
+  let sql = openDatabase(options)
+  let running = 0
+  function renew(late: Sql): void {
+    if (sql !== late) return
+    sql = openDatabase(options)
+    late.end({ timeout: 0 }).catch(() => {})
+  }
+  return {
+    async query<Row>(statement: string, parameters: readonly (string | null)[]) {
+      const used = sql
+      running++
+      let timer: NodeJS.Timeout | undefined
+      const deadline = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          reject(new StatementDeadlineError(`no answer from Postgres within ${options.deadlineMs} ms`))
+          renew(used)
+        }, options.deadlineMs)
+      })
+      try {
+        const rows = used.unsafe(statement, [...parameters], { prepare: true })
+        return (await Promise.race([rows, deadline])) as unknown as readonly Row[]
+      } finally {
+        running--
+        clearTimeout(timer)
+      }
+    },
+    // A connection that the server ended under a statement never reports that it is idle: nothing is waited for.
+    close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Locks between processes of one machine that the kernel frees when their holder dies, however it dies.
+ * Node has no flock; SQLite takes the same kernel locks on an empty file and is part of Node.
+ */
+
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const POLL_MS = 20
+
+/** One holder of a lock file. Several may share it, or one may have it exclusively; nothing is ever written to it. */
+export class FileLock {
+  readonly #path: string
+  #handle: DatabaseSync | null = null
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** True when the lock is held from now on; false when someone else has it exclusively. */
+  tryShared(): boolean {
+    return this.#try(handle => {
+      handle.exec('begin')
+      handle.prepare('select count(*) from sqlite_schema').get()
+    })
+  }
+
+  /** True when the lock is held from now on; false when anyone else holds it. */
+  tryExclusive(): boolean {
+    return this.#try(handle => handle.exec('begin exclusive'))
+  }
+
+  /** Waits for the lock at most `timeoutMs`; throws an Error that names the file after that. */
+  async exclusive({ timeoutMs }: { timeoutMs: number }): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    while (!this.tryExclusive()) {
+      if (performance.now() > deadline)
+        throw new Error(`${this.#path} is locked by another process for ${timeoutMs} ms`)
+      await sleep(POLL_MS)
+    }
+  }
+
+  release(): void {
+    this.#handle?.close()
+    this.#handle = null
+  }
+
+  #try(take: (handle: DatabaseSync) => void): boolean {
+    if (this.#handle !== null) throw new Error(`${this.#path} is already locked by this holder`)
+    const handle = new DatabaseSync(this.#path, { timeout: 0 })
+    try {
+      take(handle)
+    } catch (error) {
+      handle.close()
+      if (isBusy(error)) return false
+      throw error
+    }
+    this.#handle = handle
+    return true
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === SQLITE_BUSY
+}

@@ -1,0 +1,29 @@
+/** Identifiers made by the gateway before anything is sent. */
+
+import { randomFillSync } from 'node:crypto'
+
+const BYTES = 16
+const POOL_BYTES = BYTES * 256
+const pool = Buffer.alloc(POOL_BYTES)
+let offset = POOL_BYTES
+
+/** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits, so ids sort by the time they were made. */
+export function uuidv7(nowMs: number = Date.now()): string {
+  if (offset === POOL_BYTES) {
+    randomFillSync(pool)
+    offset = 0
+  }
+  pool.writeUIntBE(nowMs, offset, 6)
+  pool[offset + 6] = (pool[offset + 6]! & 0x0f) | 0x70
+  pool[offset + 8] = (pool[offset + 8]! & 0x3f) | 0x80
+  const hex = pool.toString('hex', offset, offset + BYTES)
+  offset += BYTES
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** True for the lower-case form that uuidv7 makes. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}

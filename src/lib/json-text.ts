@@ -1,0 +1,207 @@
+/**
+ * JSON edited as text: values are found and replaced by their place, so that everything else of a body stays as it was
+ * written (key order, numbers above 2^53, unknown fields, keys named `__proto__`). Texts are latin1 strings that hold
+ * UTF-8 bytes one by one, so an offset is a byte offset and nothing is decoded; the text must already be valid JSON.
+ */
+
+export interface Member {
+  readonly key: string
+  /** Where the key's opening quote stands. */
+  readonly keyStart: number
+  readonly valueStart: number
+  /** One past the value's last character. */
+  readonly valueEnd: number
+}
+
+export type BodyEdit =
+  | { readonly op: 'set'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const COMMA = 44
+const COLON = 58
+
+function skipSpace(text: string, at: number): number {
+  let code = text.charCodeAt(at)
+  while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
+  return at
+}
+
+/** One past the closing quote of the string that opens at `at`. */
+function skipString(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1)
+  while (text.charCodeAt(end - 1) === BACKSLASH) {
+    let backslashes = 1
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) break
+    end = text.indexOf('"', end + 1)
+  }
+  return end + 1
+}
+
+/** One past the end of the value that begins at `at`. */
+export function skipValue(text: string, at: number): number {
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return skipString(text, at)
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
+    for (;;) {
+      const code = text.charCodeAt(at)
+      if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code <= 32 || Number.isNaN(code))
+        return at
+      at++
+    }
+  }
+  let depth = 0
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      at = skipString(text, at)
+      continue
+    }
+    if (Number.isNaN(code)) throw new SyntaxError('unbalanced JSON text')
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at + 1
+    at++
+  }
+}
+
+/** A key as it is meant: escapes resolved, bytes read as UTF-8. */
+function decodeKey(written: string): string {
+  if (!/[\\\u0080-\u00ff]/.test(written)) return written
+  return JSON.parse(`"${Buffer.from(written, 'latin1').toString('utf8')}"`) as string
+}
+
+/** Members of the object that begins at `start` (spaces allowed before it), duplicates included, in order of writing. */
+export function membersOf(text: string, start = 0): Member[] {
+  const members: Member[] = []
+  let at = skipSpace(text, skipSpace(text, start) + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyStart = at
+    const keyEnd = skipString(text, at)
+    const key = decodeKey(text.slice(keyStart + 1, keyEnd - 1))
+    at = skipSpace(text, keyEnd)
+    if (text.charCodeAt(at) !== COLON) throw new SyntaxError('a colon was expected')
+    const valueStart = skipSpace(text, at + 1)
+    const valueEnd = skipValue(text, valueStart)
+    members.push({ key, keyStart, valueStart, valueEnd })
+    at = skipSpace(text, valueEnd)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return members
+}
+
+/** Places of the elements of the array that begins at `start`. */
+function elementsOf(text: string, start: number): { start: number; end: number }[] {
+  const elements: { start: number; end: number }[] = []
+  let at = skipSpace(text, start + 1)
+  while (text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = skipValue(text, at)
+    elements.push({ start: at, end })
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
+  }
+  return elements
+}
+
+/** The last member of that name: the one that JSON.parse takes. */
+export function memberNamed(members: readonly Member[], key: string): Member | undefined {
+  for (let index = members.length - 1; index >= 0; index--) {
+    const member = members[index]
+    if (member?.key === key) return member
+  }
+  return undefined
+}
+
+/** JSON text of a value with every non-ASCII character escaped: the same in latin1 and in UTF-8. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, character => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+function unescapeToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** Where to cut one member out, its comma included. */
+function removalOf(members: readonly Member[], index: number): Splice {
+  const member = members[index] as Member
+  const next = members[index + 1]
+  if (next) return { start: member.keyStart, end: next.keyStart, text: '' }
+  const previous = members[index - 1]
+  return { start: previous ? previous.valueEnd : member.keyStart, end: member.valueEnd, text: '' }
+}
+
+function editObject(text: string, start: number, tokens: readonly string[], edit: BodyEdit): string {
+  const token = unescapeToken(tokens[0] as string)
+  const members = membersOf(text, start)
+  const index = members.findLastIndex(member => member.key === token)
+  const present = members[index]
+  const opening = present ? text.charCodeAt(present.valueStart) : 0
+  if (present && tokens.length > 1 && (opening === OPEN_BRACE || opening === OPEN_BRACKET)) {
+    return editAt(text, present.valueStart, tokens.slice(1), edit)
+  }
+  if (edit.op === 'remove' && tokens.length > 1) return text
+  if (edit.op === 'remove') return index < 0 ? text : applySplice(text, removalOf(members, index))
+  const value = asciiJson(tokens.slice(1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), edit.value))
+  if (present) return applySplice(text, { start: present.valueStart, end: present.valueEnd, text: value })
+  const open = skipSpace(text, start) + 1
+  const separator = members.length > 0 ? ',' : ''
+  return applySplice(text, { start: open, end: open, text: `${asciiJson(token)}:${value}${separator}` })
+}
+
+function editAt(text: string, at: number, tokens: readonly string[], edit: BodyEdit): string {
+  const code = text.charCodeAt(at)
+  if (code === OPEN_BRACE) return editObject(text, at, tokens, edit)
+  if (code !== OPEN_BRACKET || tokens.length < 2) {
+    const element = code === OPEN_BRACKET ? elementsOf(text, at)[Number(tokens[0])] : undefined
+    if (!element || edit.op === 'remove') return text
+    return applySplice(text, { ...element, text: asciiJson(edit.value) })
+  }
+  const element = elementsOf(text, at)[Number(tokens[0])]
+  return element ? editAt(text, element.start, tokens.slice(1), edit) : text
+}
+
+function applySplice(text: string, splice: Splice): string {
+  return text.slice(0, splice.start) + splice.text + text.slice(splice.end)
+}
+
+/**
+ * Applies edits one after the other to an object. Paths are RFC 6901 pointers; `set` creates missing members of objects and
+ * replaces a plain value that stands in its way, `remove` of something absent changes nothing, and array elements can be
+ * entered or replaced but not removed.
+ */
+export function editJson(text: string, edits: readonly BodyEdit[]): string {
+  for (const edit of edits) text = editAt(text, skipSpace(text, 0), edit.path.slice(1).split('/'), edit)
+  return text
+}
+
+/** Keeps, of members written twice, only the last: what is read here and what an upstream reads must be the same. */
+export function withoutDuplicates(text: string, members: readonly Member[]): string {
+  const seen = new Set<string>()
+  for (let index = members.length - 1; index >= 0; index--) {
+    const key = (members[index] as Member).key
+    if (seen.has(key)) text = applySplice(text, removalOf(members, index))
+    else seen.add(key)
+  }
+  return text
+}
+
+export function hasDuplicates(members: readonly Member[]): boolean {
+  for (let index = 1; index < members.length; index++) {
+    const key = members[index]?.key
+    for (let earlier = 0; earlier < index; earlier++) if (members[earlier]?.key === key) return true
+  }
+  return false
+}

@@ -1,0 +1,82 @@
+/** Numbered secrets from the environment, keyed hashes and sealed values. Nothing here ever prints a secret. */
+
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+
+const SECRET_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const KEY_ID_MAX = 32_767
+
+/** Secrets of one purpose by number. New values use the highest number; older numbers stay readable. */
+export interface SecretSet {
+  readonly currentId: number
+  readonly secrets: ReadonlyMap<number, Buffer>
+}
+
+export interface SealedValue {
+  readonly keyId: number
+  /** 12 random bytes. */
+  readonly iv: Buffer
+  /** Ciphertext followed by the 16-byte tag. */
+  readonly ciphertext: Buffer
+}
+
+/**
+ * Reads `1:<base64>,2:<base64>`, each secret 32 bytes in base64 or base64url. Throws an Error that names the
+ * variable and the fault, never the value.
+ */
+export function parseSecretSet(variable: string, text: string): SecretSet {
+  const secrets = new Map<number, Buffer>()
+  const advice = `write ${variable}=1:<32 bytes in base64>, e.g. from \`openssl rand -base64 32\``
+  for (const [index, part] of text.split(',').entries()) {
+    const place = `${variable}: part ${index + 1}`
+    const found = /^\s*(\d{1,5}):([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(part)
+    if (found === null) throw new Error(`${place} is not number:base64; ${advice}`)
+    const keyId = Number(found[1])
+    if (keyId < 1 || keyId > KEY_ID_MAX) throw new Error(`${place} has the number ${keyId}; use 1 to ${KEY_ID_MAX}`)
+    if (secrets.has(keyId)) throw new Error(`${place} repeats the number ${keyId}; give each secret its own`)
+    const secret = Buffer.from(found[2]!, 'base64')
+    if (secret.length !== SECRET_BYTES)
+      throw new Error(`${place} decodes to ${secret.length} bytes instead of 32; ${advice}`)
+    secrets.set(keyId, secret)
+  }
+  return { currentId: Math.max(...secrets.keys()), secrets }
+}
+
+/** The form that parseSecretSet reads, with one new random secret; for development. */
+export function generateSecretSet(): string {
+  return `1:${randomBytes(SECRET_BYTES).toString('base64')}`
+}
+
+/** HMAC-SHA-256, 32 bytes. */
+export function keyedHash(secret: Buffer, text: string): Buffer {
+  return createHmac('sha256', secret).update(text, 'utf8').digest()
+}
+
+/** AES-256-GCM under the current key. `bind` names the row that the value belongs to; open refuses any other. */
+export function seal(set: SecretSet, plaintext: string, bind: (keyId: number) => string): SealedValue {
+  const keyId = set.currentId
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', set.secrets.get(keyId)!, iv, { authTagLength: TAG_BYTES })
+  cipher.setAAD(Buffer.from(bind(keyId), 'utf8'))
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return { keyId, iv, ciphertext }
+}
+
+/** The plaintext. Throws an Error when the key is gone, or anything was changed, cut short or moved to another row. */
+export function open(set: SecretSet, sealed: SealedValue, bind: (keyId: number) => string): string {
+  const secret = set.secrets.get(sealed.keyId)
+  if (secret === undefined) throw new Error(`the encryption key number ${sealed.keyId} is not configured`)
+  if (sealed.iv.length !== IV_BYTES || sealed.ciphertext.length < TAG_BYTES)
+    throw new Error('the sealed value is damaged')
+  const decipher = createDecipheriv('aes-256-gcm', secret, sealed.iv, { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(bind(sealed.keyId), 'utf8'))
+  decipher.setAuthTag(sealed.ciphertext.subarray(-TAG_BYTES))
+  try {
+    return Buffer.concat([decipher.update(sealed.ciphertext.subarray(0, -TAG_BYTES)), decipher.final()]).toString(
+      'utf8',
+    )
+  } catch {
+    throw new Error('the sealed value is damaged or belongs to another row')
+  }
+}

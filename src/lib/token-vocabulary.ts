@@ -1,0 +1,99 @@
+/**
+ * Ranks of the o200k byte-pair vocabulary by the bytes of a token, in an open hash table over two typed arrays (4 MB).
+ * It is filled from the vocabulary file of the gpt-tokenizer package on first use, in some tens of milliseconds.
+ */
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const SLOTS = 2 ** 19
+const SLOT_MASK = SLOTS - 1
+/** Rank of bytes that are no token: above every rank. */
+export const NO_RANK = 0x7fffffff
+
+export class Vocabulary {
+  /** Second hash of the token in each slot. */
+  readonly #checks = new Int32Array(SLOTS)
+  /** Rank + 1; 0 is an empty slot. */
+  readonly #ranks = new Int32Array(SLOTS)
+
+  /** The lower the rank, the earlier two parts are merged into this token. */
+  rank(bytes: Uint8Array, start: number, end: number): number {
+    const { slot, check } = hash(bytes, start, end)
+    for (let probe = slot; ; probe = (probe + 1) & SLOT_MASK) {
+      const rank = this.#ranks[probe]!
+      if (rank === 0) return NO_RANK
+      if (this.#checks[probe] === check) return rank - 1
+    }
+  }
+
+  add(bytes: Uint8Array, end: number, rank: number): void {
+    const { slot, check } = hash(bytes, 0, end)
+    let probe = slot
+    while (this.#ranks[probe] !== 0) probe = (probe + 1) & SLOT_MASK
+    this.#checks[probe] = check
+    this.#ranks[probe] = rank + 1
+  }
+}
+
+const found = { slot: 0, check: 0 }
+
+/** Two hashes, so that a wrong hit needs 51 equal bits; the result object is reused by the next call. */
+export function hash(bytes: Uint8Array, start: number, end: number): { slot: number; check: number } {
+  let first = 0x811c9dc5
+  let second = end - start
+  for (let index = start; index < end; index += 1) {
+    const byte = bytes[index]!
+    first = Math.imul(first ^ byte, 0x01000193)
+    second = Math.imul(second + byte, 0x2c1b3c6d) ^ (second >>> 15)
+  }
+  found.slot = (first ^ (first >>> 13)) & SLOT_MASK
+  found.check = second
+  return found
+}
+
+let loaded: Vocabulary | null = null
+
+/** The one vocabulary of this process. */
+export function vocabulary(): Vocabulary {
+  loaded ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
+  return loaded
+}
+
+/** Lines of `<token in base64> <rank>`. */
+function read(path: string): Vocabulary {
+  const made = new Vocabulary()
+  const file = readFileSync(path)
+  const digits = base64Digits()
+  const token = new Uint8Array(512)
+  let position = 0
+  while (position < file.length) {
+    let length = 0
+    let bits = 0
+    let held = 0
+    for (; file[position]! > 0x20; position += 1) {
+      const digit = digits[file[position]!]!
+      if (digit < 0) continue
+      held = (held << 6) | digit
+      bits += 6
+      if (bits < 8) continue
+      bits -= 8
+      token[length] = (held >> bits) & 0xff
+      length += 1
+    }
+    let rank = 0
+    for (position += 1; position < file.length && file[position]! > 0x20; position += 1) {
+      rank = rank * 10 + file[position]! - 0x30
+    }
+    while (position < file.length && file[position]! <= 0x20) position += 1
+    made.add(token, length, rank)
+  }
+  return made
+}
+
+function base64Digits(): Int8Array {
+  const digits = new Int8Array(128).fill(-1)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  for (let value = 0; value < alphabet.length; value += 1) digits[alphabet.charCodeAt(value)] = value
+  return digits
+}

@@ -1,0 +1,105 @@
+/**
+ * Token counts by the o200k byte-pair vocabulary. Linear in every input: runs without a break are cut to a bounded
+ * length, and very long texts are counted in windows. About 1 ms for 100 kB; the first call reads the vocabulary.
+ */
+
+import { PieceReader } from './token-pieces.ts'
+import { hash, NO_RANK, type Vocabulary, vocabulary } from './token-vocabulary.ts'
+
+export const TOKEN_LIMITS = {
+  /** A longer run without a break is cut; byte-pair merging is quadratic in this. */
+  pieceBytesMax: 128,
+  /** A longer text is counted in evenly spread windows of this total size and scaled up. */
+  exactCharactersMax: 500_000,
+  /** Windows of a sampled text. */
+  windows: 50,
+  /** Remembered counts of pieces that are more than one token. */
+  rememberedPieces: 2 ** 15,
+} as const
+
+const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
+/** 0: nothing remembered here. */
+const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
+
+/** Reads the vocabulary ahead of the first count: some tens of milliseconds of blocking work, once per process. */
+export function warmTokens(): void {
+  vocabulary()
+}
+
+/** Exact up to `exactCharactersMax` characters, save for runs above `pieceBytesMax`; beyond that an estimate. */
+export function countTokens(text: string): number {
+  if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
+  const bytes = Buffer.from(text, 'utf8')
+  const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
+  const ranks = vocabulary()
+  let tokens = 0
+  for (let start = 0; start < bytes.length; ) {
+    const end = reader.pieceEnd(start)
+    tokens += pieceTokens(bytes, start, end, ranks)
+    start = end
+  }
+  return tokens
+}
+
+export interface TokenPiece {
+  readonly text: string
+  readonly tokens: number
+}
+
+/** The text in pieces (words with their leading space, digits, signs) whose token counts add up to the whole. */
+export function* tokenPieces(text: string): Generator<TokenPiece> {
+  const bytes = Buffer.from(text, 'utf8')
+  const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
+  const ranks = vocabulary()
+  for (let start = 0; start < bytes.length; ) {
+    const end = reader.pieceEnd(start)
+    yield { text: bytes.toString('utf8', start, end), tokens: pieceTokens(bytes, start, end, ranks) }
+    start = end
+  }
+}
+
+function countWindows(text: string): number {
+  const { exactCharactersMax, windows } = TOKEN_LIMITS
+  const windowCharacters = Math.floor(exactCharactersMax / windows)
+  const stride = (text.length - windowCharacters) / (windows - 1)
+  let tokens = 0
+  for (let index = 0; index < windows; index += 1) {
+    const start = Math.floor(index * stride)
+    tokens += countTokens(text.slice(start, start + windowCharacters))
+  }
+  return Math.round((tokens * text.length) / (windowCharacters * windows))
+}
+
+function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
+  if (end - start === 1 || ranks.rank(bytes, start, end) !== NO_RANK) return 1
+  const { slot, check } = hash(bytes, start, end)
+  const place = slot % TOKEN_LIMITS.rememberedPieces
+  if (knownCounts[place] !== 0 && knownChecks[place] === check) return knownCounts[place]!
+  const count = mergedParts(bytes, start, end, ranks)
+  knownChecks[place] = check
+  knownCounts[place] = count
+  return count
+}
+
+/** Where each part of the piece begins, and the rank of joining it with the next one. */
+const partStarts = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
+const joinRanks = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
+
+/** Joins the pair of lowest rank until no pair is a token; the number of parts that are left. */
+function mergedParts(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
+  let parts = end - start
+  for (let index = 0; index <= parts; index += 1) partStarts[index] = start + index
+  for (let index = 0; index + 1 < parts; index += 1)
+    joinRanks[index] = ranks.rank(bytes, start + index, start + index + 2)
+  while (parts > 1) {
+    let best = 0
+    for (let index = 1; index + 1 < parts; index += 1) if (joinRanks[index]! < joinRanks[best]!) best = index
+    if (joinRanks[best] === NO_RANK) break
+    partStarts.copyWithin(best + 1, best + 2, parts + 1)
+    joinRanks.copyWithin(best, best + 1, parts - 1)
+    parts -= 1
+    if (best + 1 < parts) joinRanks[best] = ranks.rank(bytes, partStarts[best]!, partStarts[best + 2]!)
+    if (best > 0) joinRanks[best - 1] = ranks.rank(bytes, partStarts[best - 1]!, partStarts[best + 1]!)
+  }
+  return parts
+}

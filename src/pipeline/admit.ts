@@ -1,0 +1,50 @@
+/** Places the hold: no call goes to a provider without money set aside for it. */
+
+import { GatewayError } from '../errors.ts'
+import type { ModelEntry } from '../generated/types.ts'
+import { ENDPOINT_CODES } from '../ledger/types.ts'
+import type { MicroVnd } from '../lib/money.ts'
+import type { Call, Services } from './call.ts'
+
+export interface Admission {
+  readonly entry: ModelEntry
+  readonly mappedFrom: string | null
+  readonly wantMicroVnd: MicroVnd
+  readonly signal: AbortSignal
+}
+
+export function insufficientBalance(topUpUrl: string): GatewayError {
+  return new GatewayError('insufficient_balance', {
+    message: `The wallet balance is spent. Top up at ${topUpUrl} and go on with the same key.`,
+  })
+}
+
+/** Throws GatewayError `authentication_failed`, `insufficient_balance`, `funds_held` or `ledger_unavailable`. */
+export async function admit(services: Services, call: Call, admission: Admission): Promise<void> {
+  const answer = await services.ledger.admit(
+    {
+      keyHash: call.caller.keyHash,
+      callId: call.id,
+      wantMicroVnd: admission.wantMicroVnd,
+      entryId: admission.entry.id,
+      requestedName: admission.mappedFrom,
+      endpoint: ENDPOINT_CODES[call.endpoint],
+    },
+    { signal: admission.signal },
+  )
+  switch (answer.outcome) {
+    case 'admitted':
+      return
+    case 'refused_key':
+      throw new GatewayError('authentication_failed', { message: 'This API key has been revoked; create a new one.' })
+    case 'empty':
+      throw insufficientBalance(services.topUpUrl)
+    case 'waited':
+      throw new GatewayError('funds_held', {
+        message:
+          'The rest of the balance is held by calls that are still running. Try again when they have finished, or top up at ' +
+          `${services.topUpUrl}.`,
+        retryAfterSeconds: 5,
+      })
+  }
+}

@@ -1,0 +1,75 @@
+/** Finds the account behind a key, before the body is read. The hold verifies the key again, so a memory may be stale. */
+
+import { hash } from 'node:crypto'
+import type { FoundKey } from '../accounts/find-key.ts'
+import { GatewayError } from '../errors.ts'
+import type { Caller } from './call.ts'
+
+export interface KeyDirectory {
+  /** Hashes that a presented key may be stored under; none for text that cannot be a key. */
+  hashes(key: string): readonly Uint8Array[]
+  /** What the database says now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
+  find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
+}
+
+export interface AuthenticatorOptions {
+  readonly directory: KeyDirectory
+  /** Callers remembered between calls. */
+  readonly rememberedMax: number
+  /** How long a caller is remembered, in ms. */
+  readonly rememberedMs: number
+  readonly nowMs: () => number
+}
+
+export interface Authenticator {
+  /** The caller as remembered, else as the database says: for calls that place a hold, which verifies the key. */
+  recall(keys: readonly string[]): Promise<Caller>
+  /** The caller as the database says now. */
+  verify(keys: readonly string[]): Promise<Caller>
+}
+
+const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
+const WRONG = 'The API key is wrong or revoked. Check it for missing characters, or create a new one in the dashboard.'
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { directory, rememberedMax, rememberedMs, nowMs } = options
+  /** By SHA-256 of the whole key: secrets are not kept. The oldest first. */
+  const remembered = new Map<string, { caller: Caller; untilMs: number }>()
+
+  const find = async (key: string, digest: string): Promise<Caller | null> => {
+    const hashes = directory.hashes(key)
+    const found = hashes.length === 0 ? null : await directory.find(hashes)
+    if (found?.active) {
+      const caller = { accountId: found.accountId, keyId: found.keyId, keyHash: found.keyHash }
+      remembered.delete(digest)
+      remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
+      if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
+      return caller
+    }
+    remembered.delete(digest)
+    return null
+  }
+
+  const first = async (keys: readonly string[], fresh: boolean): Promise<Caller> => {
+    if (keys.length === 0) throw new GatewayError('authentication_failed', { message: MISSING })
+    for (const key of keys) {
+      const digest = hash('sha256', key, 'base64')
+      const memory = fresh ? undefined : remembered.get(digest)
+      if (memory && memory.untilMs > nowMs()) return memory.caller
+      const caller = await find(key, digest)
+      if (caller) return caller
+    }
+    throw new GatewayError('authentication_failed', { message: WRONG })
+  }
+
+  return { recall: keys => first(keys, false), verify: keys => first(keys, true) }
+}
+
+/** The keys that a request offers: either header may carry a valid one. */
+export function offeredKeys(apiKey: string | undefined, authorization: string | undefined): string[] {
+  const keys: string[] = []
+  if (apiKey) keys.push(apiKey.trim())
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  if (bearer && !keys.includes(bearer)) keys.push(bearer)
+  return keys.filter(key => key !== '')
+}

@@ -1,0 +1,89 @@
+/**
+ * Terminology. *model*: what a vendor makes. *entry*: one catalogue line that a client can name, with its price. *channel*:
+ * standard or AWS. *upstream*: a provider's API as configured. *dialect*: facts about what an upstream model accepts.
+ * *hold*: money set aside for a call in flight. *settle*: turn a hold into a charge, once. *release*: give a hold back
+ * uncharged (settle at cost 0). *µVND*: 10⁻⁶ VND.
+ *
+ * A call runs through the stages receive → resolve → prepare → admit → dispatch → relay → meter → settle, a file each;
+ * run.ts strings them together.
+ */
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { GatewayError } from '../errors.ts'
+import type { Endpoint } from '../generated/types.ts'
+import type { Ledger } from '../ledger/types.ts'
+import type { UpstreamRegistry } from '../upstream/registry.ts'
+
+/** The account behind the key of a call. */
+export interface Caller {
+  readonly accountId: number
+  readonly keyId: number
+  /** HMAC hash of the key. */
+  readonly keyHash: Uint8Array
+}
+
+export interface Call {
+  /** UUIDv7; what the ledger knows the call by. */
+  readonly id: string
+  /** What the client is told: `req_…`. */
+  readonly requestId: string
+  readonly endpoint: Endpoint
+  readonly caller: Caller
+  readonly openedAt: Date
+  /** Monotonic milliseconds at the first header of the request. */
+  readonly startedMs: number
+  /** A client header by lower-case name. */
+  readonly header: (name: string) => string | undefined
+}
+
+export type HeaderMap = Record<string, string>
+
+/** The client's side of a call; http/ implements it. Texts are latin1 strings of UTF-8 bytes or Unicode strings, as said. */
+export interface ClientChannel {
+  /** Status and headers have gone out. */
+  readonly started: boolean
+  /** Aborted when the client has closed the connection before its reply was complete. */
+  readonly gone: AbortSignal
+  /** Milliseconds from the start of the call to the first byte sent; null while none was. */
+  readonly firstByteMs: number | null
+  /** Sends a whole reply. */
+  send(headers: HeaderMap, body: Buffer): void
+  /** Sends status 200 and the headers of an event stream. */
+  startStream(headers: HeaderMap): void
+  /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
+  write(text: string, encoding: 'latin1' | 'utf8'): boolean
+  onDrain(listener: () => void): void
+  endStream(): void
+  /** An HTTP error before the reply started, else an error event in the client's format and the end of the stream. */
+  fail(error: GatewayError, headers?: HeaderMap): void
+}
+
+/** Limits of the pipeline; all come from configuration. */
+export interface PipelineLimits {
+  /** Largest non-streamed reply of an upstream, in bytes. */
+  readonly replyBytesMax: number
+  /** Largest single event of an upstream's stream, in bytes. */
+  readonly eventBytesMax: number
+  /** Silence of the upstream after which the client gets a ping, in ms. */
+  readonly pingAfterMs: number
+  /** Input tokens that an image counts for in the size of a hold. */
+  readonly holdTokensPerImage: number
+}
+
+export interface PipelineLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface Services {
+  readonly catalogue: Catalogue
+  readonly upstreams: UpstreamRegistry
+  readonly ledger: Ledger
+  readonly limits: PipelineLimits
+  readonly log: PipelineLog
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
+  /** Page where a wallet is topped up, for the text of a 402. */
+  readonly topUpUrl: string
+}

@@ -1,0 +1,50 @@
+/** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
+
+import type { ModelEntry } from '../generated/types.ts'
+import type { JsonValue } from '../lib/json.ts'
+import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
+import type { ChatBody } from './receive.ts'
+
+/** Bytes of text that one input token stands for in a hold. */
+const BYTES_PER_TOKEN = 3
+/** Nesting of content that is looked into: message → block → tool result → block → source. */
+const DEPTH_MAX = 8
+
+interface InputWeight {
+  /** Bytes of inline media, which are not text. */
+  mediaBytes: number
+  images: number
+}
+
+function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number): void {
+  if (value === undefined || value === null || typeof value !== 'object' || depth > DEPTH_MAX) return
+  if (Array.isArray(value)) {
+    for (const item of value) weigh(item, weight, depth + 1)
+    return
+  }
+  if (value.type === 'image' || value.type === 'image_url') weight.images++
+  for (const key of ['data', 'url', 'file_data', 'image_url'] as const) {
+    const inline = value[key]
+    if (typeof inline === 'string' && inline.length > 1024) weight.mediaBytes += inline.length
+  }
+  for (const key of ['content', 'source', 'image_url', 'file', 'input_audio'] as const)
+    weigh(value[key], weight, depth + 1)
+}
+
+/** Input tokens that a chat body likely has; not for billing. */
+export function estimateInputTokens(body: ChatBody, tokensPerImage: number): number {
+  const weight: InputWeight = { mediaBytes: 0, images: 0 }
+  weigh(body.json.messages, weight, 0)
+  const textBytes = Math.max(0, body.text.length - weight.mediaBytes)
+  return Math.ceil(textBytes / BYTES_PER_TOKEN) + weight.images * tokensPerImage
+}
+
+/**
+ * Money to set aside for a call, in µVND, above 0: the fixed price, or the price of the likely input and of the output
+ * up to the entry's `holdOutputTokens`.
+ */
+export function holdAmount(entry: ModelEntry, inputTokens: number, outputTokensMax: number | null): MicroVnd {
+  if (entry.price.per !== 'mtok') return vndToMicro(entry.price.vnd)
+  const outputTokens = Math.min(outputTokensMax ?? entry.holdOutputTokens, entry.holdOutputTokens)
+  return microVnd(BigInt(Math.max(1, inputTokens + outputTokens)) * BigInt(entry.price.vnd))
+}

@@ -1,0 +1,51 @@
+/** Usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
+
+import type { TokenUsage } from '../formats/usage.ts'
+import type { ModelEntry } from '../generated/types.ts'
+import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
+
+/** What a call used, in the one shape that billing knows. */
+export interface Metered {
+  /** All input tokens the provider reports: uncached, cache reads and cache writes. */
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  /** Reasoning included. */
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly images: number
+  /** Counted here, because the provider reported nothing. */
+  readonly estimated: boolean
+}
+
+export const NOTHING_USED: Metered = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  images: 0,
+  estimated: false,
+}
+
+/** Token usage as the provider reported it. */
+export function meteredTokens(usage: TokenUsage): Metered {
+  return {
+    inputTokens: usage.inputTokens,
+    cachedInputTokens: usage.cachedInputTokens,
+    outputTokens: usage.outputTokens,
+    reasoningTokens: usage.reasoningTokens,
+    images: 0,
+    estimated: false,
+  }
+}
+
+/** Cost in µVND of a call that is charged. */
+export function costOf(entry: ModelEntry, used: Metered): MicroVnd {
+  switch (entry.price.per) {
+    case 'mtok':
+      return microVnd(BigInt(used.inputTokens + used.outputTokens) * BigInt(entry.price.vnd))
+    case 'request':
+      return vndToMicro(entry.price.vnd)
+    case 'image':
+      return used.images === 0 ? ZERO_MICRO_VND : vndToMicro(entry.price.vnd * used.images)
+  }
+}

@@ -1,0 +1,150 @@
+/** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
+
+import { GatewayError } from '../errors.ts'
+import { SseReader } from '../lib/sse.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
+import type { UpstreamReply } from '../upstream/send.ts'
+import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
+import type { Pinger } from './pinger.ts'
+
+export interface StreamRelay {
+  readonly upstream: UpstreamReply
+  readonly client: ClientChannel
+  readonly stream: ReplyStream
+  readonly headers: HeaderMap
+  readonly limits: PipelineLimits
+  readonly pinger: Pinger
+  /** What keeps the client's connection alive, as a complete event or comment. */
+  readonly ping: string
+  /** Settles the call; the events that end the reply go out when it resolves. */
+  readonly settle: (end: StreamEnd) => Promise<unknown>
+}
+
+/** How a relayed stream ended: `complete` and `abandoned` (by the client) are charged, a fault is thrown instead. */
+export type StreamEnd = 'complete' | 'abandoned'
+
+/**
+ * Resolves when the reply has been sent or the client has gone. Rejects with GatewayError when the upstream broke; then
+ * nothing has been settled and the client has not been told.
+ */
+export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
+  return new Promise((resolve, reject) => {
+    new RelayRun(relay, resolve, reject).run()
+  })
+}
+
+/** Throws GatewayError `upstream_failed` for a whole reply to a streamed call. */
+export function refuseUnlessEventStream(upstream: UpstreamReply): void {
+  if (upstream.header('content-type').includes('text/event-stream')) return
+  upstream.abort()
+  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
+}
+
+class RelayRun {
+  readonly #relay: StreamRelay
+  readonly #resolve: (end: StreamEnd) => void
+  readonly #reject: (error: unknown) => void
+  readonly #reader: SseReader
+  #ended = false
+  #stopPinging = () => {}
+
+  constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
+    this.#relay = relay
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#reader = new SseReader({ eventBytesMax: relay.limits.eventBytesMax })
+  }
+
+  run(): void {
+    const { upstream, client } = this.#relay
+    client.onDrain(() => {
+      if (!this.#ended) upstream.resume()
+    })
+    if (client.gone.aborted) {
+      this.#abandon()
+      return
+    }
+    client.gone.addEventListener('abort', this.#abandon)
+    upstream.consume({ data: this.#data, end: this.#end, error: this.#fail })
+  }
+
+  #data = (chunk: Buffer): void => {
+    if (this.#ended) return
+    try {
+      for (const event of this.#reader.push(chunk)) {
+        this.#write(this.#relay.stream.push(event))
+        if (this.#relay.stream.finished) {
+          this.#complete()
+          return
+        }
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #end = (): void => {
+    if (this.#ended) return
+    try {
+      for (const event of this.#reader.end()) this.#write(this.#relay.stream.push(event))
+      this.#complete()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #write(text: string): void {
+    if (text === '') return
+    const { client, stream, upstream, headers, pinger, limits } = this.#relay
+    if (!client.started) {
+      client.startStream(headers)
+      this.#stopPinging = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
+    }
+    pinger.touch(this.#stopPinging)
+    if (!client.write(text, stream.encoding)) upstream.pause()
+  }
+
+  /** Everything came. What ends the reply is made first, because a reply that did not end well must not be charged. */
+  #complete(): void {
+    const { client, stream, settle } = this.#relay
+    let last: string
+    try {
+      last = stream.end()
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#close()
+    settle('complete').then(() => {
+      if (!client.started) client.startStream(this.#relay.headers)
+      client.write(last, stream.encoding)
+      client.endStream()
+      this.#resolve('complete')
+    }, this.#reject)
+  }
+
+  #abandon = (): void => {
+    if (this.#ended) return
+    this.#close()
+    this.#relay.upstream.abort()
+    this.#relay.settle('abandoned').then(() => this.#resolve('abandoned'), this.#reject)
+  }
+
+  #fail = (error: unknown): void => {
+    if (this.#ended) return
+    this.#close()
+    this.#relay.upstream.abort()
+    this.#reject(
+      error instanceof UpstreamFault
+        ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
+        : error,
+    )
+  }
+
+  #close(): void {
+    this.#ended = true
+    this.#stopPinging()
+    this.#relay.client.gone.removeEventListener('abort', this.#abandon)
+  }
+}

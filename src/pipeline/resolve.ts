@@ -1,0 +1,47 @@
+/** From the name that a client sends to the entry that serves it: id, alias, then the fallback entry on chat endpoints. */
+
+import type { Catalogue, CatalogueItem } from '../catalogue/catalogue.ts'
+import { GatewayError } from '../errors.ts'
+import type { Endpoint, ModelEntry } from '../generated/types.ts'
+
+export interface Resolution {
+  readonly item: CatalogueItem
+  readonly entry: ModelEntry
+  /** The name sent, when it is not the entry's own; else null. */
+  readonly mappedFrom: string | null
+}
+
+const FALLBACK_ENDPOINTS: ReadonlySet<Endpoint> = new Set(['messages', 'chat_completions'])
+
+export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
+  messages: '/v1/messages',
+  chat_completions: '/v1/chat/completions',
+  responses: '/v1/responses',
+  images_generations: '/v1/images/generations',
+  images_edits: '/v1/images/edits',
+  audio_speech: '/v1/audio/speech',
+}
+
+function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
+  const paths = entry.endpoints.map(served => `POST ${ENDPOINT_PATHS[served]}`).join(' or ')
+  return new GatewayError('wrong_endpoint', {
+    message: `model: ${entry.id} is not served on ${ENDPOINT_PATHS[endpoint]}. Call it with ${paths}.`,
+  })
+}
+
+function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): GatewayError {
+  const served = catalogue.servedOn(endpoint).map(item => item.entry.id)
+  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  return new GatewayError('model_not_found', {
+    message: `model: ${shown} is not in the catalogue. ${ENDPOINT_PATHS[endpoint]} serves: ${served.join(', ')}.`,
+  })
+}
+
+/** Throws GatewayError `wrong_endpoint`, or `model_not_found` where no fallback applies. */
+export function resolve(catalogue: Catalogue, name: string, endpoint: Endpoint): Resolution {
+  const found = catalogue.resolve(name)
+  if (found === null && !FALLBACK_ENDPOINTS.has(endpoint)) throw unknownModel(catalogue, name, endpoint)
+  const resolution = found ?? catalogue.fallback(name)
+  if (!resolution.item.endpoints.has(endpoint)) throw wrongEndpoint(resolution.entry, endpoint)
+  return resolution
+}

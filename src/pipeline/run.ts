@@ -1,0 +1,130 @@
+/** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
+
+import { GatewayError } from '../errors.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
+import type { UpstreamReply } from '../upstream/send.ts'
+import { admit } from './admit.ts'
+import { costHeaders, modelHeaders } from './billing-headers.ts'
+import type { Call, ClientChannel, Services } from './call.ts'
+import { dispatch } from './dispatch.ts'
+import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import type { Pinger } from './pinger.ts'
+import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
+import { type ChatBody, readChatBody } from './receive.ts'
+import { refuseUnlessEventStream, relayStream, type StreamEnd } from './relay-stream.ts'
+import { type Resolution, resolve } from './resolve.ts'
+import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+
+const PINGS: Readonly<Record<ChatFormat, string>> = {
+  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+  chat_completions: ': ping\n\n',
+}
+
+/** A call that has been admitted, with all that its relay needs. */
+interface OpenCall extends CallScope {
+  readonly format: ChatFormat
+  readonly body: ChatBody
+  readonly resolution: Resolution
+  readonly inputTokensEstimate: number
+}
+
+/** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export function runChatCall(
+  services: Services,
+  call: Call,
+  raw: Buffer,
+  client: ClientChannel,
+  { format, pinger }: { format: ChatFormat; pinger: Pinger },
+): Promise<void> {
+  return runAccounted(services, call, client, async scope => {
+    const body = readChatBody(raw)
+    scope.account.requested(body.requestedName, body.streamed)
+    const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
+    scope.account.resolved(resolution)
+    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution))
+    const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
+    const { entry, mappedFrom } = resolution
+    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
+    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate }
+    await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
+  })
+}
+
+/** Sends the call to a target of its entry; `receive` reads as much of the reply as shows that it is a good one. */
+async function send<Received>(
+  open: OpenCall,
+  signal: AbortSignal,
+  receive: (reply: UpstreamReply, prepared: PreparedCall) => Promise<Received>,
+): Promise<Received> {
+  const { services, call, body, resolution, format, headers, inputTokensEstimate } = open
+  const { entry } = resolution
+  const simulated = `x-${services.catalogue.settings.service}-simulated`
+  const dispatched = await dispatch(services, call, {
+    targets: entry.upstreams,
+    prepare(target): PreparedCall {
+      if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
+      else delete headers[simulated]
+      return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
+    },
+    receive: (reply, attempt) => receive(reply, attempt.prepared),
+    streamed: body.streamed,
+    signal,
+  })
+  return dispatched.received
+}
+
+async function relayWhole(open: OpenCall): Promise<void> {
+  const { services, client, account, headers } = open
+  // The client may leave: a non-streamed call is finished and billed all the same.
+  const signal = new AbortController().signal
+  const reply = await send(open, signal, async (upstream, prepared) => {
+    const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
+      throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+    })
+    return prepared.readReply(bytes)
+  })
+  const used = reply.usage ? meteredTokens(reply.usage) : estimated(open, reply.countOutputTokens())
+  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
+  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
+}
+
+async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
+  const { services, client, account, headers, format } = open
+  const { upstream, stream } = await send(open, client.gone, async (reply, prepared) => {
+    refuseUnlessEventStream(reply)
+    return { upstream: reply, stream: prepared.openStream() }
+  })
+  await relayStream({
+    upstream,
+    client,
+    stream,
+    headers,
+    limits: services.limits,
+    pinger,
+    ping: PINGS[format],
+    settle: end => account.close(resultOf(open, stream, end)),
+  })
+}
+
+function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {
+  const { client } = open
+  if (end === 'abandoned' && !client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+  const status = end === 'complete' ? 200 : CLIENT_GONE
+  if (stream.usage !== null && stream.usageFinal) {
+    return { used: meteredTokens(stream.usage), charged: true, status }
+  }
+  const counted = estimated(open, stream.countOutputTokens())
+  const used =
+    stream.usage === null
+      ? counted
+      : { ...meteredTokens(stream.usage), outputTokens: counted.outputTokens, estimated: true }
+  return { used, charged: true, status }
+}
+
+function estimated(open: OpenCall, outputTokens: number): Metered {
+  return { ...NOTHING_USED, inputTokens: open.inputTokensEstimate, outputTokens, estimated: true }
+}

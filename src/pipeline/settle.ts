@@ -1,0 +1,118 @@
+/** Ends a call's account once: the charge, or the release at cost 0, and the usage row with it. */
+
+import { ENDPOINT_CODES, type SettleAnswer } from '../ledger/types.ts'
+import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
+import type { Call, Services } from './call.ts'
+import { costOf, type Metered, NOTHING_USED } from './meter.ts'
+import type { Resolution } from './resolve.ts'
+
+export interface CallResult {
+  readonly used: Metered
+  readonly charged: boolean
+  /** For the log: 200, 499 when the client went away, else the error's status. */
+  readonly status: number
+}
+
+/** What the usage row says of a call that ended before a model was chosen. */
+const NO_ENTRY = ''
+
+/** Longest requested name kept in a usage row, in characters. */
+const REQUESTED_NAME_MAX = 256
+
+/** The open account of one call. Every path through run.ts ends in exactly one `close`. */
+export class CallAccount {
+  readonly #services: Services
+  readonly #call: Call
+  readonly #firstByteMs: () => number | null
+  #resolution: Resolution | null = null
+  #requestedName: string | null = null
+  #streamed = false
+  #closing: Promise<SettleAnswer> | null = null
+  #cost: MicroVnd = ZERO_MICRO_VND
+
+  constructor(services: Services, call: Call, firstByteMs: () => number | null) {
+    this.#services = services
+    this.#call = call
+    this.#firstByteMs = firstByteMs
+  }
+
+  get closed(): boolean {
+    return this.#closing !== null
+  }
+
+  get costMicroVnd(): MicroVnd {
+    return this.#cost
+  }
+
+  requested(name: string, streamed: boolean): void {
+    this.#requestedName = name
+    this.#streamed = streamed
+  }
+
+  resolved(resolution: Resolution): void {
+    this.#resolution = resolution
+  }
+
+  /** Settles the call; a second call returns the first one's answer. Resolves when the charge is durable or spooled. */
+  close(result: CallResult): Promise<SettleAnswer> {
+    this.#closing ??= this.#settle(result)
+    return this.#closing
+  }
+
+  /** Settles without a charge. */
+  release(status: number): Promise<SettleAnswer> {
+    return this.close({ used: NOTHING_USED, charged: false, status })
+  }
+
+  #settle(result: CallResult): Promise<SettleAnswer> {
+    const entry = this.#resolution?.entry
+    const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
+    this.#cost = entry && result.charged ? costOf(entry, result.used) : ZERO_MICRO_VND
+    const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
+    // A whole reply is sent right after it is settled: its first byte is its last.
+    const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
+    this.#services.log.info(
+      {
+        requestId: this.#call.requestId,
+        endpoint: this.#call.endpoint,
+        entry: entry?.id ?? null,
+        status: result.status,
+        inputTokens: result.used.inputTokens,
+        outputTokens: result.used.outputTokens,
+        costMicroVnd: this.#cost.toString(),
+        firstByteMs,
+        latencyMs,
+        streamed: this.#streamed,
+      },
+      'call',
+    )
+    return this.#services.ledger.settle({
+      callId: this.#call.id,
+      accountId: this.#call.caller.accountId,
+      keyId: this.#call.caller.keyId,
+      entryId: entry?.id ?? NO_ENTRY,
+      requestedName:
+        mappedFrom === null ? null : mappedFrom.toWellFormed().slice(0, REQUESTED_NAME_MAX).replaceAll('\0', ''),
+      endpoint: ENDPOINT_CODES[this.#call.endpoint],
+      costMicroVnd: this.#cost,
+      inputTokens: result.used.inputTokens,
+      outputTokens: result.used.outputTokens,
+      cachedInputTokens: result.used.cachedInputTokens,
+      reasoningTokens: result.used.reasoningTokens,
+      images: result.used.images,
+      priceVnd: entry?.price.vnd ?? 0,
+      pricePer: entry?.price.per ?? 'mtok',
+      openedAt: this.#call.openedAt,
+      firstByteMs,
+      latencyMs,
+      status: result.status,
+      streamed: this.#streamed,
+      estimated: result.used.estimated,
+    })
+  }
+}
+
+/** The usage row of an authenticated call whose body could not be read. */
+export function recordUnread(services: Services, call: Call, status: number): Promise<SettleAnswer> {
+  return new CallAccount(services, call, () => null).release(status)
+}

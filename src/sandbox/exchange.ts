@@ -1,0 +1,107 @@
+/** One request and its answer: the body within its limit, JSON answers, the headers that each reply carries. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ErrorFormat } from './format.ts'
+import { newId } from './ids.ts'
+import type { JsonObject } from './json.ts'
+import type { ProviderError } from './model.ts'
+
+export interface Pace {
+  /** Milliseconds until the first token. */
+  readonly firstTokenMs: number
+  /** 0: as fast as possible. */
+  readonly tokensPerSecond: number
+}
+
+export interface SandboxLimits {
+  readonly bodyBytesMax: number
+  /** Longest reply, whatever was asked for. */
+  readonly replyTokensMax: number
+  /** Characters of the prompt, and of each tool result, that a reply repeats. */
+  readonly echoCharactersMax: number
+  /** Longest `sandbox:hang`. */
+  readonly hangMsMax: number
+  /** Longest wait before a reply that is not streamed. */
+  readonly replyWaitMsMax: number
+  readonly connectionsMax: number
+}
+
+export class BodyTooLargeError extends Error {}
+
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly pace: Pace
+  readonly limits: SandboxLimits
+  readonly requestId = newId('req_')
+  /** Aborted as soon as the client has gone away. */
+  readonly signal: AbortSignal
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: { pace: Pace; limits: SandboxLimits }) {
+    this.request = request
+    this.response = response
+    this.pace = options.pace
+    this.limits = options.limits
+    const controller = new AbortController()
+    this.signal = controller.signal
+    response.on('close', () => controller.abort())
+    response.on('error', () => controller.abort())
+    response.setHeader('x-sandbox', 'simulated')
+    response.setHeader('x-ratelimit-remaining-requests', '9999')
+  }
+
+  header(name: string): string {
+    const value = this.request.headers[name]
+    return Array.isArray(value) ? value.join(',') : (value ?? '')
+  }
+
+  /** Throws BodyTooLargeError. */
+  body(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      this.request.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes <= this.limits.bodyBytesMax) chunks.push(chunk)
+        else reject(new BodyTooLargeError())
+      })
+      this.request.on('end', () => resolve(Buffer.concat(chunks)))
+      this.request.on('error', reject)
+    })
+  }
+
+  json(status: number, body: JsonObject): void {
+    this.send(status, 'application/json', JSON.stringify(body))
+  }
+
+  send(status: number, contentType: string, body: string | Buffer): void {
+    this.response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
+    this.response.end(body)
+  }
+
+  error(error: ProviderError, format: ErrorFormat): void {
+    this.response.setHeader(format.requestIdHeader, this.requestId)
+    for (const [name, value] of Object.entries(format.errorHeaders?.(error) ?? {})) this.response.setHeader(name, value)
+    if (error.retryAfterSeconds !== null) this.response.setHeader('retry-after', String(error.retryAfterSeconds))
+    this.json(error.status, format.errorBody(error, this.requestId))
+  }
+
+  /** Ends early, without throwing, when the client goes away. */
+  async wait(milliseconds: number): Promise<void> {
+    if (milliseconds < 1) return
+    await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => {})
+  }
+
+  /** As long as a model would need for this many tokens, within `replyWaitMsMax`; for replies that are not streamed. */
+  async waitFor(tokens: number): Promise<void> {
+    const { firstTokenMs, tokensPerSecond } = this.pace
+    const writingMs = tokensPerSecond > 0 ? (tokens * 1_000) / tokensPerSecond : 0
+    await this.wait(Math.min(firstTokenMs + writingMs, this.limits.replyWaitMsMax))
+  }
+
+  /** Sends RST, so that the client sees a reset and no orderly end. */
+  reset(): void {
+    this.request.socket.resetAndDestroy()
+  }
+}

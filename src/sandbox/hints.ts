@@ -1,0 +1,33 @@
+/** Values in a prompt that fit into tool arguments: quoted text, names, numbers. */
+
+import type { Hints } from './model.ts'
+import { withoutWords } from './words.ts'
+
+const LIMITS = { characters: 4_000, values: 40 } as const
+
+/** Words that open a request and are no names, although they have a capital letter. */
+const OPENERS =
+  /^(?:What|Whats|Which|When|Where|Who|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Please|Tell|Give|Show|Find|Get|Call|Use|Run|Compare|Look|Search|Read|Write|The|This|That|And|In|On|At|For|Of|To|I|We|You|It|A|An|My|Thời|Hãy|Cho|Tìm|Xin|Tôi|Bạn|Gọi|Dùng|So|Ở)$/
+
+/** Quoted text first, then names (runs of capitalised words), each once, in the order of the prompt. */
+export function hintsIn(text: string): Hints {
+  const sample = withoutWords(text.slice(0, LIMITS.characters))
+  const quoted = [...sample.matchAll(/["“«`]([^"”»`\n]{1,200})["”»`]/g)].map(match => match[1]!)
+  const names: string[] = []
+  let run: string[] = []
+  for (const [word] of sample.matchAll(/\p{L}[\p{L}\p{M}'’-]*|[^\p{L}\s]+/gu)) {
+    if (/^\p{Lu}/u.test(word) && !(run.length === 0 && OPENERS.test(word))) run.push(word)
+    else {
+      if (run.length > 0) names.push(run.join(' '))
+      run = []
+    }
+  }
+  if (run.length > 0) names.push(run.join(' '))
+  const numbers = [...sample.matchAll(/(?<![\p{L}\d.])-?\d{1,12}(?:\.\d{1,6})?(?![\p{L}\d])/gu)].map(match =>
+    Number(match[0]),
+  )
+  return {
+    strings: [...new Set([...quoted, ...names])].slice(0, LIMITS.values),
+    numbers: numbers.slice(0, LIMITS.values),
+  }
+}

@@ -1,0 +1,90 @@
+/** The two languages that the sandbox answers in, and the sentences of its answers. */
+
+export type Language = 'vi' | 'en'
+
+const VIETNAMESE_LETTERS = /[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]/i
+const VIETNAMESE_WORDS = /(?:^|\s)(?:xin chao|toi|ban|khong|duoc|cua|nhung|hay|viet|bang tieng viet)(?=\s|[,.!?]|$)/gi
+
+/** Vietnamese when its own letters, or two of its unaccented words, occur. */
+export function languageOf(text: string): Language {
+  const sample = text.slice(0, 20_000)
+  if (VIETNAMESE_LETTERS.test(sample)) return 'vi'
+  return (sample.match(VIETNAMESE_WORDS)?.length ?? 0) >= 2 ? 'vi' : 'en'
+}
+
+interface Sentences {
+  simulated: string
+  heard(text: string): string
+  heardNothing: string
+  system(characters: number): string
+  turns(count: number): string
+  images(list: string[]): string
+  documents(count: number): string
+  tools(names: string[]): string
+  toolReturned(name: string, text: string): string
+  toolFailed(name: string, text: string): string
+  toolsDone: string
+  beforeCall(names: string[]): string
+  refused: string
+  reasoning: string[]
+  filler: string[]
+}
+
+export const SENTENCES: Readonly<Record<Language, Sentences>> = {
+  en: {
+    simulated: 'This is a simulated reply: no model was called.',
+    heard: text => `You wrote: “${text}”.`,
+    heardNothing: 'The last turn held no text.',
+    system: characters => `The system prompt has ${characters} characters.`,
+    turns: count => `The conversation has ${count} turns.`,
+    images: list => `You sent ${list.length} ${list.length === 1 ? 'image' : 'images'}: ${list.join('; ')}.`,
+    documents: count => `You sent ${count} ${count === 1 ? 'document' : 'documents'}.`,
+    tools: names => `Tools on offer: ${names.join(', ')}.`,
+    toolReturned: (name, text) => `The tool ${name} returned: ${text}`,
+    toolFailed: (name, text) => `The tool ${name} failed with: ${text}`,
+    toolsDone: 'With that the request is answered.',
+    beforeCall: names => `I will use ${names.join(' and ')}.`,
+    refused: 'I cannot help with that (a simulated refusal).',
+    reasoning: [
+      'The user wants a simulated reply, so nothing has to be looked up.',
+      'First I read what was sent, then which tools are on offer.',
+      'A short answer that repeats what I understood will serve best.',
+      'I check the limits on length before I begin.',
+      'Now I have what I need and can write the answer.',
+    ],
+    filler: [
+      'Here the answer goes on only to reach the length that was asked for.',
+      'Each sentence costs a few tokens and says nothing new.',
+      'A real model would have something better to tell at this point.',
+      'The words keep coming at a steady pace, one after another.',
+    ],
+  },
+  vi: {
+    simulated: 'Đây là câu trả lời mô phỏng: không có mô hình nào được gọi.',
+    heard: text => `Bạn đã viết: “${text}”.`,
+    heardNothing: 'Lượt cuối không có văn bản.',
+    system: characters => `Lời nhắc hệ thống dài ${characters} ký tự.`,
+    turns: count => `Cuộc trò chuyện có ${count} lượt.`,
+    images: list => `Bạn đã gửi ${list.length} hình ảnh: ${list.join('; ')}.`,
+    documents: count => `Bạn đã gửi ${count} tài liệu.`,
+    tools: names => `Các công cụ có sẵn: ${names.join(', ')}.`,
+    toolReturned: (name, text) => `Công cụ ${name} trả về: ${text}`,
+    toolFailed: (name, text) => `Công cụ ${name} báo lỗi: ${text}`,
+    toolsDone: 'Như vậy yêu cầu đã được trả lời.',
+    beforeCall: names => `Tôi sẽ dùng ${names.join(' và ')}.`,
+    refused: 'Tôi không thể giúp việc này (từ chối mô phỏng).',
+    reasoning: [
+      'Người dùng cần một câu trả lời mô phỏng, nên không phải tra cứu gì.',
+      'Trước hết tôi đọc nội dung đã gửi, rồi xem có những công cụ nào.',
+      'Một câu trả lời ngắn nhắc lại điều tôi hiểu là phù hợp nhất.',
+      'Tôi kiểm tra giới hạn độ dài trước khi viết.',
+      'Bây giờ tôi đã đủ thông tin để trả lời.',
+    ],
+    filler: [
+      'Đoạn này chỉ viết thêm cho đủ độ dài được yêu cầu.',
+      'Mỗi câu tốn vài token và không nói điều gì mới.',
+      'Một mô hình thật sẽ có điều hay hơn để kể ở đây.',
+      'Các từ cứ đều đặn nối tiếp nhau.',
+    ],
+  },
+}

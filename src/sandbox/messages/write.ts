@@ -1,0 +1,153 @@
+/** Replies in the messages format: whole, or as the events of a stream. */
+
+import { tokenPieces } from '../../lib/tokens.ts'
+import { newId } from '../ids.ts'
+import type { Json, JsonObject } from '../json.ts'
+import type { PlannedCall, ProviderError, ReplyPlan, StopCause, StreamStep } from '../model.ts'
+import { signThinking } from './signature.ts'
+
+export interface MessagesReplyOptions {
+  readonly model: string
+  /** False for `display: omitted`: thinking blocks come signed but without text. */
+  readonly thinkingShown: boolean
+}
+
+const STOP_REASONS: Readonly<Record<StopCause, string>> = {
+  end: 'end_turn',
+  length: 'max_tokens',
+  stop_sequence: 'stop_sequence',
+  tool_calls: 'tool_use',
+  refusal: 'refusal',
+}
+
+export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): JsonObject {
+  const content: Json[] = []
+  if (plan.reasoning !== '') {
+    const thinking = options.thinkingShown ? plan.reasoning : ''
+    content.push({ type: 'thinking', thinking, signature: signThinking(plan.reasoning) })
+  }
+  if (plan.text !== '') content.push({ type: 'text', text: plan.text })
+  for (const call of plan.calls) {
+    if (call.complete) content.push({ type: 'tool_use', id: newId('toolu_'), name: call.name, input: call.input })
+  }
+  return {
+    id: newId('msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: options.model,
+    content,
+    stop_reason: STOP_REASONS[plan.stop],
+    stop_sequence: plan.stopSequence,
+    ...(plan.usageShown ? { usage: usageOf(plan) } : {}),
+  }
+}
+
+export interface MessagesEvent {
+  readonly data: JsonObject
+  readonly tokens: number
+}
+
+/** The events of a good stream as server-sent events. */
+export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions): Generator<StreamStep> {
+  for (const { data, tokens } of messagesEvents(plan, options)) {
+    yield { wire: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, tokens }
+  }
+}
+
+/** Every event of a good stream in order: start, blocks one after another, a ping, the final delta, stop. */
+export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions): Generator<MessagesEvent> {
+  yield event('message_start', { message: startMessage(plan, options) })
+  let index = 0
+  const ping = event('ping', {})
+  if (plan.reasoning !== '') {
+    yield startBlock(index, { type: 'thinking', thinking: '', signature: '' })
+    yield ping
+    for (const piece of options.thinkingShown ? tokenPieces(plan.reasoning) : []) {
+      yield delta(index, { type: 'thinking_delta', thinking: piece.text }, piece.tokens)
+    }
+    yield delta(index, { type: 'signature_delta', signature: signThinking(plan.reasoning) }, 0)
+    yield event('content_block_stop', { index })
+    index += 1
+  }
+  if (plan.text !== '') {
+    yield startBlock(index, { type: 'text', text: '' })
+    if (index === 0) yield ping
+    for (const piece of tokenPieces(plan.text))
+      yield delta(index, { type: 'text_delta', text: piece.text }, piece.tokens)
+    yield event('content_block_stop', { index })
+    index += 1
+  }
+  for (const call of plan.calls) {
+    yield* callEvents(call, index)
+    index += 1
+  }
+  yield event('message_delta', {
+    delta: { stop_reason: STOP_REASONS[plan.stop], stop_sequence: plan.stopSequence },
+    ...(plan.usageShown ? { usage: usageOf(plan) } : {}),
+  })
+  yield event('message_stop', {})
+}
+
+function* callEvents(call: PlannedCall, index: number): Generator<MessagesEvent> {
+  yield startBlock(index, { type: 'tool_use', id: newId('toolu_'), name: call.name, input: {} })
+  yield delta(index, { type: 'input_json_delta', partial_json: '' }, 0)
+  for (const piece of tokenPieces(call.argumentsText)) {
+    yield delta(index, { type: 'input_json_delta', partial_json: piece.text }, piece.tokens)
+  }
+  yield event('content_block_stop', { index })
+}
+
+function startMessage(plan: ReplyPlan, options: MessagesReplyOptions): JsonObject {
+  return {
+    id: newId('msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: options.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    ...(plan.usageShown ? { usage: { ...inputUsage(plan), output_tokens: 1, service_tier: 'standard' } } : {}),
+  }
+}
+
+function startBlock(index: number, block: JsonObject): MessagesEvent {
+  return event('content_block_start', { index, content_block: block })
+}
+
+function delta(index: number, change: JsonObject, tokens: number): MessagesEvent {
+  return event('content_block_delta', { index, delta: change }, tokens)
+}
+
+function event(type: string, data: JsonObject, tokens = 0): MessagesEvent {
+  return { data: { type, ...data }, tokens }
+}
+
+function inputUsage(plan: ReplyPlan): JsonObject {
+  return {
+    input_tokens: plan.usage.inputTokens - plan.usage.cachedTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: plan.usage.cachedTokens,
+  }
+}
+
+function usageOf(plan: ReplyPlan): JsonObject {
+  return {
+    ...inputUsage(plan),
+    output_tokens: plan.usage.outputTokens,
+    output_tokens_details: { thinking_tokens: plan.usage.reasoningTokens },
+    service_tier: 'standard',
+  }
+}
+
+export function messagesError(error: ProviderError, requestId: string): JsonObject {
+  return {
+    type: 'error',
+    error: { type: error.type, message: error.message, ...(error.details === null ? {} : { details: error.details }) },
+    request_id: requestId,
+  }
+}
+
+/** The event that a provider sends when it breaks down in the middle of a stream. */
+export function messagesErrorEvent(): string {
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`
+}

@@ -1,0 +1,109 @@
+/** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
+
+import { GatewayError } from '../../errors.ts'
+import { mergeUsage, readUsage } from '../../formats/messages/usage.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/json.ts'
+import { editJson } from '../../lib/json-text.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { ReplyStream } from '../reply-stream.ts'
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
+
+export class MessagesPassThrough implements ReplyStream {
+  readonly encoding = 'latin1'
+  readonly #clientModel: string
+  readonly #counter: OutputCounter
+  #terminal = ''
+  #started = false
+  #deltaUsage = false
+  #usage: JsonObject | null = null
+  finished = false
+
+  constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
+    this.#clientModel = clientModel
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages, encoding: this.encoding })
+  }
+
+  get usage(): TokenUsage | null {
+    return readUsage(this.#usage ?? undefined)
+  }
+
+  get usageFinal(): boolean {
+    return this.#deltaUsage
+  }
+
+  push(event: SseEvent): string {
+    const raw = event.raw.toString('latin1')
+    if (!event.hasData) return this.#started ? raw : ''
+    switch (event.name || String(dataOf(event).type)) {
+      case 'content_block_delta':
+        this.#counter.append(raw)
+        return raw
+      case 'message_start':
+        this.#started = true
+        return this.#start(event, raw)
+      case 'message_delta':
+        this.#delta(event)
+        return raw
+      case 'message_stop':
+        this.finished = true
+        this.#terminal = raw
+        return ''
+      case 'error':
+        throw errorOf(event)
+      case 'ping':
+        return this.#started ? raw : ''
+      default:
+        return raw
+    }
+  }
+
+  end(): string {
+    if (!this.finished) throw brokenOff()
+    return this.#terminal
+  }
+
+  countOutputTokens(): number {
+    return this.#counter.tokens()
+  }
+
+  #delta(event: SseEvent): void {
+    const usage = objectOrNull(dataOf(event).usage)
+    if (usage === null) return
+    this.#usage = mergeUsage(this.#usage, usage)
+    this.#deltaUsage = typeof usage.output_tokens === 'number'
+  }
+
+  #start(event: SseEvent, raw: string): string {
+    const message = objectOrNull(dataOf(event).message)
+    this.#usage = mergeUsage(null, message?.usage)
+    if (message === null || message.model === this.#clientModel) return raw
+    return replaceData(raw, '/message/model', this.#clientModel)
+  }
+}
+
+/** The error of a stream that ended without its good end. */
+export function brokenOff(): GatewayError {
+  return new GatewayError('upstream_failed', { message: 'The model broke off its reply before it was complete.' })
+}
+
+/** An event's data as an object. Throws GatewayError `upstream_failed` when it is none. */
+export function dataOf(event: SseEvent): JsonObject {
+  const data = parseJson(event.data)
+  if (!isObject(data)) throw brokenOff()
+  return data
+}
+
+/** What an error event of the upstream means for the client. */
+export function errorOf(event: SseEvent): GatewayError {
+  const error = readUpstreamErrorValue(dataOf(event))
+  return error === null ? brokenOff() : gatewayErrorOf(error)
+}
+
+/** Edits the JSON object behind `data:` of an event that has one data line. */
+export function replaceData(raw: string, path: string, value: string): string {
+  const open = raw.indexOf('{', raw.indexOf('data:'))
+  const close = raw.lastIndexOf('}') + 1
+  return raw.slice(0, open) + editJson(raw.slice(open, close), [{ op: 'set', path, value }]) + raw.slice(close)
+}

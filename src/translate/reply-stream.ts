@@ -1,0 +1,21 @@
+/** One shape for the reply streams that the relay drives, whether they pass through or are converted. */
+
+import type { TokenUsage } from '../formats/usage.ts'
+import type { SseEvent } from '../lib/sse.ts'
+
+export interface ReplyStream {
+  /** How the texts that `push` and `end` return are to be written: latin1 texts hold UTF-8 bytes. */
+  readonly encoding: 'latin1' | 'utf8'
+  /** Client text for one upstream event; never what ends the reply. Throws GatewayError on an upstream error event. */
+  push(event: SseEvent): string
+  /** What ends the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
+  end(): string
+  /** The upstream has said that nothing more will come. */
+  readonly finished: boolean
+  /** Latest usage reported, or null when none was. */
+  readonly usage: TokenUsage | null
+  /** `usage` is the last word on the output, not a running figure. */
+  readonly usageFinal: boolean
+  /** Output tokens counted from what `push` returned so far. */
+  countOutputTokens(): number
+}

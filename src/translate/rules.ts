@@ -1,0 +1,180 @@
+/** Interprets the catalogue's rules: six operations on the body that goes upstream. Keys are data, whatever they are called. */
+
+import type { Endpoint, Rule, When } from '../generated/types.ts'
+import type { JsonObject, JsonValue } from './translator.ts'
+
+type Container = JsonObject | JsonValue[]
+
+/** A member of a container, there or not. */
+interface Slot {
+  readonly container: Container
+  readonly key: string | number
+  /** What each `*` of the pointer stood for, in order. */
+  readonly stars: readonly (string | number)[]
+}
+
+interface CompiledRule {
+  readonly rule: Rule
+  readonly steps: readonly string[]
+  /** Where a move goes; empty for the other operations. */
+  readonly goal: readonly string[]
+  readonly whenSteps: readonly string[]
+}
+
+/** Rule lists are constants of the tables: each is parsed once. */
+const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
+
+/**
+ * Applies the rules in order, in place. `endpoint` is the upstream endpoint that the body is for; rules with `on` run for
+ * those alone. A path that is absent is left alone; so is a value that the operation cannot work on. Never throws on a
+ * body. The work is bounded by the size of the body times the number of rules.
+ */
+export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
+  if (rules.length === 0) return
+  let list = compiled.get(rules)
+  if (list === undefined) {
+    list = rules.map(compileRule)
+    compiled.set(rules, list)
+  }
+  for (const each of list) {
+    const { on, when } = each.rule
+    if (on !== undefined && !on.includes(endpoint)) continue
+    if (when !== undefined && !holds(body, when, each.whenSteps)) continue
+    applyRule(body, each)
+  }
+}
+
+function compileRule(rule: Rule): CompiledRule {
+  return {
+    rule,
+    steps: parsePointer(rule.op === 'move' ? rule.from : rule.path),
+    goal: rule.op === 'move' ? parsePointer(rule.to) : [],
+    whenSteps: rule.when === undefined ? [] : parsePointer(rule.when.path),
+  }
+}
+
+/** The steps of an RFC 6901 pointer. */
+function parsePointer(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function applyRule(body: JsonObject, { rule, steps, goal }: CompiledRule): void {
+  switch (rule.op) {
+    case 'set':
+      for (const slot of findSlots(body, steps, true)) write(slot, copy(rule.value))
+      return
+    case 'default':
+      for (const slot of findSlots(body, steps, true)) if (read(slot) === undefined) write(slot, copy(rule.value))
+      return
+    case 'drop':
+      for (const slot of findSlots(body, steps, false).toReversed()) remove(slot)
+      return
+    case 'move':
+      move(body, steps, goal)
+      return
+    case 'clamp':
+      for (const slot of findSlots(body, steps, false)) {
+        const value = read(slot)
+        if (typeof value === 'number') write(slot, clamp(value, rule.min, rule.max))
+      }
+      return
+    case 'map':
+      for (const slot of findSlots(body, steps, false)) {
+        const value = read(slot)
+        if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue
+        if (Object.hasOwn(rule.values, String(value))) write(slot, copy(rule.values[String(value)]))
+      }
+  }
+}
+
+function clamp(value: number, min: number | undefined, max: number | undefined): number {
+  if (min !== undefined && value < min) return min
+  return max !== undefined && value > max ? max : value
+}
+
+/** Takes every value away first, so that a goal among the sources does not get in the way; of several for one goal the last stays. */
+function move(body: JsonObject, steps: readonly string[], goal: readonly string[]): void {
+  const slots = findSlots(body, steps, false)
+  const taken = slots.map(slot => ({ value: read(slot), stars: slot.stars }))
+  for (const slot of slots.toReversed()) remove(slot)
+  for (const { value, stars } of taken) {
+    if (value === undefined) continue
+    let used = 0
+    const bound = goal.map(step => (step === '*' ? String(stars[used++] ?? '*') : step))
+    for (const slot of findSlots(body, bound, true)) write(slot, value)
+  }
+}
+
+function holds(body: JsonObject, when: When, steps: readonly string[]): boolean {
+  const values = findSlots(body, steps, false).map(read)
+  if (when.exists !== undefined) return values.length > 0 === when.exists
+  if (when.one_of !== undefined) return values.some(value => when.one_of?.some(wanted => wanted === value))
+  return values.some(value => value === when.equals)
+}
+
+/**
+ * The members that a pointer names. With `make`, a last step that is absent counts too, and absent parents are made as
+ * objects; `*` only ever reaches members that exist, so nothing is made above one.
+ */
+function findSlots(body: JsonObject, steps: readonly string[], make: boolean): Slot[] {
+  let found: Slot[] = [{ container: { body }, key: 'body', stars: [] }]
+  const lastStar = steps.lastIndexOf('*')
+  for (const [index, step] of steps.entries()) {
+    const next: Slot[] = []
+    for (const slot of found) {
+      const value = make && index > lastStar ? readOrMake(slot) : read(slot)
+      if (value === null || typeof value !== 'object') continue
+      if (step === '*') {
+        const keys = Array.isArray(value) ? value.keys() : Object.keys(value)
+        for (const key of keys) next.push({ container: value, key, stars: [...slot.stars, key] })
+      } else {
+        const key = keyOf(value, step)
+        if (key !== undefined) next.push({ container: value, key, stars: slot.stars })
+      }
+    }
+    found = next
+  }
+  return make ? found : found.filter(slot => read(slot) !== undefined)
+}
+
+/** An own key of an object; an index of a list (`-` is the place behind its end); undefined where a step cannot lead. */
+function keyOf(container: Container, step: string): string | number | undefined {
+  if (!Array.isArray(container)) return step
+  if (step === '-') return container.length
+  if (!/^(0|[1-9][0-9]{0,8})$/.test(step)) return undefined
+  return Number(step) < container.length ? Number(step) : undefined
+}
+
+function read({ container, key }: Slot): JsonValue | undefined {
+  if (Array.isArray(container)) return container[Number(key)]
+  return Object.hasOwn(container, key) ? container[key] : undefined
+}
+
+function readOrMake(slot: Slot): JsonValue | undefined {
+  const value = read(slot)
+  if (value !== undefined) return value
+  const made: JsonObject = {}
+  write(slot, made)
+  return made
+}
+
+/** Defines the member rather than assigning it: `__proto__` is a key like any other. */
+function write({ container, key }: Slot, value: JsonValue): void {
+  if (Array.isArray(container)) container[Number(key)] = value
+  else if (key === '__proto__') {
+    Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
+  } else container[key] = value
+}
+
+function remove({ container, key }: Slot): void {
+  if (Array.isArray(container)) container.splice(Number(key), 1)
+  else delete container[key]
+}
+
+/** A value of the tables is never shared with a body. */
+function copy(value: unknown): JsonValue {
+  return structuredClone(value) as JsonValue
+}

@@ -1,0 +1,38 @@
+/** Why a call to a provider broke. Messages name no address and no credential, so that they may be logged. */
+
+export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'oversized' | 'garbage'
+
+const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
+  ECONNREFUSED: 'connect',
+  ENOTFOUND: 'connect',
+  EAI_AGAIN: 'connect',
+  EHOSTUNREACH: 'connect',
+  ENETUNREACH: 'connect',
+  UND_ERR_CONNECT_TIMEOUT: 'connect',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  UND_ERR_HEADERS_OVERFLOW: 'oversized',
+}
+
+export class UpstreamFault extends Error {
+  readonly kind: FaultKind
+
+  constructor(kind: FaultKind, message: string) {
+    super(message)
+    this.name = 'UpstreamFault'
+    this.kind = kind
+  }
+
+  /** Any error of undici or the socket as a fault. */
+  static from(error: unknown): UpstreamFault {
+    if (error instanceof UpstreamFault) return error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code.startsWith('HPE_')) return new UpstreamFault('garbage', 'the provider does not speak HTTP')
+    return new UpstreamFault(KIND_OF_CODE[code] ?? 'connect', code || 'the connection failed')
+  }
+}

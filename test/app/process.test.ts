@@ -1,0 +1,197 @@
+/** The program as a person runs it: start, use, the command line beside it, stop, start again, and faulty environments. */
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+let dataDir: string
+let port: number
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'gateway-process-'))
+  port = await freePort()
+})
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
+    })
+  })
+}
+
+function environment(extra: Record<string, string> = {}) {
+  const { PATH, HOME } = process.env
+  return { PATH, HOME, PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...extra }
+}
+
+interface Ended {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function run(words: readonly string[], extra: Record<string, string> = {}): Promise<Ended> {
+  return new Promise(resolve => {
+    execFile(process.execPath, [MAIN, ...words], { env: environment(extra) }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr })
+    })
+  })
+}
+
+interface Server {
+  readonly child: ChildProcess
+  readonly text: string
+  readonly apiKey: string
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+async function start(): Promise<Server> {
+  const child = spawn(process.execPath, [MAIN, 'serve'], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const exited = new Promise<number | null>(resolve => child.on('exit', resolve))
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      text += chunk.toString()
+      if (text.includes('Ctrl-C')) resolve()
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.on('exit', () => reject(new Error(text)))
+  })
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exited
+  }
+  return { child, text, apiKey: /sk-svc-[\w-]+/.exec(text)?.[0] ?? '', stop }
+}
+
+/** The curl line as printed, called without curl. */
+async function pasteCurl(text: string): Promise<Response> {
+  const line = /curl -s (http\S+) -H 'x-api-key: ([^']+)' -H 'content-type: ([^']+)' -d '([^']+)'/.exec(text)
+  const [, url, apiKey, contentType, body] = line as unknown as [string, string, string, string, string]
+  return fetch(url, { method: 'POST', headers: { 'x-api-key': apiKey, 'content-type': contentType }, body })
+}
+
+/** Processes whose command line names the data folder. */
+function processesOf(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder)
+      } catch {
+        return false
+      }
+    })
+}
+
+test('starts, answers the printed call, serves the command line beside it, stops without a trace, starts again', async () => {
+  const first = await start()
+  const reply = await pasteCurl(first.text)
+  expect(reply.status).toBe(200)
+  expect(reply.headers.get('x-svc-cost-vnd')).toMatch(/^\d+(\.\d+)?$/)
+  expect(await reply.json()).toMatchObject({ type: 'message' })
+
+  const created = await run(['account', 'create', 'person@example.com', '--credit', '1000', '--json'])
+  expect(created).toMatchObject({ status: 0, stderr: '' })
+  const { api_key: apiKey } = JSON.parse(created.stdout) as { account_id: number; api_key: string }
+  const call = (key: string) =>
+    fetch(`http://127.0.0.1:${port}/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model: 'opus', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }),
+    })
+  expect((await call(apiKey)).status).toBe(200)
+  const second = JSON.parse((await run(['key', 'create', 'person@example.com', '--json'])).stdout)
+  expect((await call(second.api_key)).status).toBe(200)
+  const revoked = await run(['key', 'revoke', 'person@example.com', String(second.key_id), '--json'])
+  expect(JSON.parse(revoked.stdout)).toEqual({ key_id: second.key_id, revoked: true })
+  expect((await call(second.api_key)).status).toBe(401)
+  expect((await call(apiKey)).status).toBe(200)
+  const credited = ['credit', 'person@example.com', '500', '--reason', 'goodwill', '--ref', 'r1', '--json']
+  expect(JSON.parse((await run(credited)).stdout)).toMatchObject({ outcome: 'credited' })
+  expect(JSON.parse((await run(credited)).stdout)).toMatchObject({ outcome: 'already' })
+  expect(JSON.parse((await run(['audit', '--json'])).stdout)).toMatchObject({ clean: true, calls: 5 })
+
+  expect(await first.stop('SIGINT')).toBe(0)
+  expect(processesOf(dataDir)).toEqual([])
+  expect(statSync(join(dataDir, 'secrets', 'key-peppers')).mode & 0o777).toBe(0o600)
+
+  const again = await start()
+  expect(again.apiKey).toBe(first.apiKey)
+  expect((await pasteCurl(again.text)).status).toBe(200)
+  expect((await call(apiKey)).status).toBe(200)
+  expect(await again.stop('SIGTERM')).toBe(0)
+  expect(processesOf(dataDir)).toEqual([])
+
+  const audited = await run(['audit'])
+  expect(audited.stdout).toContain('No differences.')
+  expect(processesOf(dataDir)).toEqual([])
+})
+
+test('names every fault of the environment at once, without repeating secrets', async () => {
+  const ended = await run(['serve'], {
+    PORT: '99999',
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://user:secret-password@host/db',
+    KEY_PEPPERS: '1:c2hvcnQ=',
+    UPSTREAM_NOBODY_API_KEY: 'secret-key',
+    LIMIT_BODY_BYTES_MAX: '12kb',
+  })
+  expect(ended.status).toBe(2)
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'KEY_PEPPERS',
+    'UPSTREAM_NOBODY_API_KEY',
+    'LIMIT_BODY_BYTES_MAX',
+  ]) {
+    expect(ended.stderr).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
+  }
+  expect(ended.stderr).not.toMatch(/secret-|c2hvcnQ/)
+})
+
+test('production requires its secrets and refuses the sandbox', async () => {
+  const ended = await run(['serve'], { NODE_ENV: 'production', SANDBOX: 'auto' })
+  expect(ended.status).toBe(2)
+  for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL', 'SANDBOX']) {
+    expect(ended.stderr).toContain(name)
+  }
+})
+
+test('stops the start when the database cannot be reached, and says what to check', async () => {
+  const nowhere = `postgres://user:secret-password@127.0.0.1:${await freePort()}/db`
+  const ended = await run(['serve'], { DATABASE_URL: nowhere })
+  expect(ended.status).toBe(2)
+  expect(ended.stderr).toMatch(/DATABASE_URL leads to no usable Postgres .*ECONNREFUSED/)
+  expect(ended.stderr).not.toContain('secret-password')
+})
+
+test.each([
+  [['dance'], /There is no verb "dance"/],
+  [['account', 'create'], /Usage: account create EMAIL/],
+  [['credit', 'a@b.vn', '50.000', '--reason', 'x'], /"50\.000" is not an amount|no account/],
+  [['audit', '--credit', '5'], /--credit does not belong to audit/],
+  [['audit', '--nonsense'], /Unknown option/],
+])('explains wrong use: %j', async (words, message) => {
+  const ended = await run(words)
+  expect(ended.status).toBe(2)
+  expect(ended.stderr).toMatch(message)
+})
+
+test('prints help', async () => {
+  const ended = await run(['--help'])
+  expect(ended.status).toBe(0)
+  for (const verb of ['serve', 'account create', 'key revoke', 'credit', 'audit', 'migrate'])
+    expect(ended.stdout).toContain(verb)
+})

@@ -1,0 +1,126 @@
+/** The six operations on upstream bodies. */
+
+import { expect, test } from 'vitest'
+import type { Endpoint, Rule } from '../../src/generated/types.ts'
+import { applyRules } from '../../src/translate/rules.ts'
+import type { JsonObject } from '../../src/translate/translator.ts'
+
+/** JSON text in and out, so that odd keys are seen as they go over the wire. */
+function applied(body: string, rules: readonly Rule[], endpoint: Endpoint = 'chat_completions'): string {
+  const parsed = JSON.parse(body) as JsonObject
+  applyRules(parsed, rules, endpoint)
+  return JSON.stringify(parsed)
+}
+
+test.each<[string, Rule, string, string]>([
+  ['set replaces', { op: 'set', path: '/a', value: 1 }, '{"a":0,"b":2}', '{"a":1,"b":2}'],
+  ['set adds', { op: 'set', path: '/a', value: null }, '{}', '{"a":null}'],
+  ['set makes parents', { op: 'set', path: '/a/b/c', value: [1] }, '{}', '{"a":{"b":{"c":[1]}}}'],
+  ['set leaves what is no container', { op: 'set', path: '/a/b', value: 1 }, '{"a":"text"}', '{"a":"text"}'],
+  [
+    'set reaches all members',
+    { op: 'set', path: '/m/*/x', value: 1 },
+    '{"m":[{},{"x":0},"s"]}',
+    '{"m":[{"x":1},{"x":1},"s"]}',
+  ],
+  ['set makes nothing above a star', { op: 'set', path: '/m/*/x', value: 1 }, '{"n":1}', '{"n":1}'],
+  ['set appends with -', { op: 'set', path: '/m/-', value: 3 }, '{"m":[1,2]}', '{"m":[1,2,3]}'],
+  ['set leaves an index beyond the end', { op: 'set', path: '/m/7', value: 3 }, '{"m":[1]}', '{"m":[1]}'],
+  ['default writes what is absent', { op: 'default', path: '/a', value: 1 }, '{}', '{"a":1}'],
+  ['default leaves what is there, null too', { op: 'default', path: '/a', value: 1 }, '{"a":null}', '{"a":null}'],
+  ['drop removes', { op: 'drop', path: '/a' }, '{"a":1,"b":2}', '{"b":2}'],
+  ['drop leaves what is absent', { op: 'drop', path: '/a/b/c' }, '{"a":{}}', '{"a":{}}'],
+  [
+    'drop removes from all members',
+    { op: 'drop', path: '/m/*/name' },
+    '{"m":[{"name":1},{"n":2}]}',
+    '{"m":[{},{"n":2}]}',
+  ],
+  ['drop empties a list', { op: 'drop', path: '/m/*' }, '{"m":[1,2,3]}', '{"m":[]}'],
+  ['drop removes one index', { op: 'drop', path: '/m/1' }, '{"m":[1,2,3]}', '{"m":[1,3]}'],
+  ['move renames', { op: 'move', from: '/a', to: '/b' }, '{"a":{"x":1},"b":0}', '{"b":{"x":1}}'],
+  ['move makes parents', { op: 'move', from: '/a', to: '/x/y' }, '{"a":1}', '{"x":{"y":1}}'],
+  ['move below itself', { op: 'move', from: '/a', to: '/a/b' }, '{"a":1}', '{"a":{"b":1}}'],
+  ['move leaves what is absent', { op: 'move', from: '/a', to: '/b' }, '{"b":0}', '{"b":0}'],
+  [
+    'move keeps each member apart',
+    { op: 'move', from: '/m/*/a', to: '/m/*/b' },
+    '{"m":[{"a":1},{},{"a":3}]}',
+    '{"m":[{"b":1},{},{"b":3}]}',
+  ],
+  ['clamp lowers', { op: 'clamp', path: '/t', max: 1 }, '{"t":1.5}', '{"t":1}'],
+  ['clamp raises', { op: 'clamp', path: '/t', min: 0, max: 1 }, '{"t":-2}', '{"t":0}'],
+  ['clamp leaves what is within', { op: 'clamp', path: '/t', min: 0, max: 1 }, '{"t":0.3}', '{"t":0.3}'],
+  ['clamp leaves what is no number', { op: 'clamp', path: '/t', max: 1 }, '{"t":"9"}', '{"t":"9"}'],
+  ['map replaces', { op: 'map', path: '/e', values: { minimal: 'low' } }, '{"e":"minimal"}', '{"e":"low"}'],
+  [
+    'map knows numbers and booleans by their text',
+    { op: 'map', path: '/*', values: { true: 'on', 2: 3 } },
+    '{"a":true,"b":2}',
+    '{"a":"on","b":3}',
+  ],
+  ['map leaves other values', { op: 'map', path: '/e', values: { a: 'b' } }, '{"e":"toString"}', '{"e":"toString"}'],
+  ['pointers are unescaped', { op: 'drop', path: '/a~1b/c~0d' }, '{"a/b":{"c~d":1,"e":2}}', '{"a/b":{"e":2}}'],
+])('%s', (_promise, rule, body, expected) => {
+  expect(applied(body, [rule])).toBe(expected)
+})
+
+test('rules run in order, each on what the one before left', () => {
+  const rules: Rule[] = [
+    { op: 'move', from: '/a', to: '/b' },
+    { op: 'map', path: '/b', values: { x: 5 } },
+    { op: 'clamp', path: '/b', max: 3 },
+  ]
+  expect(applied('{"a":"x"}', rules)).toBe('{"b":3}')
+})
+
+test.each<[string, NonNullable<Rule['when']>, string, boolean]>([
+  ['exists finds it', { path: '/a/b', exists: true }, '{"a":{"b":null}}', true],
+  ['exists misses it', { path: '/a/b', exists: true }, '{"a":{}}', false],
+  ['exists false wants it absent', { path: '/a', exists: false }, '{}', true],
+  ['equals compares', { path: '/a', equals: 'x' }, '{"a":"x"}', true],
+  ['equals tells text from number', { path: '/a', equals: '1' }, '{"a":1}', false],
+  ['equals null wants a null', { path: '/a', equals: null }, '{"a":null}', true],
+  ['equals null is not met by absence', { path: '/a', equals: null }, '{}', false],
+  ['one_of takes any', { path: '/a', one_of: [1, 'x'] }, '{"a":"x"}', true],
+  [
+    'a star is met by one member',
+    { path: '/m/*/role', equals: 'tool' },
+    '{"m":[{"role":"user"},{"role":"tool"}]}',
+    true,
+  ],
+])('when: %s', (_promise, when, body, runs) => {
+  const result = JSON.parse(applied(body, [{ op: 'set', path: '/done', value: true, when }]))
+  expect(Object.hasOwn(result, 'done')).toBe(runs)
+})
+
+test('on confines a rule to the bodies of those endpoints', () => {
+  const rules: Rule[] = [{ op: 'drop', path: '/a', on: ['responses'] }]
+  expect(applied('{"a":1}', rules, 'chat_completions')).toBe('{"a":1}')
+  expect(applied('{"a":1}', rules, 'responses')).toBe('{}')
+})
+
+test('keys like __proto__ are data: carried, written, moved and dropped, never merged', () => {
+  const body = '{"__proto__":{"polluted":1},"constructor":{"prototype":2}}'
+  expect(applied(body, [{ op: 'set', path: '/x', value: 1 }])).toBe(`${body.slice(0, -1)},"x":1}`)
+  expect(applied(body, [{ op: 'drop', path: '/__proto__/polluted' }])).toBe(
+    '{"__proto__":{},"constructor":{"prototype":2}}',
+  )
+  expect(applied('{}', [{ op: 'set', path: '/__proto__/polluted', value: 1 }])).toBe('{"__proto__":{"polluted":1}}')
+  expect(applied('{"a":{"polluted":1}}', [{ op: 'move', from: '/a', to: '/__proto__' }])).toBe(
+    '{"__proto__":{"polluted":1}}',
+  )
+  expect(applied('{}', [{ op: 'drop', path: '/__proto__/toString' }])).toBe('{}')
+  expect(applied('{"a":"__proto__"}', [{ op: 'map', path: '/a', values: { b: 1 } }])).toBe('{"a":"__proto__"}')
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  expect(typeof Object.prototype.toString).toBe('function')
+})
+
+test('a value of the tables is never shared with a body', () => {
+  const rule: Rule = { op: 'set', path: '/a', value: { list: [1] } }
+  const body: JsonObject = {}
+  applyRules(body, [rule], 'messages')
+  const written = body.a as { list: number[] }
+  written.list.push(2)
+  expect(rule.value).toEqual({ list: [1] })
+})

@@ -1,0 +1,195 @@
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { hashKey } from '../../src/accounts/key-secret.ts'
+import { createKey, revokeKey } from '../../src/accounts/keys.ts'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { microVnd } from '../../src/lib/money.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  addMoney,
+  CALL_MICRO_VND,
+  call,
+  createCustomer,
+  eventually,
+  expectCleanAudit,
+  holdRequest,
+  patient,
+  secrets,
+  settlement,
+  startLedger,
+  walletOf,
+} from './world.ts'
+
+const database = await createTestDatabase()
+const here = await startLedger(database.url)
+const there = await startLedger(database.url)
+const hurried = await startLedger(database.url, { limits: { admissionWaitMs: 60, admissionRetryMs: 10 } })
+afterEach(() => expectCleanAudit(database.sql))
+afterAll(async () => {
+  await Promise.all([here.close(), there.close(), hurried.close()])
+  await database.drop()
+})
+
+test('admits with the wanted hold while it fits', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const answer = await here.admit(holdRequest(customer), patient)
+  const { accountId, keyId } = customer
+  expect(answer).toEqual({ outcome: 'admitted', accountId, keyId, heldMicroVnd: CALL_MICRO_VND })
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 10n * CALL_MICRO_VND, held: CALL_MICRO_VND })
+})
+
+test('cuts the hold to what is left when nothing else is held', async () => {
+  const customer = await createCustomer(database.sql, 5n)
+  expect(await here.admit(holdRequest(customer), patient)).toMatchObject({ outcome: 'admitted', heldMicroVnd: 5n })
+})
+
+test('answers empty at once when the balance is 0', async () => {
+  const customer = await createCustomer(database.sql, 0n)
+  expect(await here.admit(holdRequest(customer), patient)).toEqual({ outcome: 'empty' })
+})
+
+test('answers waited, never empty, when money remains but stays held for the whole waiting time', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  await here.admit(holdRequest(customer), patient)
+  expect(await hurried.admit(holdRequest(customer), patient)).toEqual({ outcome: 'waited' })
+})
+
+test('a waiting call goes on when a call in another process settles', async () => {
+  const customer = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
+  const first = holdRequest(customer, { wantMicroVnd: microVnd(2n * CALL_MICRO_VND) })
+  await there.admit(first, patient)
+  const waiting = here.admit(holdRequest(customer), patient)
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 1,
+  )
+  await there.settle(settlement(customer, { callId: first.callId }))
+  expect(await waiting).toMatchObject({ outcome: 'admitted' })
+})
+
+test('a waiting call goes on when money is credited, with the same key', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  await there.admit(holdRequest(customer), patient)
+  const waiting = here.admit(holdRequest(customer), patient)
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 1,
+  )
+  await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
+  here.wake(customer.accountId)
+  expect(await waiting).toMatchObject({ outcome: 'admitted' })
+})
+
+test('calls that wait are turned away when the call before them spends the last of the balance', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  const first = holdRequest(customer)
+  await here.admit(first, patient)
+  const waiting = Array.from({ length: 5 }, () => here.admit(holdRequest(customer), patient))
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 5,
+  )
+  await here.settle(settlement(customer, { callId: first.callId }))
+  expect(await Promise.all(waiting)).toEqual(Array.from({ length: 5 }, () => ({ outcome: 'empty' })))
+})
+
+test('serves the calls of a wallet in the order in which they came', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND * 3n)
+  const first = holdRequest(customer, { wantMicroVnd: microVnd(3n * CALL_MICRO_VND) })
+  await here.admit(first, patient)
+  const order: number[] = []
+  const queue = Array.from({ length: 6 }, async (_, index) => {
+    // The second in line wants much: those behind it must not overtake.
+    const want = index === 1 ? 2n * CALL_MICRO_VND : CALL_MICRO_VND / 4n
+    const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
+    await here.admit(request, patient)
+    order.push(index)
+    await here.settle(settlement(customer, { callId: request.callId, costMicroVnd: microVnd(0n), status: 500 }))
+  })
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 6,
+  )
+  await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
+  await Promise.all(queue)
+  expect(order).toEqual([0, 1, 2, 3, 4, 5])
+})
+
+test('a call whose client leaves while it waits is not admitted and holds nothing', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  const first = holdRequest(customer)
+  await here.admit(first, patient)
+  const client = new AbortController()
+  const waiting = here.admit(holdRequest(customer), { signal: client.signal })
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 1,
+  )
+  client.abort(new Error('gone'))
+  await expect(waiting).rejects.toThrow('gone')
+  await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: CALL_MICRO_VND, held: 0n })
+  expect(here.figures().waiting).toBe(0)
+})
+
+test('the same call id never holds twice', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const request = holdRequest(customer)
+  const answers = await Promise.all([
+    here.admit(request, patient),
+    there.admit(request, patient),
+    here.admit(request, patient),
+  ])
+  expect(
+    new Set(
+      answers.map(answer => JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value))),
+    ).size,
+  ).toBe(1)
+  expect((await walletOf(database.sql, customer)).held).toBe(CALL_MICRO_VND)
+})
+
+test('an unknown key is refused, and so is a revoked one at its next call in any process', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  expect(await there.admit(holdRequest(customer, { keyHash: Buffer.alloc(32) }), patient)).toEqual({
+    outcome: 'refused_key',
+  })
+  expect(await there.admit(holdRequest(customer), patient)).toMatchObject({ outcome: 'admitted' })
+  await revokeKey(database.sql, customer)
+  expect(await there.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key' })
+  expect(await here.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key' })
+})
+
+test('a key that is revoked while its call waits is refused when its turn comes', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  const other = await createKey(database.sql, secrets, { accountId: customer.accountId })
+  const first = holdRequest(customer)
+  await here.admit(first, patient)
+  const waiting = here.admit(holdRequest(customer, { keyHash: hashKey(secrets, other.key).hash }), patient)
+  await eventually(
+    async () => here.figures().waiting,
+    waiters => waiters === 1,
+  )
+  await revokeKey(database.sql, { accountId: customer.accountId, keyId: other.keyId })
+  await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
+  expect(await waiting).toEqual({ outcome: 'refused_key' })
+})
+
+test('two keys of one account share one wallet and one queue', async () => {
+  const customer = await createCustomer(database.sql, 2n * CALL_MICRO_VND)
+  const { key, keyId } = await createKey(database.sql, secrets, { accountId: customer.accountId })
+  const twin = { ...customer, keyId, keyHash: hashKey(secrets, key).hash }
+  const calls = [call(here, customer), call(here, twin), call(there, twin), call(there, customer)]
+  const outcomes = (await Promise.all(calls)).map(({ held }) => held.outcome)
+  expect(outcomes.sort()).toEqual(['admitted', 'admitted', 'empty', 'empty'])
+})
+
+test('a hold that makes no sense fails that call only', async () => {
+  const customer = await createCustomer(database.sql, CALL_MICRO_VND)
+  await expect(here.admit(holdRequest(customer, { wantMicroVnd: microVnd(0n) }), patient)).rejects.toThrow(
+    'wantMicroVnd',
+  )
+  await expect(here.admit(holdRequest(customer, { callId: 'x' }), patient)).rejects.toThrow('callId')
+  const odd = holdRequest(customer, { callId: uuidv7(), requestedName: `\0'"\\{}\ud800,NULL` })
+  expect(await here.admit(odd, patient)).toMatchObject({ outcome: 'admitted' })
+  const rows = await database.sql.unsafe('select requested_name from hold where call_id = $1::text::uuid', [odd.callId])
+  expect(rows[0]?.requested_name).toBe(`'"\\{}\ufffd,NULL`)
+})

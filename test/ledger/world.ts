@@ -1,0 +1,136 @@
+/** Customers, ledgers and calls for the tests of this folder. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { hashKey } from '../../src/accounts/key-secret.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import { audit } from '../../src/ledger/audit.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { createLedger, type RunningLedger } from '../../src/ledger/ledger.ts'
+import type { LedgerEvent, LedgerLimits } from '../../src/ledger/options.ts'
+import type { HoldAnswer, SettleAnswer } from '../../src/ledger/types.ts'
+import type { Sql } from '../../src/lib/database.ts'
+import { microVnd } from '../../src/lib/money.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { CALL_MICRO_VND, holdRequest, settlement } from './calls.ts'
+
+export { CALL_MICRO_VND, holdRequest, settlement }
+
+export const secrets = {
+  service: 'test',
+  peppers: parseSecretSet('PEPPERS', generateSecretSet()),
+  encryption: parseSecretSet('ENCRYPTION', generateSecretSet()),
+}
+
+export interface Customer {
+  readonly accountId: number
+  readonly keyId: number
+  readonly key: string
+  readonly keyHash: Buffer
+}
+
+let customers = 0
+
+export async function createCustomer(sql: Sql, balanceMicroVnd: bigint): Promise<Customer> {
+  const { accountId } = await createAccount(sql, `customer${++customers}@example.com`)
+  const { keyId, key } = await createKey(sql, secrets, { accountId })
+  if (balanceMicroVnd > 0n) await addMoney(sql, accountId, balanceMicroVnd)
+  return { accountId, keyId, key, keyHash: hashKey(secrets, key).hash }
+}
+
+let credits = 0
+
+export async function addMoney(sql: Sql, accountId: number, amount: bigint): Promise<void> {
+  await credit(sql, { accountId, amountMicroVnd: microVnd(amount), kind: 'adjustment', reference: `test ${++credits}` })
+}
+
+export interface TestLedger extends RunningLedger {
+  readonly events: LedgerEvent[]
+  readonly spoolDir: string
+}
+
+let ledgers = 0
+
+/** A ledger that stands for one process: own connections, own name, own spool. */
+export async function startLedger(
+  url: string,
+  {
+    name = `process ${++ledgers}`,
+    spoolDir = '',
+    limits = {},
+  }: { name?: string; spoolDir?: string; limits?: Partial<LedgerLimits> } = {},
+): Promise<TestLedger> {
+  const folder = spoolDir === '' ? mkdtempSync(join(tmpdir(), 'gateway-spool-')) : spoolDir
+  const events: LedgerEvent[] = []
+  const report = (event: LedgerEvent): void => {
+    events.push(event)
+  }
+  const ledger = await createLedger({
+    url,
+    instanceName: name,
+    spoolDir: folder,
+    report,
+    limits: { settleWaitMs: 20_000, ...limits },
+  })
+  return Object.assign(Object.create(ledger) as RunningLedger, {
+    events,
+    spoolDir: folder,
+    async close() {
+      await ledger.close()
+      if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
+    },
+  })
+}
+
+export const patient = { signal: new AbortController().signal }
+
+/** A whole call: hold, serve, settle. */
+export async function call(
+  ledger: RunningLedger,
+  customer: Customer,
+  { want = CALL_MICRO_VND, serve = async () => {} }: { want?: bigint; serve?: () => Promise<void> } = {},
+): Promise<{ held: HoldAnswer; settled: SettleAnswer | null }> {
+  const request = holdRequest(customer, { wantMicroVnd: microVnd(want) })
+  const held = await ledger.admit(request, patient)
+  if (held.outcome !== 'admitted') return { held, settled: null }
+  await serve()
+  return { held, settled: await ledger.settle(settlement(customer, { callId: request.callId })) }
+}
+
+export async function walletOf(
+  sql: Sql,
+  { accountId }: Pick<Customer, 'accountId'>,
+): Promise<{ balance: bigint; held: bigint }> {
+  const rows = await sql.unsafe(
+    'select balance_micro_vnd, held_micro_vnd from wallet where account_id = $1::text::bigint',
+    [String(accountId)],
+  )
+  return { balance: BigInt(rows[0]!.balance_micro_vnd), held: BigInt(rows[0]!.held_micro_vnd) }
+}
+
+export async function usageOf(
+  sql: Sql,
+  { accountId }: Pick<Customer, 'accountId'>,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return await sql.unsafe('select * from usage where account_id = $1::text::bigint order by seq', [String(accountId)])
+}
+
+export async function expectCleanAudit(sql: Sql): Promise<void> {
+  const { differences, accounts } = await audit(sql)
+  const zero = { balance: 0, seq: 0, chain: 0, held: 0, daily: 0, charge: 0, orphan: 0 }
+  expect({ differences, accounts }).toEqual({ differences: zero, accounts: [] })
+}
+
+/** Waits until `look` gives what is wanted; for states that another process or connection brings about. */
+export async function eventually<Value>(look: () => Promise<Value>, wanted: (value: Value) => boolean): Promise<Value> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const value = await look()
+    if (wanted(value)) return value
+    if (Date.now() > deadline) throw new Error(`still ${String(JSON.stringify(value))} after 20 s`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}

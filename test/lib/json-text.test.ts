@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { editJson, hasDuplicates, memberNamed, membersOf, withoutDuplicates } from '../../src/lib/json-text.ts'
+
+const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+const utf8 = (text: string) => Buffer.from(text, 'latin1').toString('utf8')
+
+test('replaces one value and leaves every other byte as it was', () => {
+  const body = latin1(
+    '{ "a" : 12345678901234567890,\n "model":"x\\"y" , "__proto__": {"k":[1, {"model":"in"}]}, "ẹ":"ế" }',
+  )
+  expect(utf8(editJson(body, [{ op: 'set', path: '/model', value: 'new' }]))).toBe(
+    '{ "a" : 12345678901234567890,\n "model":"new" , "__proto__": {"k":[1, {"model":"in"}]}, "ẹ":"ế" }',
+  )
+})
+
+test('finds members whose keys are written with escapes, and values that end in backslashes', () => {
+  const body = '{"\\u006dodel":"a\\\\","stop":["\\\\\\"]","}"],"n":1}'
+  const members = membersOf(body)
+  expect(members.map(member => member.key)).toEqual(['model', 'stop', 'n'])
+  expect(members.map(member => body.slice(member.valueStart, member.valueEnd))).toEqual([
+    '"a\\\\"',
+    '["\\\\\\"]","}"]',
+    '1',
+  ])
+})
+
+test('adds, removes and enters members by pointer', () => {
+  const edit = (text: string, ...edits: Parameters<typeof editJson>[1]) => editJson(text, edits)
+  expect(edit('{}', { op: 'set', path: '/a/b', value: 1 })).toBe('{"a":{"b":1}}')
+  expect(edit('{"x":1}', { op: 'set', path: '/é', value: 'ế' })).toBe('{"\\u00e9":"\\u1ebf","x":1}')
+  expect(edit('{"a":1, "b":2, "c":3}', { op: 'remove', path: '/a' })).toBe('{"b":2, "c":3}')
+  expect(edit('{"a":1, "b":2, "c":3}', { op: 'remove', path: '/c' })).toBe('{"a":1, "b":2}')
+  expect(edit('{"a":1}', { op: 'remove', path: '/a' })).toBe('{}')
+  expect(edit('{"a":1}', { op: 'remove', path: '/z' })).toBe('{"a":1}')
+  expect(edit('{"m":[{"r":"s"},{"r":"t"}]}', { op: 'set', path: '/m/1/r', value: 'u' })).toBe(
+    '{"m":[{"r":"s"},{"r":"u"}]}',
+  )
+  expect(edit('{"m":[1,2]}', { op: 'set', path: '/m/0', value: null })).toBe('{"m":[null,2]}')
+  expect(edit('{"o":null}', { op: 'set', path: '/o/u', value: true })).toBe('{"o":{"u":true}}')
+  expect(edit('{"o":null}', { op: 'remove', path: '/o/u' })).toBe('{"o":null}')
+  expect(edit('{"a/b":{"~":1}}', { op: 'remove', path: '/a~1b/~0' })).toBe('{"a/b":{}}')
+})
+
+test('keeps the last of members written twice, as JSON.parse does', () => {
+  const body = '{"model":"cheap","x":1,"model":"dear","x":2}'
+  const members = membersOf(body)
+  expect(hasDuplicates(members)).toBe(true)
+  const cleaned = withoutDuplicates(body, members)
+  expect(cleaned).toBe('{"model":"dear","x":2}')
+  expect(memberNamed(membersOf(cleaned), 'model')).toBeDefined()
+})
+
+test('an edit of any JSON object equals the same edit of its parsed form', () => {
+  const key = fc.constantFrom('a', 'b"', '\\', '__proto__', 'ế', '')
+  const body = fc.dictionary(key, fc.jsonValue(), { maxKeys: 5 })
+  fc.assert(
+    fc.property(body, key, fc.jsonValue(), fc.boolean(), fc.nat(3), (object, name, value, remove, indent) => {
+      const text = latin1(JSON.stringify(object, null, indent))
+      const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const edited = utf8(editJson(text, [remove ? { op: 'remove', path } : { op: 'set', path, value }]))
+      const expected = new Map(Object.entries(JSON.parse(JSON.stringify(object))))
+      if (remove) expected.delete(name)
+      else expected.set(name, JSON.parse(JSON.stringify(value)))
+      expect(new Map(Object.entries(JSON.parse(edited)))).toEqual(expected)
+    }),
+  )
+})

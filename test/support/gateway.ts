@@ -1,0 +1,145 @@
+/** A gateway of this process on a database of its own, with accounts and what tests want to know of their money. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import { environmentConfig } from '../../src/app/foundation.ts'
+import { type Gateway, startGateway } from '../../src/app/gateway.ts'
+import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { microVnd } from '../../src/lib/money.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+
+export interface TestAccount {
+  readonly accountId: number
+  readonly keyId: number
+  readonly apiKey: string
+}
+
+export interface UsageRow {
+  readonly model: string
+  readonly requested_name: string | null
+  readonly status: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cost: bigint
+  readonly charged: bigint
+  readonly balance_after: bigint
+  readonly streamed: boolean
+  readonly estimated: boolean
+}
+
+export interface TestGateway {
+  readonly url: string
+  readonly gateway: Gateway
+  readonly database: TestDatabase
+  account(creditMicroVnd: bigint): Promise<TestAccount>
+  balance(accountId: number): Promise<bigint>
+  /** Waits until every call of the account that was answered has its row. */
+  usage(accountId: number): Promise<UsageRow[]>
+  /** A second gateway process on the same database. */
+  sibling(): Promise<Gateway>
+  close(): Promise<void>
+}
+
+export interface TestGatewayOptions {
+  /** Base URLs by upstream id; all others are the sandbox's. */
+  readonly upstreams?: Readonly<Record<string, string>>
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+let emails = 0
+
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const database = await createTestDatabase()
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
+  const peppers = parseSecretSet('KEY_PEPPERS', generateSecretSet())
+  const encryption = parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet())
+  const sandbox: Sandbox = await startSandbox({
+    ...sandboxFacts(TABLES),
+    pace: { firstTokenMs: 0, tokensPerSecond: 0 },
+  })
+  const upstreamVariables = Object.entries(options.upstreams ?? {}).flatMap(([id, url]) => {
+    const name = `UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
+    return [
+      [`${name}_BASE_URL`, url],
+      [`${name}_API_KEY`, 'upstream-secret-1'],
+    ]
+  })
+  let instances = 0
+  const start = () => {
+    const environment = {
+      PORT: '0',
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'silent',
+      PUBLIC_URL: 'http://gateway.test',
+      // On a busy machine a settlement may take long; these tests ask what it says, not how fast it is.
+      LIMIT_SETTLE_WAIT_MS: '20000',
+      ...Object.fromEntries(upstreamVariables),
+      ...options.environment,
+    }
+    return startGateway({
+      config: environmentConfig(environment),
+      databaseUrl: database.url,
+      peppers,
+      sandboxUrl: sandbox.url,
+      log: createLog('silent'),
+      instanceName: `test-${instances++}`,
+    })
+  }
+  const gateways = [await start()]
+  const gateway = gateways[0] as Gateway
+  const { sql } = database
+  return {
+    url: gateway.url,
+    gateway,
+    database,
+    async account(creditMicroVnd) {
+      const { accountId } = await createAccount(sql, `person-${++emails}@example.com`)
+      const { keyId, key: apiKey } = await createKey(sql, { service: 'svc', peppers, encryption }, { accountId })
+      if (creditMicroVnd > 0n) {
+        await credit(sql, {
+          accountId,
+          amountMicroVnd: microVnd(creditMicroVnd),
+          kind: 'adjustment',
+          reference: 'test',
+        })
+      }
+      return { accountId, keyId, apiKey }
+    },
+    async balance(accountId) {
+      const [row] = await sql`select balance_micro_vnd::text as balance from wallet where account_id = ${accountId}`
+      return BigInt(row?.balance)
+    },
+    async usage(accountId) {
+      await gateway.readiness.idle()
+      const rows = await sql`
+        select entry_id as model, requested_name, status, input_tokens::int, output_tokens::int, cost_micro_vnd::text as cost,
+               charged_micro_vnd::text as charged, balance_after_micro_vnd::text as balance_after, streamed, estimated
+          from usage where account_id = ${accountId} order by seq`
+      return rows.map(row => ({
+        ...(row as unknown as UsageRow),
+        cost: BigInt(row.cost),
+        charged: BigInt(row.charged),
+        balance_after: BigInt(row.balance_after),
+      }))
+    },
+    async sibling() {
+      const sibling = await start()
+      gateways.push(sibling)
+      return sibling
+    },
+    async close() {
+      for (const running of gateways) await running.stop()
+      await sandbox.close()
+      await database.drop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** Gives the run a folder for one embedded Postgres, and takes everything away afterwards, also what a killed run left. */
+
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresDir: string
+  }
+}
+
+const PREFIX = 'gateway-test-'
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  for (const name of readdirSync(tmpdir())) {
+    const processId = Number(name.startsWith(PREFIX) ? name.slice(PREFIX.length) : Number.NaN)
+    if (Number.isInteger(processId) && !isAlive(processId)) await remove(join(tmpdir(), name))
+  }
+  const folder = join(tmpdir(), `${PREFIX}${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  project.provide('postgresDir', folder)
+  return () => remove(folder)
+}
+
+/** Joining makes this process the last user, so that leaving stops the server. */
+async function remove(folder: string): Promise<void> {
+  if (existsSync(join(folder, 'postgres', 'data'))) {
+    const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })
+    await instance.stop()
+  }
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0)
+    return true
+  } catch {
+    return false
+  }
+}

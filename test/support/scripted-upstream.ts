@@ -1,0 +1,291 @@
+/**
+ * A provider that does what a test tells it, on a real socket: good answers, cut streams, silence, resets, garbage.
+ *
+ *   const upstream = await startScriptedUpstream([
+ *     [head(429, { 'retry-after': '1' }), write('{"error":{}}'), end()],
+ *     [sse(), write('data: {"a":"é"}\r\n\r\n', { cutEvery: 1 }), until(gate), reset()],
+ *   ])
+ *
+ * One answer (a list of steps) per request, in the order of arrival; a function instead of the list answers every one.
+ * Each `write`, and each part that a cut makes of it, is a chunk of its own for the client's HTTP parser.
+ */
+
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Step =
+  | { readonly do: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | { readonly do: 'write'; readonly data: Uint8Array; readonly cuts: Cuts }
+  | { readonly do: 'raw'; readonly data: Uint8Array }
+  | { readonly do: 'pause'; readonly milliseconds: number }
+  | { readonly do: 'until'; readonly promise: Promise<unknown> }
+  | { readonly do: 'hang' | 'reset' | 'drop' | 'end' }
+  | { readonly do: 'early' }
+
+export interface Cuts {
+  /** Byte positions to cut at. */
+  readonly cutAt?: readonly number[]
+  /** Parts of this many bytes; 1 cuts inside every UTF-8 character and between CR and LF. */
+  readonly cutEvery?: number
+  /** Wait between the parts. */
+  readonly pauseMs?: number
+}
+
+export type Answer = readonly Step[]
+export type Script = readonly Answer[] | ((request: RecordedRequest, index: number) => Answer)
+
+/** How an exchange ended: as scripted with a whole answer, by the client going away, or by the script breaking it off. */
+export type Outcome = 'finished' | 'aborted' | 'broken'
+
+export interface RecordedRequest {
+  readonly method: string
+  /** With the query string. */
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  /** Whole, unless the answer began `early`. */
+  readonly body: Buffer
+  /** The body as JSON; throws when it is none. */
+  json(): unknown
+  /** Settles when the exchange is over; `aborted` is how a gateway is seen to give up. */
+  readonly outcome: Promise<Outcome>
+}
+
+export interface ScriptedUpstream {
+  readonly url: string
+  readonly requests: readonly RecordedRequest[]
+  /** Sockets that were ever opened; tells whether connections are reused. */
+  readonly connections: number
+  /** Resolves when this many requests have arrived; rejects after 5 s. */
+  received(count: number): Promise<void>
+  /** Ends hanging answers too. */
+  close(): Promise<void>
+}
+
+/** Status line and headers. Without it, the first `write` sends 200 and no headers. */
+export function head(status: number, headers: Readonly<Record<string, string>> = {}): Step {
+  return { do: 'head', status, headers }
+}
+
+/** The head of a good event stream. */
+export function sse(headers: Readonly<Record<string, string>> = {}): Step {
+  return head(200, { 'content-type': 'text/event-stream', ...headers })
+}
+
+/** A whole JSON answer. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return [head(status, { 'content-type': 'application/json', ...headers }), write(JSON.stringify(body)), end()]
+}
+
+/** Body bytes. */
+export function write(data: string | Uint8Array, cuts: Cuts = {}): Step {
+  return { do: 'write', data: typeof data === 'string' ? Buffer.from(data) : data, cuts }
+}
+
+/** Bytes past the HTTP layer, for answers that are no HTTP; only before any head. */
+export function raw(data: string | Uint8Array): Step {
+  return { do: 'raw', data: typeof data === 'string' ? Buffer.from(data) : data }
+}
+
+export function pause(milliseconds: number): Step {
+  return { do: 'pause', milliseconds }
+}
+
+/** Goes on when the test resolves (or rejects) the promise. */
+export function until(promise: Promise<unknown>): Step {
+  return { do: 'until', promise }
+}
+
+/** Silent until the client leaves or the upstream is closed. */
+export function hang(): Step {
+  return { do: 'hang' }
+}
+
+/** RST: the client sees ECONNRESET, before or after the head. */
+export function reset(): Step {
+  return { do: 'reset' }
+}
+
+/** FIN in the middle: the body is not finished as HTTP would have it. */
+export function drop(): Step {
+  return { do: 'drop' }
+}
+
+/** The body ends as HTTP would have it, whatever the events in it say. */
+export function end(): Step {
+  return { do: 'end' }
+}
+
+/** As the first step: answers without reading the request's body. */
+export function early(): Step {
+  return { do: 'early' }
+}
+
+const RECEIVE_TIMEOUT_MS = 5_000
+
+export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
+  const requests: RecordedRequest[] = []
+  const closing = new AbortController()
+  const waiters = new Set<() => void>()
+  let connections = 0
+  const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) => {
+    void answer(request, response)
+  })
+  server.on('connection', socket => {
+    connections += 1
+    socket.setNoDelay(true)
+    socket.on('error', () => {})
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+    const left = new AbortController()
+    let isBroken = false
+    response.on('close', () => {
+      resolve(response.writableFinished ? 'finished' : isBroken ? 'broken' : 'aborted')
+      left.abort()
+    })
+    const index = requests.length
+    const listed = typeof script === 'function' ? null : (script[index] ?? beyond(index))
+    const body = listed?.[0]?.do === 'early' ? Buffer.alloc(0) : await readBody(request)
+    const recorded = recordOf(request, body, outcome)
+    requests.push(recorded)
+    for (const wake of waiters) wake()
+    const steps = listed ?? (script as (request: RecordedRequest, index: number) => Answer)(recorded, index)
+    const signal = AbortSignal.any([left.signal, closing.signal])
+    for (const step of steps) {
+      if (signal.aborted) return
+      if (step.do === 'reset' || step.do === 'drop' || step.do === 'raw') isBroken = true
+      await perform(step, response, signal)
+    }
+  }
+
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    get connections() {
+      return connections
+    },
+    received: count => waitFor(() => requests.length >= count, waiters, `${count} requests`),
+    close: () =>
+      new Promise(resolve => {
+        closing.abort()
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function perform(step: Step, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  switch (step.do) {
+    case 'early':
+      return
+    case 'head':
+      response.writeHead(step.status, step.headers)
+      response.flushHeaders()
+      return
+    case 'write':
+      for (const part of cutUp(step.data, step.cuts)) {
+        if (signal.aborted) return
+        response.write(part)
+        await (step.cuts.pauseMs === undefined ? new Promise(setImmediate) : rest(step.cuts.pauseMs, signal))
+      }
+      return
+    case 'raw':
+      response.socket?.write(step.data)
+      return
+    case 'pause':
+      return rest(step.milliseconds, signal)
+    case 'until':
+      await Promise.race([step.promise.catch(() => {}), aborted(signal)])
+      return
+    case 'hang':
+      return aborted(signal)
+    case 'reset':
+      await drained(response)
+      response.socket?.resetAndDestroy()
+      return
+    case 'drop':
+      await drained(response)
+      response.socket?.end()
+      response.socket?.destroySoon()
+      return
+    case 'end':
+      response.end()
+      return
+  }
+}
+
+/** What was written has left this process, so that a break comes after it and not instead of it. */
+async function drained(response: ServerResponse): Promise<void> {
+  for (let turn = 0; turn < 100 && (response.socket?.writableLength ?? 0) > 0; turn += 1) await rest(1)
+  await rest(20)
+}
+
+async function rest(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(() => {})
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function cutUp(data: Uint8Array, { cutAt, cutEvery }: Cuts): Uint8Array[] {
+  const positions = cutAt ?? []
+  const every =
+    cutEvery === undefined
+      ? []
+      : Array.from({ length: Math.floor((data.length - 1) / cutEvery) }, (_, at) => (at + 1) * cutEvery)
+  const inner = [...positions, ...every].filter(position => position > 0 && position < data.length)
+  const edges = [0, ...inner.sort((left, right) => left - right), data.length]
+  return edges.slice(1).map((edge, index) => data.subarray(edges[index], edge))
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  } catch {
+    // The client went away while sending; what came is kept.
+  }
+  return Buffer.concat(chunks)
+}
+
+function recordOf(request: IncomingMessage, body: Buffer, outcome: Promise<Outcome>): RecordedRequest {
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    headers: request.headers,
+    body,
+    json: () => JSON.parse(body.toString('utf8')) as unknown,
+    outcome,
+  }
+}
+
+/** A status that no provider sends, so that a test with too short a script fails in plain words. */
+function beyond(index: number): Answer {
+  return json(599, {
+    error: { message: `the script has no answer for request ${index + 1}`, type: 'script_exhausted' },
+  })
+}
+
+function waitFor(isDone: () => boolean, waiters: Set<() => void>, what: string): Promise<void> {
+  if (isDone()) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      waiters.delete(wake)
+      reject(new Error(`${what} did not arrive within ${RECEIVE_TIMEOUT_MS} ms`))
+    }, RECEIVE_TIMEOUT_MS)
+    const wake = () => {
+      if (!isDone()) return
+      clearTimeout(timer)
+      waiters.delete(wake)
+      resolve()
+    }
+    waiters.add(wake)
+  })
+}

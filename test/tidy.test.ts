@@ -1,0 +1,118 @@
+/** The structure as a test: floors, no circles, file sizes, a README in each folder, no vendor names in the engine. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const LINES_MAX = 350
+
+const FLOORS: Readonly<Record<string, number>> = {
+  main: 5,
+  app: 5,
+  cli: 5,
+  http: 4,
+  dashboard: 4,
+  sandbox: 4,
+  pipeline: 3,
+  translate: 2,
+  upstream: 2,
+  ledger: 2,
+  accounts: 2,
+  payments: 2,
+  catalogue: 1,
+  formats: 1,
+  lib: 0,
+  generated: 0,
+  errors: 0,
+}
+/** Rooms of these floors may use each other. */
+const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 5])
+
+const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+function roomOf(file: string): string {
+  return (file.split('/')[1] as string).replace(/\.ts$/, '')
+}
+
+function importsOf(file: string): string[] {
+  const specifiers = [...read(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(match => match[1] as string)
+  return specifiers.map(specifier => relative(ROOT, resolve(ROOT, dirname(file), specifier)))
+}
+
+const imports = new Map(sources.map(file => [file, importsOf(file)]))
+
+test('every room has a floor', () => {
+  expect([...new Set(sources.map(roomOf))].filter(room => !(room in FLOORS))).toEqual([])
+})
+
+test('a file imports its own room and lower floors only', () => {
+  const wrong: string[] = []
+  for (const [file, targets] of imports) {
+    for (const target of targets) {
+      if (!target.startsWith('src/')) {
+        if (!target.endsWith('package.json')) wrong.push(`${file} leaves src: ${target}`)
+        continue
+      }
+      const [from, to] = [FLOORS[roomOf(file)] as number, FLOORS[roomOf(target)] as number]
+      const allowed = roomOf(file) === roomOf(target) || to < from || (to === from && OPEN_FLOORS.has(to))
+      if (!allowed) wrong.push(`${file} (floor ${from}) imports ${target} (floor ${to})`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('no file imports itself in a circle', () => {
+  const circles: string[] = []
+  const state = new Map<string, 'open' | 'done'>()
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return
+    if (state.get(file) === 'open') {
+      circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+      return
+    }
+    state.set(file, 'open')
+    for (const target of imports.get(file) ?? []) visit(target, [...path, file])
+    state.set(file, 'done')
+  }
+  for (const file of sources) visit(file, [])
+  expect(circles).toEqual([])
+})
+
+test(`no file has more than ${LINES_MAX} lines`, () => {
+  const files = [...sources, ...globSync('codegen/**/*.ts', { cwd: ROOT })].filter(file => roomOf(file) !== 'generated')
+  const long = files
+    .map(file => [file, read(file).split('\n').length - 1] as const)
+    .filter(([, lines]) => lines > LINES_MAX)
+  expect(long).toEqual([])
+})
+
+test('each folder of the engine opens with a README', () => {
+  const folders = [...new Set(sources.map(dirname))].filter(folder => folder !== 'src/generated')
+  const readmes = new Set(globSync('src/**/README.md', { cwd: ROOT }))
+  expect(folders.filter(folder => !readmes.has(`${folder}/README.md`))).toEqual([])
+})
+
+test('the engine knows rules, never model or vendor names', () => {
+  const catalogue = globSync('catalogue/families/*.yaml', { cwd: ROOT }).map(read).join('\n')
+  const ids = [...catalogue.matchAll(/\bid: ([^\s,}]+)/g)].map(match => match[1] as string)
+  const vendors = [...catalogue.matchAll(/^vendor: (\S+)/gm)].map(match => match[1] as string)
+  const families = [...catalogue.matchAll(/^family: (\S+)/gm)].map(match => match[1] as string)
+  const names = [...new Set([...ids, ...vendors, ...families])]
+  expect(names.length).toBeGreaterThan(90)
+  const engine = sources.filter(file => roomOf(file) !== 'generated')
+  const found: string[] = []
+  for (const file of engine) {
+    // Names of wire headers and of packages are not names of models.
+    const text = read(file)
+      .toLowerCase()
+      .replaceAll(/anthropic-(version|beta)/g, '')
+      .replaceAll(/gpt-tokenizer|from '[^'.][^']*'/g, '')
+    for (const name of names) {
+      if (new RegExp(`(?<![a-z0-9])${RegExp.escape(name)}(?![a-z0-9])`).test(text)) found.push(`${file}: ${name}`)
+    }
+  }
+  expect(found).toEqual([])
+})
