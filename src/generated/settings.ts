@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'c74c84aeb0931215d13d0888777be91b3fc58edce228356348f0994f5c6f8a27',
+  digest: '06d2e3f99faab95692f6c7f8e846135b62be1e57022de674a06ac4c648b378e1',
 } as const satisfies TableSettings

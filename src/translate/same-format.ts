@@ -5,6 +5,8 @@
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { requiredBetas } from './betas.ts'
+import { applyEdits } from './body-edit.ts'
 import { chatEdits, type SameFormatPlan } from './same-format-chat.ts'
 import { messagesEdits } from './same-format-messages.ts'
 import type { ChatFormat } from './translator.ts'
@@ -21,5 +23,7 @@ export interface SameFormatCall {
 /** Throws GatewayError for what the upstream is known to refuse in words that clients do not understand. */
 export function planSameFormat({ format, body, entry, target }: SameFormatCall): SameFormatPlan {
   const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax }
-  return format === 'messages' ? { edits: messagesEdits(body, facts), hidesUsageChunk: false } : chatEdits(body, facts)
+  if (format === 'chat_completions') return chatEdits(body, facts)
+  const edits = messagesEdits(body, facts)
+  return { edits, hidesUsageChunk: false, betas: requiredBetas(applyEdits(body, edits), target.dialect) }
 }
