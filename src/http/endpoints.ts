@@ -41,6 +41,15 @@ export const OTHER_ROUTES: readonly RouteFacts[] = [
   },
 ]
 
+/** Methods that a path takes; none for a path that does not exist. */
+export function methodsOf(path: string): readonly string[] {
+  const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  const found = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => {
+    return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
+  })
+  return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
+}
+
 const TAILS = [
   '/messages/count_tokens',
   '/messages',
