@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect } from './types.ts'
+import type { Dialect, Rule } from './types.ts'
 
 const dialect_00578c7f4321 = {
   maxTokensField: 'max_tokens',
@@ -301,8 +301,6 @@ const dialect_21f861b8a2fb = {
   onUnsupported: 'strip',
 } as const satisfies Dialect
 
-<<<<<<< HEAD
-=======
 const dialect_32b43dbd4f02 = {
   maxTokensField: 'max_tokens',
   maxTokensDefault: 0,
@@ -2518,7 +2516,6 @@ const rules_c7283b0bfa8c = [
   { op: 'drop', path: '/tools/*/eager_input_streaming' },
 ] as const satisfies readonly Rule[]
 
->>>>>>> translate
 /** Every entry, sorted by id. */
 export const ENTRIES = [
   {
@@ -4717,13 +4714,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-fable-5',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_7ac6c230c065,
-        rules: [],
-=======
         dialect: dialect_bf3754ec2583,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4753,13 +4745,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-haiku-4-5-20251001-v1:0',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_036bb3d3f3d1,
-        rules: [],
-=======
         dialect: dialect_4424e46e2086,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4789,13 +4776,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-opus-4-5-20251101-v1:0',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_036bb3d3f3d1,
-        rules: [],
-=======
         dialect: dialect_ebbe9b70f1ad,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4825,13 +4807,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-opus-4-6-v1',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_036bb3d3f3d1,
-        rules: [],
-=======
         dialect: dialect_0cfeb74e691e,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4861,13 +4838,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-opus-4-7',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_7ac6c230c065,
-        rules: [],
-=======
         dialect: dialect_6bcc707e4c45,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4897,13 +4869,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-opus-4-8',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_7ac6c230c065,
-        rules: [],
-=======
         dialect: dialect_42cfeeb2e6e4,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4933,13 +4900,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-opus-5',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_7ac6c230c065,
-        rules: [],
-=======
         dialect: dialect_b7acd92a335d,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -4969,13 +4931,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_036bb3d3f3d1,
-        rules: [],
-=======
         dialect: dialect_4424e46e2086,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -5005,13 +4962,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-sonnet-4-6',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_036bb3d3f3d1,
-        rules: [],
-=======
         dialect: dialect_fbc667fad116,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },
@@ -5041,13 +4993,8 @@ export const ENTRIES = [
         model: 'global.anthropic.claude-sonnet-5',
         weight: 0,
         standard: 'messages',
-<<<<<<< HEAD
-        dialect: dialect_7ac6c230c065,
-        rules: [],
-=======
         dialect: dialect_42cfeeb2e6e4,
         rules: rules_c7283b0bfa8c,
->>>>>>> translate
       },
     ],
   },

@@ -18,9 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-<<<<<<< HEAD
-  digest: 'd823550b24d31a1a0009a78f6a4cb06b0c73e0fa37217c2fcad7656309b0cd88',
-=======
   digest: '06d2e3f99faab95692f6c7f8e846135b62be1e57022de674a06ac4c648b378e1',
->>>>>>> translate
 } as const satisfies TableSettings

@@ -1,7 +1,7 @@
 /** Every route of the gateway: method, path, how it authenticates, what it is for. */
 
 import type { Endpoint } from '../generated/types.ts'
-import type { ChatFormat } from '../pipeline/prepare.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 
 /** `key`: an API key. `none`: public. */
 export type RouteAuthentication = 'key' | 'none'
