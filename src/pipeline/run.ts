@@ -47,7 +47,7 @@ export function runChatCall(
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
     scope.account.resolved(resolution)
-    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution))
+    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry, mappedFrom } = resolution
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
