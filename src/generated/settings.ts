@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'd823550b24d31a1a0009a78f6a4cb06b0c73e0fa37217c2fcad7656309b0cd88',
+  digest: '064f3cbb5a17bbe992c28c3b41b1a8a461ecf3cce711a8eee79eccc239e73426',
 } as const satisfies TableSettings
