@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 
 export interface WholeReply {
   readonly text: string

@@ -3,18 +3,20 @@
 import { GatewayError } from '../errors.ts'
 import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
 import type { TokenUsage, UsageFacts } from '../formats/usage.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
-import { type Dispatched, dispatch } from './dispatch.ts'
+import { type Attempt, type Dispatched, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { holdFirstEvent } from './first-event.ts'
 import { type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
@@ -76,7 +78,10 @@ export async function runChatCall(
 function send<Received>(
   open: OpenCall,
   format: ChatFormat,
-  options: { signal: AbortSignal; receive: (reply: UpstreamReply) => Promise<Received> },
+  options: {
+    signal: AbortSignal
+    receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>
+  },
 ): Promise<Dispatched<PreparedCall, Received>> {
   const { services, call, body, resolution, headers } = open
   const { entry } = resolution
@@ -97,7 +102,8 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   const { services, client, account, resolution, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const receive = (reply: UpstreamReply) => readWhole(reply, format, services.limits.replyBytesMax)
+  const receive = (reply: UpstreamReply, { upstream }: Attempt<PreparedCall>) =>
+    readWhole(reply, format, { bytesMax: services.limits.replyBytesMax, secrets: upstream.credentials.secrets })
   const { received: whole, target } = await send(open, format, { signal, receive })
   const usage =
     format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(target))
@@ -116,10 +122,22 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
   )
 }
 
-async function readWhole(reply: UpstreamReply, format: ChatFormat, bytesMax: number): Promise<WholeReply> {
+interface WholeOptions {
+  readonly bytesMax: number
+  /** Texts that must never be shown. */
+  readonly secrets: readonly string[]
+}
+
+async function readWhole(
+  reply: UpstreamReply,
+  format: ChatFormat,
+  { bytesMax, secrets }: WholeOptions,
+): Promise<WholeReply> {
   const whole = await readReply(reply, bytesMax)
   const isReply = format === 'messages' ? whole.json.type === 'message' : Array.isArray(whole.json.choices)
   if (isReply && !whole.json.error) return whole
+  const error = readUpstreamErrorValue(whole.json, secrets)
+  if (error !== null) throw gatewayErrorOf(error)
   throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
 }
 
@@ -129,7 +147,9 @@ function usageFactsOf(target: UpstreamTarget): UsageFacts {
 
 async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger): Promise<void> {
   const { services, client, account, headers } = open
-  const receive = async (reply: UpstreamReply) => refuseUnlessEventStream(reply)
+  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
+  const receive = (reply: UpstreamReply, { upstream }: Attempt<PreparedCall>) =>
+    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: upstream.credentials.secrets })
   const { received: upstream, target } = await send(open, format, { signal: client.gone, receive })
   const stream = passThrough(open, target, format)
   await relayStream({
@@ -142,12 +162,6 @@ async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger)
     ping: PINGS[format],
     settle: end => account.close(resultOf(open, stream, end)),
   })
-}
-
-function refuseUnlessEventStream(reply: UpstreamReply): UpstreamReply {
-  if (reply.header('content-type').includes('text/event-stream')) return reply
-  reply.abort()
-  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
 
 function passThrough(open: OpenCall, target: UpstreamTarget, format: ChatFormat): ReplyStream {
