@@ -5,7 +5,10 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help install run generate check test
+.PHONY: help install run generate check test price-diff price-diff-comment
+
+# How findings are printed: text, github (annotations on a pull request) or json.
+FORMAT ?= text
 
 help: ## List the targets
 	@grep -hE '^[a-z][a-z0-9-]*:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ sub(/:.*/, "", $$1); printf "  %-14s %s\n", $$1, $$2 }'
@@ -23,10 +26,18 @@ generate: install ## Turn the catalogue into src/generated/
 	@node codegen/main.ts generate
 
 check: install ## Validate the catalogue, compare generated files, types, lint, structure
-	@node codegen/main.ts check
+	@node codegen/main.ts check --format $(FORMAT)
 	@tsc --noEmit
 	@biome check --error-on-warnings .
-	@vitest run --silent=passed-only test/tidy.test.ts
+	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
+
+price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
+	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
+
+price-diff-comment: install ## Post the price diff on a pull request: BASE=ref PULL_REQUEST=number (needs gh)
+	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; \
+	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
+	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md; rm -f .price-diff.md; exit $$status
 
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only

@@ -58,6 +58,7 @@ export const CODES = {
   'successor-unknown': error('A successor that is not an entry.'),
   'successor-unfit': error('A successor that retires itself, or is of another kind.'),
   'date-order': error('A retirement before the warning.'),
+  'acknowledgement-stale': error('An acknowledgement of a price that is not in force.'),
   // Upstreams
   'unknown-upstream': error('A target at an upstream that is not in upstreams.yaml.'),
   'unused-upstream': warning('An upstream that no entry uses.'),
@@ -70,6 +71,7 @@ export const CODES = {
   'insecure-url': error('An address without TLS.'),
   // Rules
   'rule-billed': error('A rule that touches a field that is billed or metered.'),
+  'rule-star': error('A move to more places than it comes from.'),
   'rule-shadowed': error('A rule whose effect a later rule undoes.'),
   // Generated files
   stale: error('A generated file that does not agree with its sources.'),

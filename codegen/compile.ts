@@ -16,17 +16,30 @@ export interface Compiled {
   readonly view: CatalogueView
 }
 
-export interface Compiler {
-  readonly schemas: Schemas
-  compile(texts: readonly SourceText[]): Compiled
+export interface CompileOptions {
+  /** Makes tables even where only checks across files fail, for reading catalogues of other times. */
+  readonly lenient: boolean
 }
 
-/** Reads the schemas once; each `compile` is independent of the others. */
-export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
+export interface Compiler {
+  readonly schemas: Schemas
+  compile(texts: readonly SourceText[], options?: CompileOptions): Compiled
+}
+
+let own: Compiler | undefined
+
+/** The compiler for the project's own schemas; they do not change while a process lives. */
+export function ownCompiler(): Compiler {
+  own ??= createCompiler(readSchemas())
+  return own
+}
+
+/** Each `compile` is independent of the others. */
+export function createCompiler(schemas: Schemas): Compiler {
   const validators = compileValidators(schemas)
   return {
     schemas,
-    compile(texts) {
+    compile(texts, options = { lenient: false }) {
       const findings: Finding[] = []
       const files = sortOut(texts, findings)
       const all = [files.catalogue, files.upstreams, ...files.families].filter(file => file !== undefined)
@@ -36,9 +49,11 @@ export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
       for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
       const view = viewCatalogue(files)
       const isReadable = all.every(file => file.value !== undefined)
+      const isValid = isReadable && !findings.some(isError)
       if (isReadable) findings.push(...checkCatalogue(view))
       const sorted = sortFindings(findings)
-      if (sorted.some(isError) || files.catalogue === undefined || files.upstreams === undefined) {
+      const isSound = options.lenient ? isValid && hasItsUpstreams(view) : !sorted.some(isError)
+      if (!isSound || files.catalogue === undefined || files.upstreams === undefined) {
         return { findings: sorted, tables: null, view }
       }
       const sources = {
@@ -51,6 +66,10 @@ export function createCompiler(schemas: Schemas = readSchemas()): Compiler {
       return { findings: sorted, tables: resolveTables(sources, schemas), view }
     },
   }
+}
+
+function hasItsUpstreams(view: CatalogueView): boolean {
+  return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
 /** Which file is which, by its path below the catalogue folder. */

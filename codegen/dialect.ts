@@ -4,8 +4,16 @@ import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
 
+/** Keys come from schemas, so there are few. */
+const camelCased = new Map<string, string>()
+
 export function camelCase(key: string): string {
-  return key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+  let cased = camelCased.get(key)
+  if (cased === undefined) {
+    cased = key.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+    camelCased.set(key, cased)
+  }
+  return cased
 }
 
 /**

@@ -5,27 +5,33 @@ import { join } from 'node:path'
 import Handlebars from 'handlebars'
 import type { Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
+import { renderDocs } from './docs.ts'
 import { compareText } from './findings.ts'
 import { literal } from './literal.ts'
 import type { Schemas } from './schemas.ts'
 import { renderTypes } from './types.ts'
 
 export interface GeneratedFile {
-  /** Below src/generated/. */
-  readonly name: string
+  /** Below the project's folder. */
+  readonly path: string
   readonly text: string
 }
+
+export const GENERATED_FOLDER = 'src/generated'
 
 const BANNER = '// Generated from catalogue/ and schemas/ by `make generate`; change those instead.'
 const templates = join(import.meta.dirname, 'templates')
 
 export async function renderFiles(tables: Tables, schemas: Schemas): Promise<GeneratedFile[]> {
-  return [...renderTables(tables), { name: 'types.ts', text: `${BANNER}\n\n${await renderTypes(schemas)}` }].toSorted(
-    (a, b) => compareText(a.name, b.name),
-  )
+  const types = `${BANNER}\n\n${await renderTypes(schemas)}`
+  return [
+    ...renderTables(tables),
+    { path: `${GENERATED_FOLDER}/types.ts`, text: types },
+    { path: 'docs/catalogue.md', text: renderDocs(schemas) },
+  ].toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/** The tables alone, without the types (which depend on the schemas only). */
+/** The tables alone; types and documentation depend on the schemas only. */
 export function renderTables(tables: Tables): GeneratedFile[] {
   const dialects = new Names('dialect')
   const rules = new Names('rules')
@@ -51,7 +57,7 @@ export function renderTables(tables: Tables): GeneratedFile[] {
   return Object.entries(contexts).map(([name, context]) => {
     const source = readFileSync(join(templates, `${name}.hbs`), 'utf8')
     const template = Handlebars.compile(source, { noEscape: true, strict: true })
-    return { name: `${name}.ts`, text: template({ ...context, banner: BANNER }) }
+    return { path: `${GENERATED_FOLDER}/${name}.ts`, text: template({ ...context, banner: BANNER }) }
   })
 }
 

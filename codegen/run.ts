@@ -1,75 +1,56 @@
 /** Dispatches the verbs of the catalogue's command line. */
 
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { createCompiler } from './compile.ts'
-import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from './findings.ts'
-import { compareFiles, writeFiles } from './generate.ts'
-import { renderFiles } from './render.ts'
-import { readCatalogue } from './source.ts'
+import { type Project, UsageError } from './project.ts'
 
 export interface Output {
   out(text: string): void
   err(text: string): void
 }
 
+type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
+
+/** Each verb is loaded when it is called: most need a part of the program only. */
+const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
+  generate: async () => (await import('./verbs/generate.ts')).generate,
+  check: async () => (await import('./verbs/generate.ts')).check,
+  list: async () => (await import('./verbs/list.ts')).list,
+  add: async () => (await import('./verbs/add.ts')).add,
+  'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
+  diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
+}
+
+const USAGE = `usage: node codegen/main.ts <verb> [--json]
+  generate
+      Turn catalogue/ into src/generated/ and docs/catalogue.md.
+  check [--format text|github|json]
+      Validate the catalogue and compare what is generated with what is committed.
+  list [--channel | --endpoint | --capability | --family | --vendor | --per | --upstream WORD]
+      The entries as a table.
+  add ID --like ENTRY --price VND [--per mtok|request|image] [--name NAME] [--via UPSTREAM] [--model UPSTREAM_MODEL]
+         [--released DATE] [--dry-run]
+      Write an entry (and its model, when it is new) beside a like one, and generate.
+  price-diff BASE [--usage FILE.csv] [--threshold PERCENT]
+      What the catalogue changes against a commit, a branch or a folder; fails on large changes that are not acknowledged.`
+
 const root = join(import.meta.dirname, '..')
-const USAGE = `usage: node codegen/main.ts <verb>
-  generate                       turn catalogue/ into src/generated/
-  check [--format text|github|json]   validate and compare with what is committed`
 
 /** Returns the exit status: 0, or 1 when something must be mended, or 2 for a wrong call. */
-export async function run(argv: readonly string[], output: Output): Promise<number> {
-  const [verb, ...rest] = argv
+export async function run(argv: readonly string[], output: Output, project: Project = { root }): Promise<number> {
+  const [name = '', ...args] = argv
+  const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  if (load === undefined) {
+    const isAsked = ['help', '--help', '-h'].includes(name)
+    if (isAsked) output.out(USAGE)
+    else output.err(USAGE)
+    return isAsked ? 0 : 2
+  }
   try {
-    if (verb === 'generate') return await generate(output)
-    if (verb === 'check') return await check(rest, output)
+    const verb = await load()
+    return await verb(project, args, output)
   } catch (error) {
-    if (!(error instanceof TypeError && 'code' in error)) throw error
+    if (!(error instanceof UsageError)) throw error
     output.err(error.message)
     return 2
   }
-  output.err(USAGE)
-  return 2
-}
-
-async function generate(output: Output): Promise<number> {
-  const compiler = createCompiler()
-  const { tables, findings } = compiler.compile(readCatalogue(join(root, 'catalogue'), 'catalogue'))
-  if (findings.length > 0) output.err(formatFindings(findings, 'text'))
-  if (tables === null) {
-    output.err(summary(findings))
-    return 1
-  }
-  const touched = writeFiles(join(root, 'src/generated'), await renderFiles(tables, compiler.schemas))
-  const written = touched.length === 0 ? 'nothing changed' : `wrote ${touched.join(', ')}`
-  output.out(`${tables.entries.length} entries, ${tables.upstreams.length} upstreams: ${written}`)
-  return 0
-}
-
-async function check(rest: readonly string[], output: Output): Promise<number> {
-  const { values } = parseArgs({ args: [...rest], options: { format: { type: 'string', default: 'text' } } })
-  const format = values.format as FindingFormat
-  if (!['text', 'github', 'json'].includes(format)) {
-    output.err('--format must be text, github or json')
-    return 2
-  }
-  const compiler = createCompiler()
-  const compiled = compiler.compile(readCatalogue(join(root, 'catalogue'), 'catalogue'))
-  const { tables } = compiled
-  const stale =
-    tables === null
-      ? []
-      : compareFiles(join(root, 'src/generated'), 'src/generated', await renderFiles(tables, compiler.schemas))
-  const findings = sortFindings([...compiled.findings, ...stale])
-  if (format === 'json' || findings.length > 0) output.out(formatFindings(findings, format))
-  const failed = findings.some(isError)
-  if (format === 'text') output.err(failed ? summary(findings) : `${tables?.entries.length ?? 0} entries are in order`)
-  return failed ? 1 : 0
-}
-
-function summary(findings: readonly Finding[]): string {
-  const errors = findings.filter(isError).length
-  const warnings = findings.length - errors
-  return `${errors} ${errors === 1 ? 'error' : 'errors'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
 }

@@ -22,6 +22,8 @@ export interface Schema {
   maximum?: number
   pattern?: string
   tsType?: string
+  /** For the documentation: what a number counts. */
+  unit?: string
   $ref?: string
   $id?: string
   [keyword: string]: unknown
@@ -59,6 +61,7 @@ export function compileValidators(schemas: Schemas): Validators {
     allowUnionTypes: true,
   })
   ajv.addKeyword('tsType')
+  ajv.addKeyword('unit')
   for (const name of ['common', 'dialect', 'rule', 'family', 'upstreams', 'catalogue'] as const) {
     ajv.addSchema(schemas[name])
   }

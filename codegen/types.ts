@@ -72,6 +72,7 @@ const LEFT_OUT = new Set([
   'anyOf',
   'examples',
   'pattern',
+  'unit',
 ])
 const VERBATIM = new Set(['enum', 'const', 'default', 'required', 'title', 'description', 'tsType', 'type'])
 

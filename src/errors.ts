@@ -32,16 +32,22 @@ export const ERRORS = {
     message: 'This model is not in the catalogue.',
     final: true,
   },
-  conversion_unavailable: {
-    status: 400,
-    type: 'invalid_request_error',
-    message: 'This model is served in the other chat format only.',
-    final: true,
-  },
   upstream_refused: {
     status: 400,
     type: 'invalid_request_error',
     message: 'The model refused the request.',
+    final: true,
+  },
+  thread_unsupported: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'Message threads are not available with this model; send the whole conversation.',
+    final: true,
+  },
+  thread_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'There is no such message thread; send the whole conversation.',
     final: true,
   },
   authentication_failed: {

@@ -2,7 +2,8 @@
 
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
-import { checkCounts, checkEntries, checkFamilies, checkPrices } from './entries.ts'
+import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
+import { checkAcknowledgements, checkPrices } from './prices.ts'
 import { checkAliases, checkDeprecations, checkFallback } from './references.ts'
 import { checkRules } from './rules.ts'
 import { checkHosts, checkTargets } from './upstreams.ts'
@@ -12,6 +13,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkEntries,
   checkPrices,
   checkCounts,
+  checkAcknowledgements,
   checkAliases,
   checkFallback,
   checkDeprecations,

@@ -3,8 +3,6 @@
 import { isStandard, KINDS, PER_CALL_PREFIX, prefixOf } from '../standards.ts'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type ModelView, type Report } from '../view.ts'
 
-const OUTLIER_RATIO = 10
-
 export function checkFamilies(view: CatalogueView, report: Report): void {
   const seen = new Map<string, string>()
   for (const family of view.families) {
@@ -158,54 +156,6 @@ function checkLimits(entry: EntryView, report: Report): void {
       `write at most ${context}`,
     )
   }
-}
-
-export function checkPrices(view: CatalogueView, report: Report): void {
-  const floors = asRecord(view.settings.floors)
-  const neighbours = new Map<string, number[]>()
-  for (const entry of view.entries) {
-    if (entry.price === undefined) continue
-    for (const key of [entry.price.per, `${entry.price.per} ${entry.model.family.name}`]) {
-      const list = neighbours.get(key)
-      if (list === undefined) neighbours.set(key, [entry.price.vnd])
-      else list.push(entry.price.vnd)
-    }
-  }
-  const medians = new Map(
-    [...neighbours].map(([key, prices]) => [key, { count: prices.length, median: medianOf(prices) }]),
-  )
-  for (const entry of view.entries) {
-    if (entry.price === undefined || entry.price.vnd <= 0) continue
-    const { vnd, per } = entry.price
-    const floor = asNumber(floors[per])
-    if (floor !== undefined && vnd < floor) {
-      report(
-        entry,
-        ['price', 'vnd'],
-        'price-floor',
-        `${vnd} VND per ${per} is below the floor of ${floor}`,
-        `write at least ${floor}, or lower \`floors\` in catalogue.yaml`,
-      )
-      continue
-    }
-    const family = medians.get(`${per} ${entry.model.family.name}`)
-    const group = family !== undefined && family.count >= 3 ? family : medians.get(per)
-    if (group === undefined || group.count < 3) continue
-    const ratio = vnd / group.median
-    if (ratio >= OUTLIER_RATIO || ratio <= 1 / OUTLIER_RATIO) {
-      report(
-        entry,
-        ['price', 'vnd'],
-        'price-outlier',
-        `${vnd} VND per ${per} is far from its neighbours at about ${group.median}`,
-        'make sure that no digit is missing or too many',
-      )
-    }
-  }
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
 export function checkCounts(view: CatalogueView, report: Report): void {

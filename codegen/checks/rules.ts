@@ -47,6 +47,7 @@ export function checkRules(view: CatalogueView, report: Report): void {
   }
   for (const [rule, use] of uses) {
     checkBilled(rule, report)
+    checkStars(rule, report)
     const shadow = use.shadows[0]
     if (shadow === undefined || use.shadows.length < use.chains) continue
     const place = shadow.file.locate(shadow.path)
@@ -89,6 +90,21 @@ function checkBilled(rule: RuleView, report: Report): void {
       )
     }
   }
+}
+
+function checkStars(rule: RuleView, report: Report): void {
+  const count = (key: string) =>
+    asText(rule.value[key])
+      .split('/')
+      .filter(step => step === '*').length
+  if (rule.value.op !== 'move' || count('to') <= count('from')) return
+  report(
+    rule,
+    ['to'],
+    'rule-star',
+    'the goal has a `*` that the source does not give',
+    'use at most as many `*` in `to` as in `from`',
+  )
 }
 
 /** Whether one pointer is the other, or lies above or below it, with `*` for any step. */

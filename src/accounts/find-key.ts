@@ -46,9 +46,9 @@ interface Row {
 
 interface Question {
   readonly hashes: readonly Uint8Array[]
-  readonly deadline: number
   readonly resolve: (found: FoundKey | null) => void
   readonly reject: (error: Error) => void
+  expired: boolean
 }
 
 /** Look-ups that arrive together go in one statement. */
@@ -67,19 +67,23 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   let failures = 0
   const lanes = createLanes<Question>({ lanes: lanesMax, batchMax, laneOf: () => next++, run })
 
-  async function run(batch: Question[]): Promise<Again<Question>> {
+  let lastFault: unknown = 'Postgres did not answer in time'
+
+  async function run(taken: Question[]): Promise<Again<Question>> {
+    const batch = taken.filter(question => !question.expired)
+    if (batch.length === 0) return NOTHING_AGAIN
     try {
       const found = await findKeys(pool, batch)
       failures = 0
       for (const [index, question] of batch.entries()) question.resolve(found.get(index) ?? null)
       return NOTHING_AGAIN
     } catch (error) {
-      const retry = classifyFault(error) !== 'bug'
-      const pauseMs = backoffMs(++failures, 250)
-      const soon = performance.now() + pauseMs
-      const items = batch.filter(question => retry && soon < question.deadline)
-      for (const question of batch) if (!items.includes(question)) question.reject(unavailable(error))
-      return { items, pauseMs }
+      lastFault = error
+      if (classifyFault(error) === 'bug') {
+        for (const question of batch) question.reject(unavailable(error))
+        return NOTHING_AGAIN
+      }
+      return { items: batch.filter(question => !question.expired), pauseMs: backoffMs(++failures, 250) }
     }
   }
 
@@ -87,9 +91,14 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
     find(hashes) {
       if (hashes.length === 0) return Promise.resolve(null)
       if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many look-ups wait'))
-      return new Promise((resolve, reject) => {
-        lanes.push({ hashes, deadline: performance.now() + retryMs, resolve, reject })
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<FoundKey | null>()
+      const question: Question = { hashes, resolve, reject, expired: false }
+      const timer = setTimeout(() => {
+        question.expired = true
+        reject(unavailable(lastFault))
+      }, retryMs)
+      lanes.push(question)
+      return promise.finally(() => clearTimeout(timer))
     },
     close: () => pool.close(),
   }

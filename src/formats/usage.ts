@@ -19,9 +19,9 @@ export interface TokenUsage {
 /** What the dialect says about an upstream's usage object; a resolved dialect fits. */
 export interface UsageFacts {
   /** Further pointers into `usage` that hold cached input tokens. */
-  readonly usage_cached_paths?: readonly string[]
+  readonly usageCachedPaths?: readonly string[]
   /** total_less_prompt: `completion_tokens` leaves reasoning out; the output is `total_tokens` less `prompt_tokens`. */
-  readonly usage_output?: 'completion' | 'total_less_prompt'
+  readonly usageOutput?: 'completion' | 'total_less_prompt'
 }
 
 /** A token count as a whole number; 0 for null, text, NaN, infinities and negative numbers. */

@@ -108,14 +108,20 @@ export type UpstreamId =
   | 'zhipuai'
 
 /** The tables may only name what exists: anything else does not compile. */
-export type TableEntry = ModelEntry & {
+export interface TableEntry extends ModelEntry {
   readonly id: EntryId
-  readonly upstreams: readonly (UpstreamTarget & { readonly via: UpstreamId })[]
+  readonly upstreams: readonly TableTarget[]
 }
 
-export type TableUpstream = Upstream & { readonly id: UpstreamId }
+export interface TableTarget extends UpstreamTarget {
+  readonly via: UpstreamId
+}
 
-export type TableSettings = CatalogueSettings & {
+export interface TableUpstream extends Upstream {
+  readonly id: UpstreamId
+}
+
+export interface TableSettings extends CatalogueSettings {
   readonly fallback: EntryId
   readonly aliases: Readonly<Record<string, EntryId>>
 }

@@ -38,7 +38,7 @@ export interface Catalogue {
 export interface CatalogueFile {
   /** The service's own name. The headers `x-<service>-…`, the channel prefix `<service>/` and the key prefix `sk-<service>-` follow from it. */
   readonly service: string
-  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  /** The entry that takes chat calls for a name that is neither an entry nor an alias. */
   readonly fallback: string
   /** Further names that clients send, each with the entry it means. */
   readonly aliases: {
@@ -48,6 +48,12 @@ export interface CatalogueFile {
   readonly defaults: DefaultFacts
   readonly floors: FloorFacts
   readonly counts: CountFacts
+  /**
+   * Price changes beyond the threshold of `price-diff` that are meant. Leave each out once it has shipped.
+   *
+   * @maxItems 200
+   */
+  readonly acknowledged?: readonly AcknowledgementFacts[]
 }
 
 /** Values for what a model does not say itself. */
@@ -64,22 +70,39 @@ export interface DefaultFacts {
 
 /** Lowest price allowed per unit, in VND: a typing error below it does not ship. */
 export interface FloorFacts {
-  /** Whole dong. */
+  /** Per 1,000,000 tokens. */
   readonly mtok: number
-  /** Whole dong. */
+  /** Per call. */
   readonly request: number
-  /** Whole dong. */
+  /** Per image. */
   readonly image: number
 }
 
 /** How many entries there must be: a line lost in a merge does not ship. */
 export interface CountFacts {
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries in all. */
   readonly entries: number
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries on the AWS channel. */
   readonly aws: number
-  /** Entries in all, on the AWS channel, and under `req/`. */
+  /** Entries under `req/`, images and speech among them. */
   readonly per_call: number
+}
+
+/** One price change that is meant. */
+export interface AcknowledgementFacts {
+  /** The entry, alias or `fallback` whose price changes. */
+  readonly name: string
+  readonly price: Price
+  /** Why, for whoever reads the change. */
+  readonly reason: string
+}
+
+/** What a client pays. Never inherited: every entry states its own. */
+export interface Price {
+  /** Whole dong, digits only. */
+  readonly vnd: number
+  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
+  readonly per: ("mtok" | "request" | "image")
 }
 
 /** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never stand here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
@@ -188,7 +211,9 @@ export interface TimeoutFacts {
 export interface DialectFacts {
   /** Field of a chat request that caps the output. */
   readonly max_tokens_field?: ("max_tokens" | "max_completion_tokens")
-  /** Role that carries instructions in a chat request. */
+  /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
+  readonly max_tokens_default?: number
+  /** Role that carries instructions in a chat request. system: the developer role is refused. */
   readonly system_role?: ("system" | "developer")
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly mid_system?: ("keep" | "hoist" | "user_text")
@@ -196,7 +221,7 @@ export interface DialectFacts {
   readonly alternate_roles?: boolean
   /** `string`: the upstream wants plain strings wherever a content holds text only. */
   readonly text_content?: ("parts" | "string")
-  /** Which sampling parameters are accepted (temperature, top_p, penalties, logit_bias, logprobs). */
+  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. */
   readonly sampling?: ("full" | "none" | "temperature_xor_top_p" | "none_when_thinking")
   /** Highest temperature accepted; higher values are clamped. */
   readonly temperature_max?: number
@@ -206,71 +231,109 @@ export interface DialectFacts {
   readonly stop_max?: number
   /** How reasoning is asked for. */
   readonly reasoning?: {
-    /** none: the model takes no reasoning parameter. thinking_type: `thinking: {type}` of a chat request, with `reasoning_effort` where `levels` are given. budget: `thinking: {type: enabled, budget_tokens}`. adaptive: `thinking: {type: adaptive}` with `output_config.effort`. */
+    /** none: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
     readonly parameter?: ("none" | "reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive")
-    /** Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. */
+    /**
+     * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top.
+     *
+     * @maxItems 7
+     */
     readonly levels?: readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[]
-    /** Whether reasoning can be switched off. up_to_high: refused together with an effort above high. */
+    /** The model reasons when the request does not say. */
+    readonly on_by_default?: boolean
+    /** Whether reasoning can be switched off. no: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
     readonly off?: ("yes" | "no" | "up_to_high")
+    /** Reasoning text is left out of replies unless `thinking.display` asks for it. */
+    readonly display?: boolean
     /** `budget_tokens` is accepted where the parameter is adaptive. */
     readonly budget_accepted?: boolean
+    /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
+    readonly budget_field?: ("none" | "thinking_budget")
     /** Reasoning must be off when the call is not streamed. */
     readonly stream_only?: boolean
     /** explicit_none: function tools need `reasoning_effort: none` to be sent. */
     readonly with_tools?: ("yes" | "explicit_none")
-    /** Thinking budget in tokens that each effort level stands for, both ways. */
+    /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
     readonly budgets?: {
+      /** For low and below. */
       readonly low?: number
+      /** For medium. */
       readonly medium?: number
+      /** For high and above. */
+      readonly high?: number
+    }
+    /** Smallest thinking budget in tokens that stands for an effort level where only levels are understood; below medium it is low. */
+    readonly budget_floors?: {
+      /** From here on medium. */
+      readonly medium?: number
+      /** From here on high. */
       readonly high?: number
     }
   }
-  /** Whether earlier reasoning goes back as `reasoning_content` in the history. */
+  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
   readonly reasoning_echo?: ("always" | "if_present" | "never")
-  /** Where a chat reply carries its reasoning. */
+  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
   readonly reasoning_field?: ("reasoning_content" | "reasoning" | "content_parts")
-  /** Whether a tool can be forced (`any`, `required`, a named tool). */
+  /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
   readonly forced_tool_choice?: ("yes" | "no" | "not_with_thinking")
   /** The flag that forbids parallel tool calls is accepted. */
   readonly parallel_tool_calls?: boolean
-  /** Longest tool name accepted. */
+  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
   readonly tool_name_max?: number
   /** What a tool name must begin with. */
   readonly tool_name_start?: ("any" | "letter")
-  /** Form of tool call ids accepted: word is [a-zA-Z0-9_-], at most 64. */
+  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
   readonly tool_id?: ("any" | "word" | "alphanumeric_9")
   /** no_meta_schema: `$schema` is removed from tool parameters. */
   readonly tool_schema?: ("pass" | "no_meta_schema")
   /** Whether `strict` on a tool is accepted where its schema qualifies. */
   readonly tool_strict?: ("pass" | "drop")
-  /** Images inside tool results. */
+  /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
   readonly tool_result_images?: ("native" | "following_user" | "placeholder")
-  /** How a JSON schema for the reply is asked for. */
+  /** Tools that the provider of the other format runs itself (web search, code execution): refused, or left out. */
+  readonly server_tools?: ("reject" | "drop")
+  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
   readonly structured_output?: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
   /** Image URLs: passed on, fetched and sent inline, or refused. */
   readonly image_url?: ("pass" | "inline" | "reject")
   /** An image sent to a model without vision: refused, or replaced by a note. */
   readonly images_unsupported?: ("reject" | "placeholder")
-  /** PDF documents: native blocks, chat file parts, their text only, or refused. */
-  readonly documents?: ("native" | "file" | "text" | "reject")
-  /** Whether a last assistant message is continued, and the flag that asks for it. */
-  readonly prefill?: ("yes" | "no" | "prefix" | "partial")
-  /** `cache_control` marks. */
+  /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+  readonly documents?: ("file" | "placeholder" | "reject")
+  /** A last assistant message: continued by the model (yes), not continued (no: refused in the messages format, plain history in a chat request), continued when its flag `prefix` or `partial` is set, or followed by a short user turn that asks to go on. */
+  readonly prefill?: ("yes" | "no" | "prefix" | "partial" | "user_turn")
+  /** `cache_control` marks in converted requests. */
   readonly cache_control?: ("pass" | "drop")
-  /** Beta flags that may go upstream; `*` means all. */
+  /**
+   * Beta flags that may go upstream; `*` means all.
+   *
+   * @maxItems 128
+   */
   readonly betas?: readonly string[]
-  /** Further pointers into `usage` that hold cached input tokens. */
+  /**
+   * Further pointers into `usage` of a chat reply that hold cached input tokens.
+   *
+   * @maxItems 16
+   */
   readonly usage_cached_paths?: readonly string[]
-  /** Field of a chat request that carries the end user's id. */
+  /** Output tokens of a chat reply. total_less_prompt: `completion_tokens` leaves reasoning out, so the output is the total less the prompt. */
+  readonly usage_output?: ("completion" | "total_less_prompt")
+  /** Field of a chat request that carries the end user's id. none: it is left out, in the messages format too. */
   readonly user_field?: ("user" | "safety_identifier" | "user_id" | "none")
   /** Longest end user id accepted; longer ones are hashed. */
   readonly user_max?: number
+  /** Characters of an end user id: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+  readonly user_characters?: ("any" | "word")
   /** `stream_options.include_usage` is accepted. */
   readonly stream_options?: boolean
-  /** extra_content: tool calls carry a signature that must come back with the same call. */
-  readonly thought_signature?: ("none" | "extra_content")
+  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
+  readonly thought_signature_path?: string
+  /** Signature that is accepted for calls which another model made; empty: none is sent. */
+  readonly thought_signature_placeholder?: string
   /** Message threads are accepted. */
   readonly thread?: boolean
+  /** A reasoning parameter that the model does not take: left out or brought to what the model has, or refused with the 400 from which coding agents recover. */
+  readonly on_unsupported?: ("strip" | "refuse")
 }
 
 /** Writes a value, whatever was there. Missing parents are made; `*` reaches existing members only. */
@@ -489,14 +552,6 @@ export interface EntryFacts {
   readonly upstream: UpstreamFacts
 }
 
-/** What a client pays. Never inherited: every entry states its own. */
-export interface Price {
-  /** Whole dong, digits only. */
-  readonly vnd: number
-  /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
-  readonly per: ("mtok" | "request" | "image")
-}
-
 /** The generated tables that the engine reads. */
 export interface Tables {
   readonly entries: readonly ModelEntry[]
@@ -571,7 +626,9 @@ export interface UpstreamTarget {
 export interface Dialect {
   /** Field of a chat request that caps the output. */
   readonly maxTokensField: ("max_tokens" | "max_completion_tokens")
-  /** Role that carries instructions in a chat request. */
+  /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
+  readonly maxTokensDefault: number
+  /** Role that carries instructions in a chat request. system: the developer role is refused. */
   readonly systemRole: ("system" | "developer")
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly midSystem: ("keep" | "hoist" | "user_text")
@@ -579,7 +636,7 @@ export interface Dialect {
   readonly alternateRoles: boolean
   /** `string`: the upstream wants plain strings wherever a content holds text only. */
   readonly textContent: ("parts" | "string")
-  /** Which sampling parameters are accepted (temperature, top_p, penalties, logit_bias, logprobs). */
+  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. */
   readonly sampling: ("full" | "none" | "temperature_xor_top_p" | "none_when_thinking")
   /** Highest temperature accepted; higher values are clamped. */
   readonly temperatureMax: number
@@ -588,75 +645,115 @@ export interface Dialect {
   /** Most stop sequences accepted; 0: the parameter is refused. */
   readonly stopMax: number
   readonly reasoning: DialectReasoning
-  /** Whether earlier reasoning goes back as `reasoning_content` in the history. */
+  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
   readonly reasoningEcho: ("always" | "if_present" | "never")
-  /** Where a chat reply carries its reasoning. */
+  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
   readonly reasoningField: ("reasoning_content" | "reasoning" | "content_parts")
-  /** Whether a tool can be forced (`any`, `required`, a named tool). */
+  /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
   readonly forcedToolChoice: ("yes" | "no" | "not_with_thinking")
   /** The flag that forbids parallel tool calls is accepted. */
   readonly parallelToolCalls: boolean
-  /** Longest tool name accepted. */
+  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
   readonly toolNameMax: number
   /** What a tool name must begin with. */
   readonly toolNameStart: ("any" | "letter")
-  /** Form of tool call ids accepted: word is [a-zA-Z0-9_-], at most 64. */
+  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
   readonly toolId: ("any" | "word" | "alphanumeric_9")
   /** no_meta_schema: `$schema` is removed from tool parameters. */
   readonly toolSchema: ("pass" | "no_meta_schema")
   /** Whether `strict` on a tool is accepted where its schema qualifies. */
   readonly toolStrict: ("pass" | "drop")
-  /** Images inside tool results. */
+  /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
   readonly toolResultImages: ("native" | "following_user" | "placeholder")
-  /** How a JSON schema for the reply is asked for. */
+  /** Tools that the provider of the other format runs itself (web search, code execution): refused, or left out. */
+  readonly serverTools: ("reject" | "drop")
+  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
   readonly structuredOutput: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
   /** Image URLs: passed on, fetched and sent inline, or refused. */
   readonly imageUrl: ("pass" | "inline" | "reject")
   /** An image sent to a model without vision: refused, or replaced by a note. */
   readonly imagesUnsupported: ("reject" | "placeholder")
-  /** PDF documents: native blocks, chat file parts, their text only, or refused. */
-  readonly documents: ("native" | "file" | "text" | "reject")
-  /** Whether a last assistant message is continued, and the flag that asks for it. */
-  readonly prefill: ("yes" | "no" | "prefix" | "partial")
-  /** `cache_control` marks. */
+  /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+  readonly documents: ("file" | "placeholder" | "reject")
+  /** A last assistant message: continued by the model (yes), not continued (no: refused in the messages format, plain history in a chat request), continued when its flag `prefix` or `partial` is set, or followed by a short user turn that asks to go on. */
+  readonly prefill: ("yes" | "no" | "prefix" | "partial" | "user_turn")
+  /** `cache_control` marks in converted requests. */
   readonly cacheControl: ("pass" | "drop")
-  /** Beta flags that may go upstream; `*` means all. */
+  /**
+   * Beta flags that may go upstream; `*` means all.
+   *
+   * @maxItems 128
+   */
   readonly betas: readonly string[]
-  /** Further pointers into `usage` that hold cached input tokens. */
+  /**
+   * Further pointers into `usage` of a chat reply that hold cached input tokens.
+   *
+   * @maxItems 16
+   */
   readonly usageCachedPaths: readonly string[]
-  /** Field of a chat request that carries the end user's id. */
+  /** Output tokens of a chat reply. total_less_prompt: `completion_tokens` leaves reasoning out, so the output is the total less the prompt. */
+  readonly usageOutput: ("completion" | "total_less_prompt")
+  /** Field of a chat request that carries the end user's id. none: it is left out, in the messages format too. */
   readonly userField: ("user" | "safety_identifier" | "user_id" | "none")
   /** Longest end user id accepted; longer ones are hashed. */
   readonly userMax: number
+  /** Characters of an end user id: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+  readonly userCharacters: ("any" | "word")
   /** `stream_options.include_usage` is accepted. */
   readonly streamOptions: boolean
-  /** extra_content: tool calls carry a signature that must come back with the same call. */
-  readonly thoughtSignature: ("none" | "extra_content")
+  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
+  readonly thoughtSignaturePath: string
+  /** Signature that is accepted for calls which another model made; empty: none is sent. */
+  readonly thoughtSignaturePlaceholder: string
   /** Message threads are accepted. */
   readonly thread: boolean
+  /** A reasoning parameter that the model does not take: left out or brought to what the model has, or refused with the 400 from which coding agents recover. */
+  readonly onUnsupported: ("strip" | "refuse")
 }
 
 /** How reasoning is asked for. */
 export interface DialectReasoning {
-  /** none: the model takes no reasoning parameter. thinking_type: `thinking: {type}` of a chat request, with `reasoning_effort` where `levels` are given. budget: `thinking: {type: enabled, budget_tokens}`. adaptive: `thinking: {type: adaptive}` with `output_config.effort`. */
+  /** none: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
   readonly parameter: ("none" | "reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive")
-  /** Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. */
+  /**
+   * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top.
+   *
+   * @maxItems 7
+   */
   readonly levels: readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[]
-  /** Whether reasoning can be switched off. up_to_high: refused together with an effort above high. */
+  /** The model reasons when the request does not say. */
+  readonly onByDefault: boolean
+  /** Whether reasoning can be switched off. no: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
   readonly off: ("yes" | "no" | "up_to_high")
+  /** Reasoning text is left out of replies unless `thinking.display` asks for it. */
+  readonly display: boolean
   /** `budget_tokens` is accepted where the parameter is adaptive. */
   readonly budgetAccepted: boolean
+  /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
+  readonly budgetField: ("none" | "thinking_budget")
   /** Reasoning must be off when the call is not streamed. */
   readonly streamOnly: boolean
   /** explicit_none: function tools need `reasoning_effort: none` to be sent. */
   readonly withTools: ("yes" | "explicit_none")
   readonly budgets: DialectReasoningBudgets
+  readonly budgetFloors: DialectReasoningBudgetFloors
 }
 
-/** Thinking budget in tokens that each effort level stands for, both ways. */
+/** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
 export interface DialectReasoningBudgets {
+  /** For low and below. */
   readonly low: number
+  /** For medium. */
   readonly medium: number
+  /** For high and above. */
+  readonly high: number
+}
+
+/** Smallest thinking budget in tokens that stands for an effort level where only levels are understood; below medium it is low. */
+export interface DialectReasoningBudgetFloors {
+  /** From here on medium. */
+  readonly medium: number
+  /** From here on high. */
   readonly high: number
 }
 

@@ -13,13 +13,12 @@ const BEAT = `update gateway_instance set last_seen = now() where instance_id = 
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
             substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline`
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
-/** After a restart of Postgres everyone needs a moment to take the lock again before silence may count. */
 const FENCE = `
 with c as materialized (
   select instance_id, name from gateway_instance
    where ended_at is null and instance_id <> $1::text::bigint
      and (name = $2 or (last_seen < now() - make_interval(secs => $3::text::double precision)
-                        and pg_postmaster_start_time() < now() - interval '1 minute'))
+                        and pg_postmaster_start_time() < now() - make_interval(secs => $4::text::double precision)))
    for update skip locked)
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
@@ -62,9 +61,10 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
 /** Marks dead processes as ended: an earlier one of this name, or one that was silent for long; returns their names. */
 export async function fenceDead(
   pool: StatementPool,
-  self: { instanceId: string; name: string; lostAfterMs: number },
+  self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number },
 ): Promise<readonly string[]> {
-  const rows = await pool.query<{ name: string }>(FENCE, [self.instanceId, self.name, String(self.lostAfterMs / 1000)])
+  const times = [String(self.lostAfterMs / 1000), String(self.restartGraceMs / 1000)]
+  const rows = await pool.query<{ name: string }>(FENCE, [self.instanceId, self.name, ...times])
   return rows.map(row => row.name)
 }
 

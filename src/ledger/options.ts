@@ -54,6 +54,8 @@ export interface LedgerLimits {
   readonly orphanMs: number
   /** Silence after which another process counts as lost, if its lock is free. */
   readonly lostAfterMs: number
+  /** After a start of Postgres everyone needs time to take the lock again before silence may count. */
+  readonly restartGraceMs: number
   /** Longest wait for settlements at close; the spool keeps the rest. */
   readonly closeWaitMs: number
   readonly spoolSegmentBytes: number
@@ -80,6 +82,7 @@ export const LEDGER_LIMITS: LedgerLimits = {
   sweepMs: 5_000,
   orphanMs: 60_000,
   lostAfterMs: 16 * 60_000,
+  restartGraceMs: 60_000,
   closeWaitMs: 5_000,
   spoolSegmentBytes: 8 * 2 ** 20,
   spoolSegmentMs: 60_000,

@@ -45,10 +45,21 @@ export function parseJson(text: string): JsonValue | undefined {
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let current = value
   for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescapeKey(part)
     if (Array.isArray(current)) current = /^\d{1,9}$/.test(key) ? current[Number(key)] : undefined
     else if (isObject(current) && Object.hasOwn(current, key)) current = current[key]
     else return undefined
   }
   return current
+}
+
+/** The object in which `value` stands at an RFC 6901 pointer; empty for the empty pointer. */
+export function objectAtPointer(pointer: string, value: JsonValue): JsonObject {
+  const keys = pointer.split('/').slice(1).map(unescapeKey)
+  const nested = keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value)
+  return keys.length > 0 && isObject(nested) ? nested : {}
+}
+
+export function unescapeKey(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }

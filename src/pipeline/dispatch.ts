@@ -7,7 +7,7 @@ import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
-import type { Call, Services } from './call.ts'
+import type { Call, HeaderMap, Services } from './call.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import { Verdict } from './verdict.ts'
 
@@ -19,9 +19,13 @@ const TRY_MS_MIN = 1_000
 /** A call's body for one target. What else a stage needs to know of it later may stand beside these. */
 export interface PreparedBody {
   readonly body: Buffer
+  /** Headers that the call needs beside those of the upstream. */
+  readonly headers?: HeaderMap
   /** Absent: JSON. */
   readonly contentType?: string
-  /** Beta flags to send; absent: those that the client sent. The target's dialect filters them either way. */
+  /** What may come back; absent: JSON, or an event stream for a streamed call. */
+  readonly accept?: string
+  /** Beta flags that the target takes; the upstream's facts say how they are sent. */
   readonly betas?: readonly string[]
 }
 
@@ -118,10 +122,11 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       endpoint: upstreamEndpoint(call.endpoint, target),
       model: target.model,
       body: prepared.body,
+      headers: prepared.headers ?? {},
       contentType: prepared.contentType ?? null,
+      accept: prepared.accept ?? null,
       streamed: plan.streamed,
-      betas: prepared.betas ?? null,
-      betasAllowed: target.dialect.betas,
+      betas: prepared.betas ?? [],
       clientHeader: call.header,
     },
     {

@@ -1,5 +1,6 @@
 /** Usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
 
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 
@@ -23,6 +24,18 @@ export const NOTHING_USED: Metered = {
   reasoningTokens: 0,
   images: 0,
   estimated: false,
+}
+
+/** Token usage as the provider reported it. */
+export function meteredTokens(usage: TokenUsage): Metered {
+  return {
+    inputTokens: usage.inputTokens,
+    cachedInputTokens: usage.cachedInputTokens,
+    outputTokens: usage.outputTokens,
+    reasoningTokens: usage.reasoningTokens,
+    images: 0,
+    estimated: false,
+  }
 }
 
 /** Cost in µVND of a call that is charged. */

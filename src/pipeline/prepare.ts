@@ -1,35 +1,49 @@
-/** Turns the client's body into the upstream's: same format by edits of the text, else through a translator. */
+/** Makes the call that goes to one target, and says how its reply is to be read: same format or through a translator. */
 
 import { GatewayError } from '../errors.ts'
-import type { ApiStandard, ModelEntry, UpstreamTarget } from '../generated/types.ts'
-import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { TokenUsage } from '../formats/usage.ts'
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import { translatorFor } from '../translate/index.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 import type { PreparedBody } from './dispatch.ts'
+import { prepareConverted } from './prepare-converted.ts'
+import { prepareSameFormat } from './prepare-same-format.ts'
 import type { ChatBody } from './receive.ts'
-import { ENDPOINT_PATHS } from './resolve.ts'
 
-export type ChatFormat = Extract<ApiStandard, 'messages' | 'chat_completions'>
+export type { ChatFormat }
+
+/** A whole reply as the client gets it. */
+export interface ReadReply {
+  readonly body: Buffer
+  /** Null when the provider reported none. */
+  readonly usage: TokenUsage | null
+  /** Output tokens counted from the reply itself. */
+  countOutputTokens(): number
+}
 
 export interface PreparedCall extends PreparedBody {
+  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is no reply. */
+  readReply(bytes: Buffer): ReadReply
+  openStream(): ReplyStream
+}
+
+export interface Preparation {
+  readonly body: ChatBody
+  readonly entry: ModelEntry
   readonly target: UpstreamTarget
+  /** The client's format. */
+  readonly format: ChatFormat
+  /** A client header by lower-case name. */
+  readonly header: (name: string) => string | undefined
+  readonly inputTokensEstimate: number
 }
 
-/** The one place where a translator between two chat formats stands. */
-function translate(entry: ModelEntry, client: ChatFormat, upstream: ChatFormat): never {
-  throw new GatewayError('conversion_unavailable', {
-    message: `model: ${entry.id} speaks the ${upstream} format only; call POST ${ENDPOINT_PATHS[upstream]} instead of ${ENDPOINT_PATHS[client]}.`,
-  })
-}
-
-function sameFormatEdits(body: ChatBody, target: UpstreamTarget, format: ChatFormat): BodyEdit[] {
-  const edits: BodyEdit[] = []
-  if (body.requestedName !== target.model) edits.push({ op: 'set', path: '/model', value: target.model })
-  if (format === 'chat_completions' && body.streamed && !body.wantsUsage) {
-    edits.push({ op: 'set', path: '/stream_options/include_usage', value: true })
-  }
-  return edits
-}
-
-export function prepare(body: ChatBody, entry: ModelEntry, target: UpstreamTarget, format: ChatFormat): PreparedCall {
-  if (target.standard !== format) translate(entry, format, target.standard as ChatFormat)
-  return { target, body: Buffer.from(editJson(body.text, sameFormatEdits(body, target, format)), 'latin1') }
+/** Throws GatewayError where the body cannot be carried over to the target. */
+export function prepare(preparation: Preparation): PreparedCall {
+  const { target, format } = preparation
+  if (target.standard === format) return prepareSameFormat(preparation)
+  const translator = translatorFor(format, target.standard)
+  if (translator === null) throw new GatewayError('internal', { cause: `no translator to ${target.standard}` })
+  return prepareConverted(preparation, translator)
 }

@@ -87,3 +87,9 @@ export function readChatBody(raw: Buffer): ChatBody {
   const wantsUsage = isObject(options) && options.include_usage === true
   return { text, json, requestedName, streamed: stream === true, outputTokensMax: outputCapOf(json), wantsUsage }
 }
+
+/** The body's values in Unicode, for those who read or move texts. */
+export function unicodeJson(body: ChatBody): JsonObject {
+  if (!/[\u0080-\u00ff]/.test(body.text)) return body.json
+  return JSON.parse(Buffer.from(body.text, 'latin1').toString('utf8')) as JsonObject
+}

@@ -1,13 +1,8 @@
 /** An instance for a JSON Schema: tool arguments and structured replies that a validator accepts. */
 
 import { isObject, type Json, type JsonObject, listOf } from './json.ts'
+import type { Hints } from './model.ts'
 import { numberFor, stringFor } from './schema-scalars.ts'
-
-/** Values found in the prompt that free-form fields are filled with, used up from the front. */
-export interface Hints {
-  readonly strings: string[]
-  readonly numbers: number[]
-}
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
@@ -32,7 +27,7 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
   const option = listOf(schema.anyOf ?? schema.oneOf)
   if (option.length > 0)
     return build(
-      mergeSchemas(without(schema, ['anyOf', 'oneOf']), pickOption(option, depth, walk), walk),
+      mergeSchemas(without(schema, ['anyOf', 'oneOf']), pickOption(option, depth, walk)),
       name,
       depth + 1,
       walk,
@@ -56,31 +51,33 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
 
 /** Resolves `$ref` and merges `allOf` into one schema object. */
 function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
+  walk.nodesLeft -= 1
+  if (walk.nodesLeft < 0 || hops >= LIMITS.depth) return without(schema, ['$ref', 'allOf'])
   let flat = schema
-  if (typeof schema.$ref === 'string' && hops < LIMITS.depth) {
+  if (typeof schema.$ref === 'string') {
     const target = resolve(walk.root, schema.$ref)
     const rest = without(schema, ['$ref'])
-    flat = isObject(target) ? mergeSchemas(rest, flatten(target, walk, hops + 1), walk) : rest
+    flat = isObject(target) ? mergeSchemas(rest, flatten(target, walk, hops + 1)) : rest
   }
-  if (Array.isArray(flat.allOf) && hops < LIMITS.depth) {
+  if (Array.isArray(flat.allOf)) {
     let merged = without(flat, ['allOf'])
-    for (const part of flat.allOf)
-      if (isObject(part)) merged = mergeSchemas(merged, flatten(part, walk, hops + 1), walk)
+    for (const part of flat.allOf) if (isObject(part)) merged = mergeSchemas(merged, flatten(part, walk, hops + 1))
     flat = merged
   }
   return flat
 }
 
-function mergeSchemas(left: JsonObject, rightRaw: Json | undefined, walk: Walk): JsonObject {
-  if (!isObject(rightRaw)) return left
-  const right = flatten(rightRaw, walk, 1)
+/** Both are flat. */
+function mergeSchemas(left: JsonObject, right: Json | undefined): JsonObject {
+  if (!isObject(right)) return left
   const merged: JsonObject = { ...left, ...right }
   if (isObject(left.properties) && isObject(right.properties)) {
-    merged.properties = { ...left.properties }
+    const properties = new Map(Object.entries(left.properties))
     for (const [key, value] of Object.entries(right.properties)) {
-      const own = Object.hasOwn(left.properties, key) ? left.properties[key] : undefined
-      merged.properties[key] = isObject(own) && isObject(value) ? { allOf: [own, value] } : value
+      const own = properties.get(key)
+      properties.set(key, isObject(own) && isObject(value) ? { allOf: [own, value] } : value)
     }
+    merged.properties = Object.fromEntries(properties)
   }
   if (Array.isArray(left.required) && Array.isArray(right.required)) {
     merged.required = [...new Set([...left.required, ...right.required])]
@@ -212,12 +209,16 @@ function resolve(root: Json, reference: string): Json | undefined {
   if (!reference.startsWith('#/')) return undefined
   let value: Json | undefined = root
   for (const step of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescaped(step).replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(value)) value = value[Number(key)]
     else if (isObject(value) && Object.hasOwn(value, key)) value = value[key]
     else return undefined
   }
   return value
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 function without(schema: JsonObject, keys: readonly string[]): JsonObject {

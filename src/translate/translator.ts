@@ -6,6 +6,9 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 export type { JsonObject, JsonValue, TokenUsage }
 
+/** The two formats between which is translated. */
+export type ChatFormat = 'messages' | 'chat_completions'
+
 /** What a translator may know of the call. */
 export interface TranslationContext {
   readonly entry: ModelEntry
@@ -37,8 +40,11 @@ export interface StreamTranslation {
    * settled before those go out. Throws GatewayError on an upstream error event.
    */
   push(event: UpstreamEvent): string
-  /** The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
-  end(): string
+  /**
+   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. Where the
+   * upstream reported no usage the client is told `estimate`, what was billed, or a rough guess without it.
+   */
+  end(estimate?: TokenUsage): string
   /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
   readonly finished: boolean
   /** Latest usage reported, or null when none was. */

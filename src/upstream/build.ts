@@ -1,6 +1,6 @@
 /** A request to a provider out of the upstream's facts: nothing is copied from the client but what the facts name. */
 
-import type { Endpoint } from '../generated/types.ts'
+import type { Endpoint, Upstream } from '../generated/types.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import type { Credential } from './credentials.ts'
 import type { ReachableUpstream } from './registry.ts'
@@ -10,13 +10,15 @@ export interface Outgoing {
   /** The upstream's name of the model. */
   readonly model: string
   readonly body: Buffer
+  /** Headers of this call beside those of the upstream. */
+  readonly headers: Readonly<Record<string, string>>
   /** Null: JSON. */
   readonly contentType: string | null
+  /** Null: JSON, or an event stream. */
+  readonly accept: string | null
   readonly streamed: boolean
-  /** Beta flags to send; null: those that the client's header names. */
-  readonly betas: readonly string[] | null
-  /** Beta flags that may be sent; `*` means all. */
-  readonly betasAllowed: readonly string[]
+  /** Beta flags to send, as far as the upstream takes any. */
+  readonly betas: readonly string[]
   /** Values of the client's headers, by lower-case name; only those that the facts name are looked at. */
   readonly clientHeader: (name: string) => string | undefined
 }
@@ -29,7 +31,6 @@ export interface BuiltRequest {
 
 /** Longest value of a forwarded header, in characters. */
 const FORWARDED_VALUE_MAX = 2048
-const BETAS_MAX = 64
 const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
 const STREAM_SUFFIX = '-with-response-stream'
 
@@ -42,19 +43,19 @@ export function buildRequest(
   const { facts } = upstream
   const path = pathOf(upstream, outgoing)
   if (path === null) return null
-  const betas = facts.betas === null ? [] : allowedBetas(facts.betas.header, outgoing)
   const headers: Record<string, string> = {
     'content-type': outgoing.contentType ?? 'application/json',
-    accept: outgoing.streamed ? EVENT_STREAM[facts.wire] : 'application/json',
+    accept: outgoing.accept ?? (outgoing.streamed ? EVENT_STREAM[facts.wire] : 'application/json'),
     'accept-encoding': 'identity',
     ...facts.headers,
+    ...outgoing.headers,
   }
   for (const name of facts.forwardHeaders) {
     const value = outgoing.clientHeader(name)
     if (value && isPlain(value)) headers[name] = value.slice(0, FORWARDED_VALUE_MAX)
   }
-  if (facts.betas !== null && facts.betas.field === null && betas.length > 0) {
-    headers[facts.betas.header] = betas.join(',')
+  if (facts.betas !== null && facts.betas.field === null && outgoing.betas.length > 0) {
+    headers[facts.betas.header] = outgoing.betas.join(',')
   }
   const { secret } = credential
   if (secret.kind === 'key') {
@@ -62,7 +63,7 @@ export function buildRequest(
     else if (facts.auth.scheme === 'header') headers[facts.auth.header.toLowerCase()] = secret.secret
     else headers.authorization = `Bearer ${secret.secret}`
   }
-  return { path, headers, body: bodyOf(upstream, outgoing, betas) }
+  return { path, headers, body: bodyOf(facts, outgoing) }
 }
 
 function pathOf({ facts, basePath }: ReachableUpstream, { endpoint, model, streamed }: Outgoing): string | null {
@@ -76,13 +77,7 @@ function isPlain(value: string): boolean {
   return /^[\x20-\x7e]+$/.test(value)
 }
 
-function allowedBetas(header: string, { betas, betasAllowed, clientHeader }: Outgoing): readonly string[] {
-  const wanted = betas ?? (clientHeader(header) ?? '').split(',').map(beta => beta.trim())
-  const isAllowed = betasAllowed.includes('*') ? () => true : (beta: string) => betasAllowed.includes(beta)
-  return [...new Set(wanted)].filter(beta => isPlain(beta) && beta.length <= 200 && isAllowed(beta)).slice(0, BETAS_MAX)
-}
-
-function bodyOf({ facts }: ReachableUpstream, outgoing: Outgoing, betas: readonly string[]): Buffer {
+function bodyOf(facts: Upstream, outgoing: Outgoing): Buffer {
   if (outgoing.contentType !== null) return outgoing.body
   const edits: BodyEdit[] = Object.entries(facts.fields).map(([name, value]) => ({
     op: 'set',
@@ -92,7 +87,7 @@ function bodyOf({ facts }: ReachableUpstream, outgoing: Outgoing, betas: readonl
   const field = facts.betas?.field ?? null
   if (field !== null) {
     edits.push({ op: 'remove', path: `/${field}` })
-    if (betas.length > 0) edits.push({ op: 'set', path: `/${field}`, value: betas })
+    if (outgoing.betas.length > 0) edits.push({ op: 'set', path: `/${field}`, value: outgoing.betas })
   }
   if (facts.wire === 'bedrock') edits.push({ op: 'remove', path: '/model' }, { op: 'remove', path: '/stream' })
   if (edits.length === 0) return outgoing.body

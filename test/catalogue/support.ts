@@ -1,10 +1,10 @@
 /** Helpers: the small good catalogue, and changes to it. */
 
 import { join } from 'node:path'
-import { createCompiler } from '../../codegen/compile.ts'
+import { ownCompiler } from '../../codegen/compile.ts'
 import { readCatalogue, type SourceText } from '../../codegen/source.ts'
 
-export const compiler = createCompiler()
+export const compiler = ownCompiler()
 
 export function goodTexts(): SourceText[] {
   return readCatalogue(join(import.meta.dirname, 'good'), 'catalogue')

@@ -81,13 +81,6 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
     'invalid_request_error',
     /POST \/v1\/images\/generations/,
   ],
-  [
-    'a model of the other format, until it is converted',
-    { body: GOOD, path: '/v1/chat/completions' },
-    400,
-    'invalid_request_error',
-    /call POST \/v1\/messages instead/,
-  ],
   ['the wrong method', { method: 'PUT', body: GOOD }, 405, 'invalid_request_error', /takes POST, not PUT/],
   ['an unknown path', { path: '/v1/nothing', body: GOOD }, 404, 'not_found_error', /endpoints are listed at/],
   [

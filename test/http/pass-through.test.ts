@@ -354,3 +354,11 @@ test('a reply without usage is counted here and marked', async () => {
   expect(response.headers.get('x-svc-output-tokens')).toBe('4')
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, output_tokens: 4, estimated: true }])
 })
+
+test('a stream that ends well without its usage is counted here and marked', async () => {
+  answer = stream(EVENTS.map(event => event.replace(',"usage":{"output_tokens":25}', '')))
+  await (await call('/v1/messages', STREAMED)).text()
+  const [row] = await running.usage(account.accountId)
+  expect(row).toMatchObject({ status: 200, input_tokens: 10, estimated: true })
+  expect(row?.output_tokens).toBeGreaterThan(4)
+})

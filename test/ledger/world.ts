@@ -11,14 +11,13 @@ import { audit } from '../../src/ledger/audit.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { createLedger, type RunningLedger } from '../../src/ledger/ledger.ts'
 import type { LedgerEvent, LedgerLimits } from '../../src/ledger/options.ts'
-import type { HoldAnswer, HoldRequest, SettleAnswer, Settlement } from '../../src/ledger/types.ts'
+import type { HoldAnswer, SettleAnswer } from '../../src/ledger/types.ts'
 import type { Sql } from '../../src/lib/database.ts'
-import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { CALL_MICRO_VND, holdRequest, settlement } from './calls.ts'
 
-/** 1.68 VND: 1,000 tokens in, 120 out, at 1,500 VND a million. */
-export const CALL_MICRO_VND = microVnd(1_680_000n)
+export { CALL_MICRO_VND, holdRequest, settlement }
 
 export const secrets = {
   service: 'test',
@@ -84,47 +83,6 @@ export async function startLedger(
       if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
     },
   })
-}
-
-export function holdRequest(customer: Customer, change: Partial<HoldRequest> = {}): HoldRequest {
-  return {
-    keyHash: customer.keyHash,
-    callId: uuidv7(),
-    wantMicroVnd: CALL_MICRO_VND,
-    entryId: 'model-a',
-    requestedName: null,
-    endpoint: 1,
-    ...change,
-  }
-}
-
-export function settlement(
-  customer: Pick<Customer, 'accountId' | 'keyId'>,
-  change: Partial<Settlement> = {},
-): Settlement {
-  return {
-    callId: uuidv7(),
-    accountId: customer.accountId,
-    keyId: customer.keyId,
-    entryId: 'model-a',
-    requestedName: null,
-    endpoint: 1,
-    costMicroVnd: CALL_MICRO_VND,
-    inputTokens: 1_000,
-    outputTokens: 120,
-    cachedInputTokens: 0,
-    reasoningTokens: 0,
-    images: 0,
-    priceVnd: 1_500,
-    pricePer: 'mtok',
-    openedAt: new Date(),
-    firstByteMs: 12,
-    latencyMs: 34,
-    status: 200,
-    streamed: false,
-    estimated: false,
-    ...change,
-  }
 }
 
 export const patient = { signal: new AbortController().signal }

@@ -24,6 +24,8 @@ const WEATHER = {
   },
 }
 
+const MODELS = ['claude-opus-5', 'gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash', 'svc/qwen3-coder-480b']
+
 describe.each([
   ['1.x', () => new Anthropic({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })],
   [
@@ -43,9 +45,9 @@ describe.each([
     expect(Number(response.headers.get('x-svc-cost-vnd')) * 1e6).toBeCloseTo(tokens * 6500, 6)
   })
 
-  test('streams a message that accumulates to a whole one', async () => {
+  test.each(MODELS)('streams a message of %s that accumulates to a whole one', async model => {
     const stream = makeClient().messages.stream({
-      model: 'sonnet',
+      model,
       max_tokens: 200,
       messages: [{ role: 'user', content: 'Tell me something.' }],
     })
@@ -54,17 +56,17 @@ describe.each([
       text += delta
     })
     const message = await stream.finalMessage()
-    expect(message.model).toBe('claude-sonnet-5')
+    expect(message.model).toBe(model)
     expect(message.content.map(block => (block.type === 'text' ? block.text : '')).join('')).toBe(text)
     expect(text.length).toBeGreaterThan(10)
     expect(message.usage.output_tokens).toBeGreaterThan(1)
   })
 
-  test('runs a tool loop', async () => {
+  test.each(MODELS)('runs a tool loop with %s', async model => {
     const client = makeClient()
     const question = { role: 'user' as const, content: 'What is the weather in Hanoi?' }
     const first = await client.messages.create({
-      model: 'claude-opus-5',
+      model,
       max_tokens: 400,
       tools: [WEATHER],
       messages: [question],
@@ -74,7 +76,7 @@ describe.each([
     if (call?.type !== 'tool_use') throw new Error('no tool call')
     expect(call.input).toMatchObject({ city: expect.any(String), unit: expect.stringMatching(/celsius|fahrenheit/) })
     const second = await client.messages.create({
-      model: 'claude-opus-5',
+      model,
       max_tokens: 400,
       tools: [WEATHER],
       messages: [

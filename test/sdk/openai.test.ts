@@ -39,9 +39,11 @@ test('creates a completion and is told its cost', async () => {
   expect(Number(response.headers.get('x-svc-cost-vnd')) * 1e6).toBeCloseTo(tokens * 2400, 6)
 })
 
-test('streams a completion; without include_usage no chunk is without choices', async () => {
+const MODELS = ['gpt-5.5', 'claude-opus-5', 'claude-haiku-4-5', 'deepseek-v4-flash']
+
+test.each(MODELS)('streams a completion of %s; without include_usage no chunk is without choices', async model => {
   const stream = await client.chat.completions.create({
-    model: 'gpt-5.5',
+    model,
     stream: true,
     messages: [{ role: 'user', content: 'Tell me something.' }],
   })
@@ -49,7 +51,7 @@ test('streams a completion; without include_usage no chunk is without choices', 
   const finishReasons: string[] = []
   for await (const chunk of stream) {
     expect(chunk.choices.length).toBeGreaterThan(0)
-    expect(chunk.model).toBe('gpt-5.5')
+    expect(chunk.model).toBe(model)
     text += chunk.choices[0]?.delta.content ?? ''
     if (chunk.choices[0]?.finish_reason) finishReasons.push(chunk.choices[0].finish_reason)
   }
@@ -57,9 +59,9 @@ test('streams a completion; without include_usage no chunk is without choices', 
   expect(finishReasons).toEqual(['stop'])
 })
 
-test('gets the usage chunk when it asks for it', async () => {
+test.each(MODELS)('gets the usage chunk of %s when it asks for it', async model => {
   const stream = client.chat.completions.stream({
-    model: 'deepseek-v4-flash',
+    model,
     stream_options: { include_usage: true },
     messages: [{ role: 'user', content: 'Hello' }],
   })
@@ -67,10 +69,10 @@ test('gets the usage chunk when it asks for it', async () => {
   expect(completion.usage?.total_tokens).toBeGreaterThan(2)
 })
 
-test('runs a tool loop with the runner', async () => {
+test.each(MODELS)('runs a tool loop of %s with the runner', async model => {
   let cities: string[] = []
   const runner = client.chat.completions.runTools({
-    model: 'gpt-5.5',
+    model,
     messages: [{ role: 'user', content: 'What is the weather in Hanoi?' }],
     tools: [
       {

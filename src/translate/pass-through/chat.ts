@@ -6,10 +6,7 @@ import { arrayOrEmpty, objectOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
-import { type CountTokens, OutputCounter, stringAfter } from './output-counter.ts'
-
-/** Where the chunks of a chat stream carry output. */
-const DELTA_MARKERS = ['"content":"', '"reasoning_content":"', '"reasoning":"', '"arguments":"', '"refusal":"'] as const
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 export interface ChatPassThroughOptions {
   readonly clientModel: string
@@ -33,7 +30,11 @@ export class ChatPassThrough implements ReplyStream {
 
   constructor(options: ChatPassThroughOptions) {
     this.#options = options
-    this.#counter = new OutputCounter(options.countTokens)
+    this.#counter = new OutputCounter({
+      countTokens: options.countTokens,
+      markers: OUTPUT_MARKERS.chat_completions,
+      encoding: this.encoding,
+    })
   }
 
   get usageFinal(): boolean {
@@ -48,7 +49,7 @@ export class ChatPassThrough implements ReplyStream {
       this.#terminal = raw
       return ''
     }
-    for (const marker of DELTA_MARKERS) this.#counter.append(stringAfter(raw, marker))
+    this.#counter.append(raw)
     if (!this.#inspect(event)) return ''
     this.#started = true
     return this.#renamed(raw)

@@ -8,10 +8,7 @@ import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/js
 import { editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { type CountTokens, OutputCounter, stringAfter } from './output-counter.ts'
-
-/** Where the deltas of a Messages stream carry output. */
-const DELTA_MARKERS = ['"text":"', '"thinking":"', '"partial_json":"'] as const
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 export class MessagesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
@@ -19,13 +16,13 @@ export class MessagesPassThrough implements ReplyStream {
   readonly #counter: OutputCounter
   #terminal = ''
   #started = false
-  #stopSeen = false
+  #deltaUsage = false
   #usage: JsonObject | null = null
   finished = false
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
     this.#clientModel = clientModel
-    this.#counter = new OutputCounter(countTokens)
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages, encoding: this.encoding })
   }
 
   get usage(): TokenUsage | null {
@@ -33,7 +30,7 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   get usageFinal(): boolean {
-    return this.#stopSeen && this.#usage !== null
+    return this.#deltaUsage
   }
 
   push(event: SseEvent): string {
@@ -41,14 +38,13 @@ export class MessagesPassThrough implements ReplyStream {
     if (!event.hasData) return this.#started ? raw : ''
     switch (event.name || String(dataOf(event).type)) {
       case 'content_block_delta':
-        for (const marker of DELTA_MARKERS) this.#counter.append(stringAfter(raw, marker))
+        this.#counter.append(raw)
         return raw
       case 'message_start':
         this.#started = true
         return this.#start(event, raw)
       case 'message_delta':
-        this.#usage = mergeUsage(this.#usage, dataOf(event).usage)
-        if (objectOrNull(dataOf(event).delta)?.stop_reason) this.#stopSeen = true
+        this.#delta(event)
         return raw
       case 'message_stop':
         this.finished = true
@@ -70,6 +66,13 @@ export class MessagesPassThrough implements ReplyStream {
 
   countOutputTokens(): number {
     return this.#counter.tokens()
+  }
+
+  #delta(event: SseEvent): void {
+    const usage = objectOrNull(dataOf(event).usage)
+    if (usage === null) return
+    this.#usage = mergeUsage(this.#usage, usage)
+    this.#deltaUsage = typeof usage.output_tokens === 'number'
   }
 
   #start(event: SseEvent, raw: string): string {

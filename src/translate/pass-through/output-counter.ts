@@ -8,22 +8,36 @@ const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
 
+/** Where the events of each client format carry output, as the text that stands before it. */
+export const OUTPUT_MARKERS = {
+  messages: ['"text":"', '"thinking":"', '"partial_json":"'],
+  chat_completions: ['"content":"', '"reasoning_content":"', '"reasoning":"', '"arguments":"', '"refusal":"'],
+} as const
+
+export interface OutputCounterOptions {
+  readonly countTokens: CountTokens
+  readonly markers: readonly string[]
+  /** latin1: the texts hold UTF-8 bytes one by one. */
+  readonly encoding: 'latin1' | 'utf8'
+}
+
 export class OutputCounter {
-  readonly #countTokens: CountTokens
+  readonly #options: OutputCounterOptions
   #pieces: string[] = []
   #characters = 0
   #tokens = 0
 
-  constructor(countTokens: CountTokens) {
-    this.#countTokens = countTokens
+  constructor(options: OutputCounterOptions) {
+    this.#options = options
   }
 
-  /** A piece of JSON string content as it stands between its quotes, in latin1 text of UTF-8 bytes. */
-  append(written: string): void {
-    if (written === '') return
-    this.#pieces.push(written)
-    this.#characters += written.length
-    if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
+  /** Takes note of events that go to the client. */
+  append(events: string): void {
+    for (const marker of this.#options.markers) {
+      for (let at = events.indexOf(marker); at >= 0; at = events.indexOf(marker, at + marker.length)) {
+        this.#add(stringAt(events, at + marker.length))
+      }
+    }
   }
 
   tokens(): number {
@@ -31,12 +45,21 @@ export class OutputCounter {
     return this.#tokens
   }
 
+  #add(written: string): void {
+    if (written === '') return
+    this.#pieces.push(written)
+    this.#characters += written.length
+    if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
+  }
+
   #fold(): void {
     if (this.#pieces.length === 0) return
-    const bytes = Buffer.from(this.#pieces.join(''), 'latin1')
+    const joined = this.#pieces.join('')
     this.#pieces = []
     this.#characters = 0
-    this.#tokens += this.#countTokens(decode(bytes.toString('utf8')))
+    const { encoding, countTokens } = this.#options
+    const text = encoding === 'latin1' ? Buffer.from(joined, 'latin1').toString('utf8') : joined
+    this.#tokens += countTokens(decode(text))
   }
 }
 
@@ -49,11 +72,8 @@ function decode(written: string): string {
   }
 }
 
-/** The content of the JSON string that follows `marker` in `text`, as written; '' when it is absent. */
-export function stringAfter(text: string, marker: string): string {
-  const at = text.indexOf(marker)
-  if (at < 0) return ''
-  const start = at + marker.length
+/** The content of the JSON string whose first character stands at `start`, as written. */
+function stringAt(text: string, start: number): string {
   let end = text.indexOf('"', start)
   while (end > 0 && oddBackslashesBefore(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? '' : text.slice(start, end)

@@ -1,0 +1,76 @@
+/** Checks of prices: above the floor, near their neighbours, and acknowledged as they are. */
+
+import { asList, asNumber, asRecord, type CatalogueView, type Report } from '../view.ts'
+
+const OUTLIER_RATIO = 10
+
+export function checkPrices(view: CatalogueView, report: Report): void {
+  const floors = asRecord(view.settings.floors)
+  const neighbours = new Map<string, number[]>()
+  for (const entry of view.entries) {
+    if (entry.price === undefined) continue
+    for (const key of [entry.price.per, `${entry.price.per} ${entry.model.family.name}`]) {
+      const list = neighbours.get(key)
+      if (list === undefined) neighbours.set(key, [entry.price.vnd])
+      else list.push(entry.price.vnd)
+    }
+  }
+  const medians = new Map(
+    [...neighbours].map(([key, prices]) => [key, { count: prices.length, median: medianOf(prices) }]),
+  )
+  for (const entry of view.entries) {
+    if (entry.price === undefined || entry.price.vnd <= 0) continue
+    const { vnd, per } = entry.price
+    const floor = asNumber(floors[per])
+    if (floor !== undefined && vnd < floor) {
+      report(
+        entry,
+        ['price', 'vnd'],
+        'price-floor',
+        `${vnd} VND per ${per} is below the floor of ${floor}`,
+        `write at least ${floor}, or lower \`floors\` in catalogue.yaml`,
+      )
+      continue
+    }
+    const family = medians.get(`${per} ${entry.model.family.name}`)
+    const group = family !== undefined && family.count >= 3 ? family : medians.get(per)
+    if (group === undefined || group.count < 3) continue
+    const ratio = vnd / group.median
+    if (ratio >= OUTLIER_RATIO || ratio <= 1 / OUTLIER_RATIO) {
+      report(
+        entry,
+        ['price', 'vnd'],
+        'price-outlier',
+        `${vnd} VND per ${per} is far from its neighbours at about ${group.median}`,
+        'make sure that no digit is missing or too many',
+      )
+    }
+  }
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
+}
+
+/** An acknowledgement names the price in force; a price that changes again needs a new one. */
+export function checkAcknowledgements(view: CatalogueView, report: Report): void {
+  if (view.main === undefined) return
+  const aliases = asRecord(view.settings.aliases)
+  for (const [index, item] of asList(view.settings.acknowledged).entries()) {
+    const { name, price } = asRecord(item)
+    const { vnd, per } = asRecord(price)
+    if (typeof name !== 'string' || typeof vnd !== 'number' || typeof per !== 'string') continue
+    const id = name === 'fallback' ? view.settings.fallback : Object.hasOwn(aliases, name) ? aliases[name] : name
+    const current = typeof id === 'string' ? view.byId.get(id)?.price : undefined
+    if (current?.vnd === vnd && current.per === per) continue
+    const fact = current === undefined ? 'is not in the catalogue' : `costs ${current.vnd} per ${current.per}`
+    const place = { file: view.main, path: ['acknowledged', index] }
+    report(
+      place,
+      ['price'],
+      'acknowledgement-stale',
+      `acknowledges ${vnd} per ${per}, but "${name}" ${fact}`,
+      'correct the price, or leave the acknowledgement out',
+    )
+  }
+}

@@ -1,0 +1,69 @@
+/** Entries and upstreams as flat facts, in the words of the YAML, for comparing and for showing. */
+
+import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
+import { canonicalJson } from '../canonical.ts'
+
+type Facts = ReadonlyMap<string, string>
+
+/** Every fact but id and price. */
+export function entryFacts(entry: ModelEntry): Facts {
+  const { deprecated } = entry
+  const facts = new Map<string, string>([
+    ['name', entry.name],
+    ['description', entry.description],
+    ['vendor', entry.vendor],
+    ['family', entry.family],
+    ['api_standard', entry.apiStandard],
+    ['endpoints', entry.endpoints.join(', ')],
+    ['capabilities', entry.capabilities.join(', ')],
+    ['context_tokens', show(entry.contextTokens)],
+    ['output_tokens_max', show(entry.outputTokensMax)],
+    ['released', show(entry.releasedOn)],
+    ['hold_output_tokens', show(entry.holdOutputTokens)],
+    ['images_max', show(entry.imagesMax)],
+    ['token_factor', show(entry.tokenFactor)],
+    [
+      'deprecated',
+      deprecated === null
+        ? '–'
+        : `${deprecated.sinceOn}, retires ${show(deprecated.retiresOn)}, then ${show(deprecated.successor)}`,
+    ],
+    ['upstream', entry.upstreams.map(describeTarget).join(', ')],
+  ])
+  for (const [index, target] of entry.upstreams.entries()) {
+    const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
+    flatten(target.dialect, 'dialect', suffix, facts)
+    if (target.rules.length > 0) facts.set(`rules${suffix}`, target.rules.map(canonicalJson).join(' '))
+  }
+  return facts
+}
+
+function describeTarget(target: ModelEntry['upstreams'][number]): string {
+  const weight = target.weight === 0 ? '' : ` ×${target.weight}`
+  return `${target.via}: ${target.model} (${target.standard})${weight}`
+}
+
+/** Every fact of an upstream; none when there is no such upstream. */
+export function upstreamFacts(upstream: Upstream | undefined): Facts {
+  const facts = new Map<string, string>()
+  if (upstream === undefined) return facts
+  const { id: _, ...rest } = upstream
+  flatten(rest, '', '', facts)
+  return facts
+}
+
+function flatten(value: object, prefix: string, suffix: string, facts: Map<string, string>): void {
+  for (const [key, member] of Object.entries(value)) {
+    const name = prefix === '' ? snakeCase(key) : `${prefix}.${snakeCase(key)}`
+    if (member !== null && typeof member === 'object' && !Array.isArray(member)) flatten(member, name, suffix, facts)
+    else facts.set(name + suffix, Array.isArray(member) ? `[${member.join(', ')}]` : show(member))
+  }
+}
+
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+function show(value: unknown): string {
+  return value === null || value === undefined ? '–' : String(value)
+}

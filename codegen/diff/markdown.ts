@@ -1,0 +1,140 @@
+/** A catalogue diff as Markdown, for people who approve it. */
+
+import type { Price } from '../../src/generated/types.ts'
+import { type CatalogueDiff, type FactChange, type PriceChange, unacknowledged } from './diff.ts'
+import type { UsageEffect } from './usage.ts'
+
+const NAMES_SHOWN = 3
+
+export function renderMarkdown(
+  diff: CatalogueDiff,
+  base: string,
+  thresholdPercent: number,
+  usage?: UsageEffect,
+): string {
+  const parts = [`## Catalogue against ${base}`, summarise(diff, thresholdPercent)]
+  if (diff.prices.length > 0) {
+    parts.push(
+      table(
+        'Prices',
+        ['name', 'old', 'new', 'change', ''],
+        diff.prices.map(change => priceRow(change)),
+      ),
+    )
+  }
+  if (diff.added.length > 0) {
+    const rows = diff.added.map(entry => [
+      code(entry.id),
+      entry.name,
+      price(entry.price),
+      entry.upstreams.map(target => target.via).join(', '),
+    ])
+    parts.push(table('Added entries', ['entry', 'name', 'price', 'upstream'], rows))
+  }
+  if (diff.removed.length > 0) {
+    const rows = diff.removed.map(entry => [code(entry.id), entry.name, price(entry.price)])
+    parts.push(table('Removed entries', ['entry', 'name', 'price'], rows))
+  }
+  if (diff.facts.length > 0) parts.push(table('Facts', ['entries', 'what', 'old', 'new'], diff.facts.map(factRow)))
+  if (diff.settings.length > 0)
+    parts.push(table('Settings', ['where', 'what', 'old', 'new'], diff.settings.map(factRow)))
+  if (usage !== undefined) parts.push(renderUsage(usage))
+  return `${parts.join('\n\n')}\n`
+}
+
+/** One line that says it all. */
+export function summarise(diff: CatalogueDiff, thresholdPercent: number): string {
+  const counts = [
+    count(diff.prices.length, 'price'),
+    count(diff.facts.length + diff.settings.length, 'other fact'),
+  ].filter(text => text !== '')
+  const parts = counts.length > 0 ? [`${counts.join(' and ')} changed`] : []
+  if (diff.added.length > 0) parts.push(`${count(diff.added.length, 'entry', 'entries')} added`)
+  if (diff.removed.length > 0) parts.push(`${count(diff.removed.length, 'entry', 'entries')} removed`)
+  if (parts.length === 0) return 'No difference.'
+  const open = unacknowledged(diff)
+  const verdict =
+    open.length === 0
+      ? ''
+      : ` **${count(open.length, 'price change')} beyond ±${thresholdPercent} % ${open.length === 1 ? 'is' : 'are'} not acknowledged in catalogue.yaml: ${open.map(change => change.name).join(', ')}.**`
+  return `${parts.join(', ')}.${verdict}`
+}
+
+/** Lines for `acknowledged` in catalogue.yaml, ready to be pasted. */
+export function acknowledgementLines(changes: readonly PriceChange[]): string {
+  const lines = changes.map(
+    ({ name, new: now }) => `  - { name: ${name}, price: { vnd: ${now.vnd}, per: ${now.per} }, reason: "…" }`,
+  )
+  return ['acknowledged:', ...lines].join('\n')
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return number === 0 ? '' : `${number} ${number === 1 ? one : many}`
+}
+
+function priceRow(change: PriceChange): string[] {
+  const name = change.kind === 'entry' ? code(change.name) : `${change.kind} ${code(change.name)}`
+  const percent = change.percent === null ? 'other unit' : formatPercent(change.percent)
+  const note = !change.isLarge ? '' : change.isAcknowledged ? 'acknowledged' : '**not acknowledged**'
+  return [name, price(change.old), price(change.new), percent, note]
+}
+
+function factRow(change: FactChange): string[] {
+  const shown = change.names.slice(0, NAMES_SHOWN).map(code).join(', ')
+  const rest = change.names.length - NAMES_SHOWN
+  return [rest > 0 ? `${shown} and ${rest} more` : shown, change.what, change.old, change.new]
+}
+
+function renderUsage(usage: UsageEffect): string {
+  const changed = usage.rows.filter(row => row.oldVnd !== row.newVnd)
+  const rows = changed.map(row => [
+    code(row.name),
+    String(row.calls),
+    group(row.oldVnd),
+    group(row.newVnd),
+    effect(row.oldVnd, row.newVnd),
+  ])
+  const calls = usage.rows.reduce((sum, row) => sum + row.calls, 0)
+  const total = [
+    `**all ${usage.rows.length} names**`,
+    String(calls),
+    group(usage.oldVnd),
+    group(usage.newVnd),
+    effect(usage.oldVnd, usage.newVnd),
+  ]
+  const notes =
+    usage.unknown.length === 0
+      ? ''
+      : `\n\nLeft out, because the base does not know them: ${usage.unknown.map(code).join(', ')}.`
+  return (
+    table('Effect on the usage given, in VND', ['entry', 'charged calls', 'old', 'new', 'change'], [...rows, total]) +
+    notes
+  )
+}
+
+function effect(oldVnd: bigint, newVnd: bigint): string {
+  if (oldVnd === 0n) return newVnd === 0n ? '0.0 %' : 'new'
+  return formatPercent(Number(((newVnd - oldVnd) * 1_000_000n) / oldVnd) / 10_000)
+}
+
+function formatPercent(percent: number): string {
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`
+}
+
+function price({ vnd, per }: Price): string {
+  return `${group(BigInt(vnd))} / ${per}`
+}
+
+function group(number: bigint): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map(cell => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+  return [`### ${title}`, '', line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,140 @@
+/** docs/catalogue.md: every key with its unit, default and an example, from the schemas; every finding, from the code table. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Handlebars from 'handlebars'
+import { CODES } from './codes.ts'
+import { followReference, type Schema, type SchemaName, type Schemas } from './schemas.ts'
+
+interface Row {
+  readonly key: string
+  readonly form: string
+  readonly unit: string
+  readonly fallback: string
+  readonly example: string
+  readonly text: string
+}
+
+interface Section {
+  readonly title: string
+  readonly text: string
+  readonly rows: readonly Row[]
+}
+
+interface Located {
+  readonly schema: Schema
+  readonly home: SchemaName
+}
+
+/** What each section shows: a schema file, or one of its definitions. */
+const SECTIONS: readonly [title: string, reference: string][] = [
+  ['catalogue.yaml', 'catalogue.schema.json'],
+  ['catalogue.yaml: `acknowledged`', 'catalogue.schema.json#/definitions/acknowledgement'],
+  ['upstreams.yaml: one upstream', 'upstreams.schema.json#/definitions/host'],
+  ['families/<family>.yaml', 'family.schema.json'],
+  ['One model', 'family.schema.json#/definitions/model'],
+  ['One entry', 'family.schema.json#/definitions/entry'],
+  ['One target (`upstream`)', 'family.schema.json#/definitions/target'],
+  ['`deprecated`', 'common.schema.json#/definitions/deprecated'],
+  ['`dialect`', 'dialect.schema.json'],
+]
+
+/** Objects that have a section of their own. */
+const APART = new Set(['DialectFacts', 'Dialect', 'Rule', 'DeprecatedFacts', 'UpstreamFacts'])
+
+export function renderDocs(schemas: Schemas): string {
+  const sections = SECTIONS.map(([title, reference]): Section => {
+    const { schema, home } = followReference(schemas, 'root', reference)
+    return { title, text: schema.description ?? '', rows: rowsOf(schemas, { schema, home }, '') }
+  })
+  const operations = (schemas.rule.oneOf ?? []).map(schema => ({
+    name: String(schema.properties?.op?.const),
+    keys: Object.keys(schema.properties ?? {})
+      .filter(key => key !== 'op')
+      .map(key => (schema.required?.includes(key) === true ? `\`${key}\`` : `\`${key}\`?`))
+      .join(', '),
+    text: cell(schema.description ?? ''),
+  }))
+  const codes = Object.entries(CODES).map(([code, row]) => ({
+    code,
+    severity: row.severity,
+    meaning: cell(row.meaning),
+  }))
+  const shared = ['pointer', 'value', 'on', 'when'].flatMap(name => {
+    const schema = schemas.rule.definitions?.[name]
+    return schema === undefined ? [] : [rowOf(schemas, { schema, home: 'rule' }, name, undefined)]
+  })
+  const when = schemas.rule.definitions?.when
+  const tests = when === undefined ? [] : rowsOf(schemas, { schema: when, home: 'rule' }, 'when.')
+  const source = readFileSync(join(import.meta.dirname, 'templates/docs.hbs'), 'utf8')
+  const template = Handlebars.compile(source, { noEscape: true, strict: true })
+  return template({ sections, operations, shared: [...shared, ...tests], codes })
+}
+
+function rowsOf(schemas: Schemas, { schema, home }: Located, prefix: string): Row[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
+    const located = dereference(schemas, { schema: property, home })
+    const isRequired = schema.required?.includes(key)
+    const own = rowOf(schemas, located, prefix + key, isRequired)
+    const opensUp = located.schema.properties !== undefined && !APART.has(located.schema.title ?? '')
+    return opensUp ? [own, ...rowsOf(schemas, located, `${prefix}${key}.`)] : [own]
+  })
+}
+
+function rowOf(schemas: Schemas, located: Located, key: string, isRequired: boolean | undefined): Row {
+  const { schema } = located
+  const fallback = schema.default === undefined ? (isRequired === true ? 'required' : '') : code(schema.default)
+  const example = schema.examples?.[0]
+  return {
+    key: `\`${key}\``,
+    form: cell(formOf(schemas, located)),
+    unit: schema.unit ?? '',
+    fallback,
+    example: example === undefined ? '' : code(example),
+    text: cell(schema.description ?? ''),
+  }
+}
+
+function dereference(schemas: Schemas, { schema, home }: Located): Located {
+  return schema.$ref === undefined ? { schema, home } : followReference(schemas, home, schema.$ref)
+}
+
+function formOf(schemas: Schemas, { schema, home }: Located): string {
+  if (schema.enum !== undefined) return schema.enum.map(word => `\`${String(word)}\``).join(' ')
+  if (schema.items !== undefined && schema.properties === undefined) {
+    return `list of ${formOf(schemas, dereference(schemas, { schema: schema.items, home }))}`
+  }
+  const types = [schema.type ?? []].flat()
+  const words = types.map(
+    type =>
+      ({ integer: 'whole number', boolean: '`true` `false`', object: 'mapping', string: 'text', array: 'list' })[
+        type
+      ] ?? type,
+  )
+  const bounds = [schema.minimum, schema.maximum]
+  return words.join(' or ') + rangeOf(bounds[0], bounds[1])
+}
+
+function rangeOf(least: number | undefined, most: number | undefined): string {
+  if (least === undefined) return most === undefined ? '' : `, at most ${most}`
+  return most === undefined ? `, at least ${least}` : `, ${least}–${most}`
+}
+
+function code(value: unknown): string {
+  const text = typeof value === 'string' ? value : flow(value)
+  return cell(`\`${text}\``)
+}
+
+function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
+  if (value === null || typeof value !== 'object') return String(value)
+  return `{ ${Object.entries(value)
+    .map(([key, member]) => `${key}: ${flow(member)}`)
+    .join(', ')} }`
+}
+
+/** Text for a table; angle brackets outside code would be taken for HTML. */
+function cell(text: string): string {
+  const parts = text.replaceAll('|', '\\|').replaceAll('\n', ' ').split('`')
+  return parts.map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '&lt;') : part)).join('`')
+}

@@ -1,0 +1,108 @@
+/** Changes to YAML text that leave comments, order and layout of everything else as they are. */
+
+import { isScalar, type Node, stringify } from 'yaml'
+import { UsageError } from './project.ts'
+import type { Path, SourceFile } from './source.ts'
+
+/** A passage of a text and what takes its place. */
+export interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+/** Applies edits that do not overlap, in any order. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((a, b) => b.from - a.from)
+    .reduce((result, edit) => result.slice(0, edit.from) + edit.text + result.slice(edit.to), text)
+}
+
+/** A value on one line, as the families are written, quoted where YAML needs it. */
+export function flowText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
+  if (value === null || typeof value !== 'object') return scalarText(value)
+  const members = Object.entries(value).map(([key, member]) => `${scalarText(key)}: ${flowText(member)}`)
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+}
+
+/** A scalar as it must stand between brackets. */
+function scalarText(value: unknown): string {
+  return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
+}
+
+/** The same line with its keys below those of the line above, where there is room. */
+export function alignTo(above: string, line: string, keys: readonly string[]): string {
+  if (above.includes('\n')) return line
+  let aligned = line
+  for (const key of keys) {
+    const goal = above.indexOf(` ${key}: `)
+    const at = aligned.indexOf(` ${key}: `)
+    if (at >= 0 && goal > at) aligned = aligned.slice(0, at) + ' '.repeat(goal - at) + aligned.slice(at)
+  }
+  return aligned
+}
+
+/** Replaces the scalar at a path. */
+export function replaceScalar(file: SourceFile, path: Path, value: string): Edit {
+  const node = file.nodeAt(path)
+  if (!isScalar(node)) throw new UsageError(`${file.path}: there is no ${path.join('.')} to change`)
+  const [from, to] = rangeOf(node)
+  return { from, to, text: value }
+}
+
+/** A line behind the list item at a path, as a further item of the same list. */
+export function insertAfterItem(file: SourceFile, path: Path, item: string): Edit {
+  const [start, end] = rangeOf(nodeOf(file, path))
+  const at = endOfLine(file.text, end)
+  const aligned = alignTo(file.text.slice(start, end), item, ['price', 'upstream'])
+  return { from: at, to: at, text: `\n${itemIndent(file, path)}- ${aligned}` }
+}
+
+/** Lines before the list item at a path and before the comments that belong to it. `lines` are given without the item's indent. */
+export function insertBeforeItem(file: SourceFile, path: Path, lines: readonly string[]): Edit {
+  const indent = itemIndent(file, path)
+  const [start] = rangeOf(nodeOf(file, path))
+  let at = startOfLine(file.text, start)
+  for (;;) {
+    const above = startOfLine(file.text, at - 1)
+    if (at === 0 || !file.text.slice(above, at).startsWith(`${indent}#`)) break
+    at = above
+  }
+  return { from: at, to: at, text: lines.map(line => `${indent}${line}\n`).join('') }
+}
+
+/** What stands before the dash of the list item at a path. Throws UsageError when items do not have lines of their own. */
+export function itemIndent(file: SourceFile, path: Path): string {
+  const [start] = rangeOf(nodeOf(file, path))
+  const before = file.text.slice(startOfLine(file.text, start), start)
+  const match = /^( *)- +$/.exec(before)
+  if (match === null) {
+    const { line } = file.locate(path)
+    throw new UsageError(`${file.path}:${line}: give each item of this list a line of its own first`)
+  }
+  return match[1] as string
+}
+
+function nodeOf(file: SourceFile, path: Path): Node {
+  const node = file.nodeAt(path)
+  if (node === undefined) throw new UsageError(`${file.path}: there is no ${path.join('.')}`)
+  return node
+}
+
+function rangeOf(node: Node): readonly [number, number] {
+  const range = node.range
+  if (range === null || range === undefined) throw new Error('a parsed node has a range')
+  return [range[0], range[1]]
+}
+
+function startOfLine(text: string, offset: number): number {
+  return offset <= 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1
+}
+
+function endOfLine(text: string, offset: number): number {
+  // The value of a block may end behind its line break.
+  const from = offset > 0 && text[offset - 1] === '\n' ? offset - 1 : offset
+  const end = text.indexOf('\n', from)
+  return end < 0 ? text.length : end
+}

@@ -1,0 +1,43 @@
+/** Parses large catalogues on two threads; small ones are not worth a thread. */
+
+import { Worker } from 'node:worker_threads'
+import type { Parsed } from './parse.ts'
+import type { SourceText } from './source.ts'
+
+/** Characters from which a second thread pays for its start. */
+const WORTH_A_THREAD = 400_000
+const THREAD_TIMEOUT_MS = 60_000
+
+/** The same texts, some of them parsed already. The result does not depend on what ran where. */
+export async function parseAhead(texts: readonly SourceText[]): Promise<readonly SourceText[]> {
+  const total = texts.reduce((sum, { text }) => sum + text.length, 0)
+  if (total < WORTH_A_THREAD) return texts
+  let size = 0
+  const share = texts.filter(({ text }) => {
+    size += text.length
+    return size <= total / 2
+  })
+  const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), { workerData: share })
+  const others = texts.slice(share.length)
+  // Started first, the thread works while this one parses the rest.
+  const answered = answerOf(worker)
+  const { parseSource } = await import('./parse.ts')
+  const own = others.map(({ path, text }) => ({ path, text, parsed: parseSource(path, text) }))
+  const parsed = await answered
+  return [...share.map(({ path, text }, index) => ({ path, text, parsed: parsed[index] as Parsed })), ...own]
+}
+
+function answerOf(worker: Worker): Promise<readonly Parsed[]> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      void worker.terminate()
+      reject(new Error(`parsing took longer than ${THREAD_TIMEOUT_MS / 1000} s`))
+    }, THREAD_TIMEOUT_MS)
+    const settle = (settled: () => void) => {
+      clearTimeout(timer)
+      settled()
+    }
+    worker.once('message', (answer: readonly Parsed[]) => settle(() => resolve(answer)))
+    worker.once('error', error => settle(() => reject(error)))
+  })
+}

@@ -1,0 +1,54 @@
+/** `generate` and `check`: write the generated files, or judge whether they agree. */
+
+import { ownCompiler } from '../compile.ts'
+import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from '../findings.ts'
+import { compareFiles, writeFiles } from '../generate.ts'
+import { type Project, readProject, UsageError } from '../project.ts'
+import type { Output } from '../run.ts'
+import { parseOptions } from './options.ts'
+
+/** Returns 1 and writes nothing when there is an error. */
+export async function generate(project: Project, args: readonly string[], output: Output): Promise<number> {
+  const { values } = parseOptions(args, { json: { type: 'boolean' } })
+  const compiler = ownCompiler()
+  const { tables, findings } = compiler.compile(await readProject(project))
+  if (tables === null) {
+    output.out(formatFindings(findings, values.json === true ? 'json' : 'text'))
+    output.err(summary(findings))
+    return 1
+  }
+  if (findings.length > 0) output.err(formatFindings(findings, 'text'))
+  const { renderFiles } = await import('../render.ts')
+  const touched = writeFiles(project.root, await renderFiles(tables, compiler.schemas))
+  const counts = { entries: tables.entries.length, upstreams: tables.upstreams.length }
+  if (values.json === true) output.out(JSON.stringify({ ...counts, written: touched }))
+  else {
+    const written = touched.length === 0 ? 'nothing changed' : `wrote ${touched.join(', ')}`
+    output.out(`${counts.entries} entries, ${counts.upstreams} upstreams: ${written}`)
+  }
+  return 0
+}
+
+const FORMATS: readonly FindingFormat[] = ['text', 'github', 'json']
+
+/** Prints all findings, stale files among them; returns 1 when one is an error. */
+export async function check(project: Project, args: readonly string[], output: Output): Promise<number> {
+  const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
+  const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
+  if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
+  const compiler = ownCompiler()
+  const { tables, findings: found } = compiler.compile(await readProject(project))
+  const { renderFiles } = await import('../render.ts')
+  const stale = tables === null ? [] : compareFiles(project.root, await renderFiles(tables, compiler.schemas))
+  const findings = sortFindings([...found, ...stale])
+  if (format === 'json' || findings.length > 0) output.out(formatFindings(findings, format))
+  const failed = findings.some(isError)
+  if (format === 'text') output.err(failed ? summary(findings) : `${tables?.entries.length ?? 0} entries are in order`)
+  return failed ? 1 : 0
+}
+
+function summary(findings: readonly Finding[]): string {
+  const errors = findings.filter(isError).length
+  const warnings = findings.length - errors
+  return `${errors} ${errors === 1 ? 'error' : 'errors'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+}

@@ -1,0 +1,60 @@
+/** `price-diff BASE`: what a change does to prices and facts, as Markdown; fails when a large change is not acknowledged. */
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { ownCompiler } from '../compile.ts'
+import { type Acknowledgement, diffTables, unacknowledged } from '../diff/diff.ts'
+import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
+import { type UsageEffect, usageEffect } from '../diff/usage.ts'
+import { formatFindings, isError } from '../findings.ts'
+import { compileBase, type Project, readProject, UsageError } from '../project.ts'
+import type { Output } from '../run.ts'
+import type { CatalogueView } from '../view.ts'
+import { asList, asRecord } from '../view.ts'
+import { parseOptions } from './options.ts'
+
+export const THRESHOLD_PERCENT = 50
+
+export async function priceDiff(project: Project, args: readonly string[], output: Output): Promise<number> {
+  const options = { usage: { type: 'string' }, threshold: { type: 'string' }, json: { type: 'boolean' } } as const
+  const { values, positionals } = parseOptions(args, options, ['BASE (a commit, a branch, or a folder)'])
+  const thresholdPercent = Number(values.threshold ?? THRESHOLD_PERCENT)
+  if (!(thresholdPercent >= 0)) throw new UsageError('--threshold must be a percentage, e.g. 50')
+  const base = positionals[0] as string
+  const old = await compileBase(project, base)
+  const now = ownCompiler().compile(await readProject(project))
+  if (now.tables === null || old.tables === null) {
+    output.err(formatFindings(now.findings.filter(isError), 'text'))
+    return 1
+  }
+  const diff = diffTables(old.tables, now.tables, { thresholdPercent, acknowledged: acknowledgements(now.view) })
+  const usage = values.usage === undefined ? undefined : await readUsage(values.usage, old.tables, now.tables)
+  if (values.json === true) output.out(JSON.stringify({ ...diff, usage: usage ?? null }, bigintAsText, 2))
+  else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())
+  const open = unacknowledged(diff)
+  if (open.length === 0) return 0
+  output.err(`${summarise(diff, thresholdPercent).replaceAll('**', '')}\nIf they are meant, write into catalogue.yaml:`)
+  output.err(acknowledgementLines(open))
+  return 1
+}
+
+function acknowledgements(view: CatalogueView): Acknowledgement[] {
+  return asList(view.settings.acknowledged).map(item => asRecord(item) as unknown as Acknowledgement)
+}
+
+async function readUsage(
+  path: string,
+  ...tables: Parameters<typeof usageEffect> extends [unknown, ...infer Rest] ? Rest : never
+): Promise<UsageEffect> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile() !== true) throw new UsageError(`--usage ${path}: there is no such file`)
+  try {
+    return await usageEffect(createReadStream(path, { encoding: 'utf8' }), ...tables)
+  } catch (error) {
+    throw new UsageError(`--usage ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}

@@ -1,0 +1,95 @@
+/** The two sides speak different formats: body and reply go through a translator. */
+
+import { GatewayError } from '../errors.ts'
+import type { TokenUsage } from '../formats/usage.ts'
+import { uuidv7 } from '../lib/ids.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { OUTPUT_MARKERS, OutputCounter } from '../translate/pass-through/output-counter.ts'
+import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import { applyRules } from '../translate/rules.ts'
+import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
+import { readBetas } from './betas.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import { unicodeJson } from './receive.ts'
+
+export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
+  const { body, entry, target, format, header, inputTokensEstimate } = preparation
+  const translation = translator(unicodeJson(body), {
+    entry,
+    target,
+    clientModel: entry.id,
+    betas: readBetas(header),
+    newId: () => uuidv7().replaceAll('-', ''),
+    nowSeconds: Math.floor(Date.now() / 1000),
+    inputTokensEstimate,
+  })
+  const { upstreamBody } = translation
+  applyRules(upstreamBody, target.rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
+  return {
+    body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
+    betas: translation.upstreamBetas,
+    readReply(bytes): ReadReply {
+      const json = parseJson(bytes.toString('utf8'))
+      if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
+      const reply = translation.reply(json)
+      return {
+        body: Buffer.from(JSON.stringify(reply.body), 'utf8'),
+        usage: reply.usage,
+        countOutputTokens: () => countTokens(outputTextOf(reply.body)),
+      }
+    },
+    openStream: () => new ConvertedStream(translation.stream(), format, inputTokensEstimate),
+  }
+}
+
+class ConvertedStream implements ReplyStream {
+  readonly encoding = 'utf8'
+  readonly #translation: StreamTranslation
+  readonly #counter: OutputCounter
+  readonly #inputTokensEstimate: number
+  #ended = false
+
+  constructor(translation: StreamTranslation, format: ChatFormat, inputTokensEstimate: number) {
+    this.#translation = translation
+    this.#inputTokensEstimate = inputTokensEstimate
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS[format], encoding: this.encoding })
+  }
+
+  get finished(): boolean {
+    return this.#translation.finished
+  }
+
+  get usage(): TokenUsage | null {
+    return this.#translation.usage
+  }
+
+  get usageFinal(): boolean {
+    return this.#ended && this.usage !== null
+  }
+
+  push(event: SseEvent): string {
+    if (!event.hasData) return ''
+    const text = this.#translation.push(event)
+    this.#counter.append(text)
+    return text
+  }
+
+  end(): string {
+    const text = this.usage === null ? this.#translation.end(this.#estimate()) : this.#translation.end()
+    this.#ended = true
+    return text
+  }
+
+  countOutputTokens(): number {
+    return this.#counter.tokens()
+  }
+
+  #estimate(): TokenUsage {
+    const inputTokens = this.#inputTokensEstimate
+    const outputTokens = this.countOutputTokens()
+    return { inputTokens, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens, reasoningTokens: 0 }
+  }
+}

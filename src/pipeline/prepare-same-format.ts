@@ -1,0 +1,66 @@
+/** Same format in and out: the bytes go through apart from what the target needs changed. */
+
+import { GatewayError } from '../errors.ts'
+import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
+import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
+import type { UsageFacts } from '../formats/usage.ts'
+import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { editsBetween } from '../lib/json-diff.ts'
+import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { allowedBetas } from '../translate/betas.ts'
+import { ChatPassThrough } from '../translate/pass-through/chat.ts'
+import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
+import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import { applyRules } from '../translate/rules.ts'
+import { planSameFormat, type SameFormatPlan } from '../translate/same-format.ts'
+import { readBetas } from './betas.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import { unicodeJson } from './receive.ts'
+
+function bodyEdits({ body, target }: Preparation, plan: SameFormatPlan): BodyEdit[] {
+  if (body.requestedName === target.model) return [...plan.edits]
+  return [{ op: 'set', path: '/model', value: target.model }, ...plan.edits]
+}
+
+/** The rules of the catalogue, made on the text: what they do not touch keeps its bytes. */
+function applyRulesToText(text: string, { target, format }: Preparation): string {
+  if (target.rules.length === 0) return text
+  const parse = () => JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const after = parse()
+  applyRules(after, target.rules, format)
+  return editJson(text, editsBetween(parse(), after))
+}
+
+function isReply(json: JsonObject, format: Preparation['format']): boolean {
+  if (json.error) return false
+  return format === 'messages' ? json.type === 'message' : Array.isArray(json.choices)
+}
+
+export function prepareSameFormat(preparation: Preparation): PreparedCall {
+  const { body, entry, target, format, header } = preparation
+  const plan = planSameFormat({ format, body: unicodeJson(body), entry, target })
+  const betas = format === 'messages' ? allowedBetas(readBetas(header), target.dialect.betas) : []
+  const usageFacts: UsageFacts = target.dialect
+  return {
+    body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation, plan)), preparation), 'latin1'),
+    betas,
+    readReply(bytes): ReadReply {
+      const text = bytes.toString('latin1')
+      const json = parseJson(text)
+      if (!isObject(json) || !isReply(json, format)) {
+        throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
+      }
+      const edits: BodyEdit[] = [{ op: 'set', path: '/model', value: entry.id }]
+      return {
+        body: json.model === entry.id ? bytes : Buffer.from(editJson(text, edits), 'latin1'),
+        usage: format === 'messages' ? readMessagesUsage(json.usage) : readChatUsage(json.usage, usageFacts),
+        countOutputTokens: () => countTokens(outputTextOf(parseJson(bytes.toString('utf8')))),
+      }
+    },
+    openStream() {
+      const options = { clientModel: entry.id, countTokens, usageFacts, wantsUsage: !plan.hidesUsageChunk }
+      return format === 'messages' ? new MessagesPassThrough(options) : new ChatPassThrough(options)
+    },
+  }
+}

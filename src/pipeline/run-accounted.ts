@@ -1,0 +1,46 @@
+/** What every call has in common: one account, opened here and closed once, and faults that the client is told of. */
+
+import { GatewayError } from '../errors.ts'
+import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
+import { CallAccount } from './settle.ts'
+
+/** Status of the usage row when the client went away. */
+export const CLIENT_GONE = 499
+
+export interface CallScope {
+  readonly services: Services
+  readonly call: Call
+  readonly client: ClientChannel
+  readonly account: CallAccount
+  /** Headers that are known so far; they go out with the reply, and with an error too. */
+  readonly headers: HeaderMap
+}
+
+/** Runs the work of a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export async function runAccounted(
+  services: Services,
+  call: Call,
+  client: ClientChannel,
+  work: (scope: CallScope) => Promise<void>,
+): Promise<void> {
+  const account = new CallAccount(services, call, () => client.firstByteMs)
+  const scope: CallScope = { services, call, client, account, headers: {} }
+  try {
+    await work(scope)
+  } catch (error) {
+    await fail(scope, error)
+  } finally {
+    if (!account.closed) await account.release(500)
+  }
+}
+
+async function fail({ services, call, client, account, headers }: CallScope, cause: unknown): Promise<void> {
+  const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
+  const status = client.gone.aborted ? CLIENT_GONE : error.status
+  if (error.status >= 500) {
+    const reason = error.details.cause instanceof Error ? error.details.cause.stack : error.details.cause
+    services.log.error({ requestId: call.requestId, code: error.code, cause: reason }, 'call failed')
+  }
+  await account.release(status)
+  client.fail(error, headers)
+}

@@ -1,0 +1,59 @@
+/** Chunks of a chat stream as text, with everything that never changes within a stream written once. */
+
+import { writeUsage } from '../../formats/chat/usage.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import type { JsonValue } from '../../lib/json.ts'
+import type { FinishReason } from '../stop-reasons.ts'
+import { DONE } from '../stream-event.ts'
+
+export interface ChunkFacts {
+  readonly id: string
+  readonly model: string
+  readonly createdSeconds: number
+}
+
+export class ChunkWriter {
+  readonly #head: string
+
+  constructor({ id, model, createdSeconds }: ChunkFacts) {
+    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: createdSeconds, model })
+    this.#head = `data: ${head.slice(0, -1)},"choices":[`
+  }
+
+  role(): string {
+    return this.#delta('{"role":"assistant","content":"","refusal":null}')
+  }
+
+  content(text: string): string {
+    return this.#delta(`{"content":${JSON.stringify(text)}}`)
+  }
+
+  reasoning(text: string): string {
+    return this.#delta(`{"reasoning_content":${JSON.stringify(text)}}`)
+  }
+
+  callStart(call: { readonly index: number; readonly id: string; readonly name: string }): string {
+    const start: JsonValue = {
+      index: call.index,
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: '' },
+    }
+    return this.#delta(`{"tool_calls":[${JSON.stringify(start)}]}`)
+  }
+
+  callArguments(index: number, fragment: string): string {
+    return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`)
+  }
+
+  /** The finish chunk, the usage chunk for clients that asked for it, and the end mark. */
+  finish(reason: FinishReason, usage: TokenUsage | null): string {
+    const finish = `${this.#head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
+    const counts = usage === null ? '' : `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
+    return `${finish}${counts}data: ${DONE}\n\n`
+  }
+
+  #delta(delta: string): string {
+    return `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`
+  }
+}

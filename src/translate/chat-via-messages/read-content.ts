@@ -1,0 +1,90 @@
+/** Content of chat messages as pieces. What the messages format cannot say is refused, with the place of the part. */
+
+import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { imageMediaType, isHttpUrl, readDataUrl } from '../images.ts'
+import type { DocumentPiece, ImagePiece, ResultContent, TextPiece } from '../pieces.ts'
+import { refuse } from '../refuse.ts'
+
+type ContentPiece = TextPiece | ImagePiece | DocumentPiece
+
+/** Reads a string, null, or an array of parts. `place` names the content, e.g. `messages[2].content`. */
+export function readContent(content: JsonValue | undefined, place: string): ContentPiece[] {
+  if (content === null || content === undefined) return []
+  if (typeof content === 'string') return [{ kind: 'text', text: content }]
+  if (!Array.isArray(content)) refuse(place, 'expected a string or an array of content parts')
+  return content.map((part, index) => readPart(part, `${place}[${index}]`))
+}
+
+/** Content of a tool message. */
+export function readResultContent(content: JsonValue | undefined, place: string): ResultContent[] {
+  // Some clients hand the result over as an object: it is data for the model, so it goes as text.
+  if (isObject(content)) return [{ kind: 'text', text: JSON.stringify(content) }]
+  return readContent(content, place)
+}
+
+function readPart(value: JsonValue, place: string): ContentPiece {
+  if (typeof value === 'string') return { kind: 'text', text: value }
+  const part = objectOrNull(value) ?? refuse(place, 'expected a content part, e.g. {"type": "text", "text": "…"}')
+  switch (part.type) {
+    case 'text':
+    case 'input_text':
+    case 'output_text':
+      return textPiece(part, part.text, place)
+    case 'refusal':
+      return textPiece(part, part.refusal, place)
+    case 'image_url':
+      return readImage(part, place)
+    case 'file':
+      return readFile(part, place)
+    case 'input_audio':
+      return refuse(place, 'this model takes no audio; send text, images or files')
+    default:
+      return refuse(place, `content parts of type ${JSON.stringify(part.type ?? null)} are not supported by this model`)
+  }
+}
+
+function textPiece(part: JsonObject, text: JsonValue | undefined, place: string): TextPiece {
+  if (typeof text !== 'string') refuse(`${place}.text`, 'expected a string')
+  return { kind: 'text', text, ...cacheControl(part) }
+}
+
+function readImage(part: JsonObject, place: string): ImagePiece {
+  const image = part.image_url
+  const url = typeof image === 'string' ? image : textOrNull(objectOrNull(image)?.url)
+  if (url === null) refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
+  if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url }, ...cacheControl(part) }
+  const data = readDataUrl(url) ?? refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
+  const mediaType = imageMediaType(data.mediaType)
+  if (mediaType === null || data.data === '') {
+    refuse(`${place}.image_url.url`, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
+  }
+  return { kind: 'image', source: { type: 'base64', mediaType, data: data.data }, ...cacheControl(part) }
+}
+
+function readFile(part: JsonObject, place: string): ContentPiece {
+  const file = objectOrNull(part.file)
+  const content = textOrNull(file?.file_data)
+  if (file === null || content === null) {
+    refuse(`${place}.file`, 'file ids belong to one provider and cannot be used here; send the content as file_data')
+  }
+  const data = readDataUrl(content) ?? { mediaType: 'application/pdf', data: content }
+  const title = textOrNull(file.filename) ?? ''
+  if (data.mediaType === 'application/pdf') {
+    return { kind: 'document', mediaType: data.mediaType, data: data.data, title, ...cacheControl(part) }
+  }
+  const image = imageMediaType(data.mediaType)
+  if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data: data.data } }
+  if (data.mediaType.startsWith('text/') || data.mediaType === 'application/json') {
+    const text = Buffer.from(data.data, 'base64').toString('utf8')
+    return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}`, ...cacheControl(part) }
+  }
+  return refuse(
+    `${place}.file.file_data`,
+    `files of type ${JSON.stringify(data.mediaType)} are not supported; send a PDF`,
+  )
+}
+
+/** Marks of clients that know caching of the other format; whether they go up is the dialect's business. */
+export function cacheControl(part: JsonObject): { cacheControl?: JsonObject } {
+  return isObject(part.cache_control) ? { cacheControl: part.cache_control } : {}
+}

@@ -1,0 +1,65 @@
+/** Takes the code fence off a JSON reply that was asked for in words; whole or piece by piece. */
+
+const FENCE = '```'
+/** Most blanks that belong to the end of a fence on either side. */
+const BLANKS_MAX = 64
+const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
+const CLOSING = /\s{0,64}```\s{0,64}$/
+/** A beginning of which it cannot be known yet whether and where an opening fence ends. */
+const UNDECIDED = /^\s{0,8}(?:`{0,2}|```[a-zA-Z]{0,16}[ \t]{0,4}\r?)$/
+
+/** The text without its fence, or the text itself when it has none. */
+export function withoutFence(text: string): string {
+  const opening = OPENING.exec(text)
+  return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
+}
+
+/** The same for a text that arrives in pieces. What it gives out, put together, is `withoutFence` of the whole. */
+export class FenceFilter {
+  #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
+  #held = ''
+
+  push(piece: string): string {
+    if (this.#state === 'plain') return piece
+    this.#held += piece
+    if (this.#state === 'undecided') {
+      if (UNDECIDED.test(this.#held)) return ''
+      const opening = OPENING.exec(this.#held)
+      this.#state = opening === null ? 'plain' : 'fenced'
+      if (opening === null) return this.#release(this.#held.length)
+      this.#held = this.#held.slice(opening[0].length)
+    }
+    return this.#release(endOfCertainText(this.#held))
+  }
+
+  end(): string {
+    const rest = this.#held
+    this.#held = ''
+    return this.#state === 'fenced' ? rest.replace(CLOSING, '') : withoutFence(rest)
+  }
+
+  #release(length: number): string {
+    const text = this.#held.slice(0, length)
+    this.#held = this.#held.slice(length)
+    return text
+  }
+}
+
+/** Where a closing fence could begin that the text may still turn out to have. */
+function endOfCertainText(text: string): number {
+  const blanks = blanksBefore(text, text.length)
+  let end = text.length - blanks
+  if (blanks === BLANKS_MAX) return end
+  let ticks = 0
+  while (ticks < FENCE.length && text[end - 1] === '`') {
+    ticks += 1
+    end -= 1
+  }
+  return ticks === 0 ? end : end - blanksBefore(text, end)
+}
+
+function blanksBefore(text: string, end: number): number {
+  let count = 0
+  while (count < BLANKS_MAX && count < end && /\s/.test(text[end - count - 1]!)) count += 1
+  return count
+}

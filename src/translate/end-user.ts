@@ -1,0 +1,10 @@
+/** The end user's id: an opaque hint for the provider, hashed where its form does not fit. */
+
+import type { Dialect } from './dialect.ts'
+import { hash } from './names.ts'
+
+/** The id itself where the upstream takes it, else a stable hash of it. */
+export function endUserId(id: string, facts: Pick<Dialect, 'userMax' | 'userCharacters'>): string {
+  const fits = id.length <= facts.userMax && (facts.userCharacters === 'any' || /^[a-zA-Z0-9_-]+$/.test(id))
+  return fits ? id : hash(id).slice(0, facts.userMax)
+}

@@ -1,0 +1,70 @@
+/** Image URLs inside a request that an upstream does not fetch itself: where they are, and how their bytes take their place. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { BodyEdit } from './body-edit.ts'
+import { dataUrl, isHttpUrl } from './images.ts'
+import type { ChatFormat } from './translator.ts'
+
+export interface FetchedImage {
+  /** One of the four image types. */
+  readonly mediaType: string
+  /** Base64. */
+  readonly data: string
+}
+
+interface ImageReference {
+  readonly url: string
+  /** Pointer to the value that holds the URL. */
+  readonly path: string
+}
+
+/** The http(s) image URLs of a request, each once, in order. The caller limits how many it fetches. */
+export function imageUrlsToFetch(format: ChatFormat, body: JsonObject): string[] {
+  return [...new Set(imageReferences(format, body).map(reference => reference.url))]
+}
+
+/** Edits that put fetched images in the place of their URLs. URLs that were not fetched stay. */
+export function inlineImages(
+  format: ChatFormat,
+  body: JsonObject,
+  images: ReadonlyMap<string, FetchedImage>,
+): BodyEdit[] {
+  return imageReferences(format, body).flatMap(({ url, path }): BodyEdit[] => {
+    const image = images.get(url)
+    if (image === undefined) return []
+    const { mediaType, data } = image
+    const value = format === 'messages' ? { type: 'base64', media_type: mediaType, data } : dataUrl(mediaType, data)
+    return [{ op: 'set', path, value }]
+  })
+}
+
+function imageReferences(format: ChatFormat, body: JsonObject): ImageReference[] {
+  const find = format === 'messages' ? messagesReferences : chatReferences
+  return arrayOrEmpty(body.messages).flatMap((message, index) =>
+    isObject(message) ? find(message.content, `/messages/${index}/content`) : [],
+  )
+}
+
+function chatReferences(content: JsonValue | undefined, path: string): ImageReference[] {
+  return arrayOrEmpty(content).flatMap((part, index) => {
+    if (!isObject(part) || part.type !== 'image_url') return []
+    const place = `${path}/${index}/image_url`
+    const image = part.image_url
+    if (typeof image === 'string') return reference(image, place)
+    return isObject(image) ? reference(image.url, `${place}/url`) : []
+  })
+}
+
+function messagesReferences(content: JsonValue | undefined, path: string): ImageReference[] {
+  return arrayOrEmpty(content).flatMap((block, index) => {
+    if (!isObject(block)) return []
+    const place = `${path}/${index}`
+    if (block.type === 'tool_result') return messagesReferences(block.content, `${place}/content`)
+    if (block.type !== 'image' || !isObject(block.source) || block.source.type !== 'url') return []
+    return reference(block.source.url, `${place}/source`)
+  })
+}
+
+function reference(url: JsonValue | undefined, path: string): ImageReference[] {
+  return typeof url === 'string' && isHttpUrl(url) ? [{ url, path }] : []
+}

@@ -1,0 +1,17 @@
+/** For clients that speak the messages format, to upstreams that speak the chat format. */
+
+import type { Translator } from '../translator.ts'
+import { convertReply } from './reply.ts'
+import { convertRequest } from './request.ts'
+import { MessagesStream } from './stream.ts'
+
+export const messagesViaChat: Translator = (clientBody, context) => {
+  const request = convertRequest(clientBody, context)
+  return {
+    upstreamBody: request.body,
+    // Beta flags belong to the messages format.
+    upstreamBetas: [],
+    reply: upstreamReply => convertReply(upstreamReply, request, context),
+    stream: () => new MessagesStream(request, context),
+  }
+}

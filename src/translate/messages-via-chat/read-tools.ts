@@ -1,0 +1,67 @@
+/** Tools and tool choice of a messages request. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import type { Dialect } from '../dialect.ts'
+import type { StructureWish, ToolChoice, ToolDefinition, ToolWish } from '../pieces.ts'
+import { refuse } from '../refuse.ts'
+import { readToolChanges } from './read-conversation.ts'
+
+export function readTools(body: JsonObject, serverTools: Dialect['serverTools']): ToolWish {
+  const changes = readToolChanges(body)
+  const given = [...arrayOrEmpty(body.tools), ...changes.added]
+  const definitions = given.flatMap((tool, index) => readTool(tool, `tools.${index}`, serverTools))
+  const byName = new Map(definitions.map(tool => [tool.name, tool]))
+  const choice = objectOrNull(body.tool_choice)
+  return {
+    definitions: [...byName.values()].filter(tool => !changes.removed.has(tool.name)),
+    choice: choice === null ? null : readChoice(choice),
+    oneCallOnly: choice?.disable_parallel_tool_use === true,
+  }
+}
+
+function readTool(value: JsonValue, place: string, serverTools: Dialect['serverTools']): ToolDefinition[] {
+  const tool = objectOrNull(value) ?? refuse(place, 'Input should be a valid tool')
+  const type = tool.type ?? 'custom'
+  if (type !== 'custom') {
+    // Searching among tools is not needed where all of them are announced.
+    if (typeof type === 'string' && type.startsWith('tool_search_')) return []
+    if (serverTools === 'drop') return []
+    refuse(
+      `${place}.type`,
+      `the tool ${JSON.stringify(type)} is run by another provider and not available with this model`,
+    )
+  }
+  return [
+    {
+      name: textOrNull(tool.name) ?? refuse(`${place}.name`, 'Field required'),
+      description: textOrNull(tool.description),
+      schema: objectOrNull(tool.input_schema) ?? refuse(`${place}.input_schema`, 'Field required'),
+      strict: tool.strict === true,
+      ...(isObject(tool.cache_control) && { cacheControl: tool.cache_control }),
+    },
+  ]
+}
+
+function readChoice(choice: JsonObject): ToolChoice {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'any':
+      return { mode: choice.type }
+    case 'tool':
+      return { mode: 'tool', name: textOrNull(choice.name) ?? refuse('tool_choice.name', 'Field required') }
+    default:
+      return refuse('tool_choice.type', "Input should be 'auto', 'any', 'tool' or 'none'")
+  }
+}
+
+/** `output_config.format`, or `output_format` as it was called before; null for plain text. */
+export function readStructure(body: JsonObject): StructureWish | null {
+  const format = objectOrNull(objectOrNull(body.output_config)?.format) ?? objectOrNull(body.output_format)
+  if (format === null) return null
+  const schema = objectOrNull(format.schema)
+  if (format.type !== 'json_schema' || schema === null) {
+    refuse('output_config.format', 'expected {"type": "json_schema", "schema": {…}}')
+  }
+  return { kind: 'schema', name: textOrNull(schema.title) ?? 'reply', schema, strict: true }
+}

@@ -1,0 +1,95 @@
+/** A chat reply as a messages reply. */
+
+import { GatewayError } from '../../errors.ts'
+import { readUsage } from '../../formats/chat/usage.ts'
+import { writeUsage } from '../../formats/messages/usage.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { argumentsFragment, argumentsObject } from '../arguments.ts'
+import { withoutFence } from '../code-fence.ts'
+import { estimatedUsage } from '../estimate.ts'
+import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
+import type { TranslationContext } from '../translator.ts'
+import { CallIds } from './call-ids.ts'
+import { spokenParts } from './reply-parts.ts'
+import type { RequestFacts } from './request.ts'
+
+export interface MessagesReply {
+  readonly body: JsonObject
+  readonly usage: TokenUsage | null
+}
+
+/** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
+export function convertReply(reply: JsonObject, request: RequestFacts, context: TranslationContext): MessagesReply {
+  const choice = firstChoice(reply)
+  const message = choice && objectOrNull(choice.message)
+  if (message === null) {
+    const error = readUpstreamErrorValue(reply)
+    throw error === null
+      ? new GatewayError('upstream_failed', { cause: 'a reply without choices' })
+      : gatewayErrorOf(error)
+  }
+  const finishReason = textOrNull(choice?.finish_reason)
+  if (isFailedFinish(finishReason))
+    throw new GatewayError('upstream_failed', { cause: `finish reason ${finishReason}` })
+
+  const calls = toolCalls(message)
+  const replyCall = request.replyTool === null ? undefined : calls.find(call => callName(call) === request.replyTool)
+  const shownCalls = calls.filter(call => call !== replyCall)
+  const refusal = textOrNull(message.refusal)
+  const spoken = spokenParts(message)
+  const text = replyCall ? argumentsFragment(objectOrNull(replyCall.function)?.arguments) : unwrap(spoken.text, request)
+  const ids = new CallIds(request, context)
+  const content: JsonObject[] = [
+    ...(spoken.reasoning === '' ? [] : [{ type: 'thinking', thinking: spoken.reasoning, signature: '' }]),
+    ...[text, refusal ?? ''].filter(part => part !== '').map(part => ({ type: 'text', text: part, citations: null })),
+    ...shownCalls.map(call => toolUse(call, ids, request)),
+  ]
+  const usage = readUsage(reply.usage, context.target.dialect)
+  const stopReason = stopReasonOf(finishReason, { hasToolCalls: shownCalls.length > 0, refused: refusal !== null })
+  return {
+    body: {
+      id: `msg_${context.newId()}`,
+      type: 'message',
+      role: 'assistant',
+      model: context.clientModel,
+      content,
+      stop_reason: stopReason,
+      stop_sequence: null,
+      usage: writeUsage(usage ?? estimatedUsage(context, JSON.stringify(content).length)),
+    },
+    usage,
+  }
+}
+
+/** The choice with index 0, else the first; null without any. */
+export function firstChoice(reply: JsonObject): JsonObject | null {
+  const choices = arrayOrEmpty(reply.choices).filter(isObject)
+  return choices.find(choice => choice.index === 0 || choice.index === undefined) ?? choices[0] ?? null
+}
+
+function toolCalls(message: JsonObject): JsonObject[] {
+  const calls = arrayOrEmpty(message.tool_calls)
+    .filter(isObject)
+    .filter(call => callName(call) !== '')
+  const legacy = objectOrNull(message.function_call)
+  return calls.length === 0 && legacy !== null && textOrNull(legacy.name) !== null ? [{ function: legacy }] : calls
+}
+
+function callName(call: JsonObject): string {
+  return textOrNull(objectOrNull(call.function)?.name) ?? ''
+}
+
+function toolUse(call: JsonObject, ids: CallIds, { names }: RequestFacts): JsonObject {
+  return {
+    type: 'tool_use',
+    id: ids.assign(textOrNull(call.id) ?? '', ids.signatureOf(call)),
+    name: names.client(callName(call)),
+    input: argumentsObject(objectOrNull(call.function)?.arguments),
+  }
+}
+
+function unwrap(text: string, { unwrapsFence }: RequestFacts): string {
+  return unwrapsFence ? withoutFence(text) : text
+}

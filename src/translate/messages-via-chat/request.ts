@@ -1,0 +1,122 @@
+/** A messages request as a chat request. */
+
+import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { endUserId } from '../end-user.ts'
+import { ToolNames, UpstreamIds } from '../names.ts'
+import { clampOutputTokens } from '../output-cap.ts'
+import { isCall, type PairedTurn, pairResults } from '../pairing.ts'
+import type { ToolWish, Turn } from '../pieces.ts'
+import { planChatReasoning, planForcedTool } from '../reasoning-plan.ts'
+import { type ReasoningWish, readMessagesReasoning } from '../reasoning-wish.ts'
+import { refuse, refuseReasoning } from '../refuse.ts'
+import { convertSampling } from '../sampling.ts'
+import { stopSequences } from '../stops.ts'
+import { planChatStructure, REPLY_TOOL } from '../structure.ts'
+import { refuseThread } from '../threads.ts'
+import type { TranslationContext } from '../translator.ts'
+import { messagesRefusals, readConversation } from './read-conversation.ts'
+import { readStructure, readTools } from './read-tools.ts'
+import { writeConversation } from './write-conversation.ts'
+import { writeTools } from './write-tools.ts'
+
+/** What the reply needs to know of its request. */
+export interface RequestFacts {
+  readonly body: JsonObject
+  readonly names: ToolNames
+  /** Ids of the calls in the history: a new call must not take one of them. */
+  readonly knownIds: ReadonlySet<string>
+  /** A forced tool stands for the JSON reply: its arguments are the text. */
+  readonly replyTool: string | null
+  readonly unwrapsFence: boolean
+}
+
+export function convertRequest(messages: JsonObject, context: TranslationContext): RequestFacts {
+  const { dialect } = context.target
+  refuseUnsupported(messages)
+  const wish = readMessagesReasoning(messages)
+  if (dialect.onUnsupported === 'refuse') refuseReasoning(messages, wish, dialect.reasoning)
+  const turns = pairResults(readConversation(messages), messagesRefusals)
+  const tools = readTools(messages, dialect.serverTools)
+  const names = new ToolNames(toolNamesOf(tools, turns), dialect)
+  const stream = messages.stream === true
+  const circumstances = { stream, hasTools: tools.definitions.length > 0 }
+  const reason = (wanted: ReasoningWish) => planChatReasoning(wanted, dialect.reasoning, circumstances)
+
+  const wantsForce = circumstances.hasTools && (tools.choice?.mode === 'any' || tools.choice?.mode === 'tool')
+  const callable = circumstances.hasTools && tools.choice?.mode !== 'none'
+  const structureWish = readStructure(messages)
+  const structureForce = structureWish !== null && dialect.structuredOutput === 'tool' && !callable
+  const { plan, forced } =
+    wantsForce || structureForce ? planForcedTool(wish, dialect, reason) : { plan: reason(wish), forced: false }
+  const structure = planChatStructure({
+    wish: structureWish,
+    mode: dialect.structuredOutput,
+    canForceTool: structureForce && forced,
+  })
+  const replyTool = structure.tool && { name: REPLY_TOOL, description: null, schema: structure.tool, strict: false }
+
+  const ids = new UpstreamIds(dialect.toolId)
+  const hasVision = context.entry.capabilities.includes('vision')
+  const stops = stopSequences(messages.stop_sequences, { field: 'stop_sequences', max: dialect.stopMax })
+  const body: JsonObject = {
+    model: context.target.model,
+    messages: writeConversation(withInstruction(turns, structure.instruction), { dialect, names, ids, hasVision }),
+    ...outputCap(messages, context),
+    ...(replyTool === null
+      ? writeTools(tools, { dialect, names, forced })
+      : writeTools(
+          { definitions: [replyTool], choice: { mode: 'tool', name: REPLY_TOOL }, oneCallOnly: false },
+          { dialect, names: new ToolNames([REPLY_TOOL], dialect), forced },
+        )),
+    ...plan.fields,
+    ...structure.fields,
+    ...convertSampling(messages, dialect, { reasons: plan.reasons, temperatureMax: dialect.temperatureMax }),
+    ...(stops.length > 0 && { stop: stops }),
+    ...endUser(messages, context),
+    ...(stream && { stream: true, ...(dialect.streamOptions && { stream_options: { include_usage: true } }) }),
+  }
+  return {
+    body,
+    names,
+    knownIds: new Set(callsOf(turns).map(call => call.id)),
+    replyTool: replyTool && REPLY_TOOL,
+    unwrapsFence: structure.unwrapsFence,
+  }
+}
+
+/** What would change the meaning of the request if it were left out. */
+function refuseUnsupported(messages: JsonObject): void {
+  refuseThread(messages)
+  if (arrayOrEmpty(messages.mcp_servers).length > 0) {
+    refuse('mcp_servers', 'remote tool servers are not available with this model; connect to them from your client')
+  }
+}
+
+function outputCap(messages: JsonObject, { entry, target }: TranslationContext): JsonObject {
+  const wanted = numberOrNull(messages.max_tokens)
+  if (wanted === null) refuse('max_tokens', 'Field required')
+  return { [target.dialect.maxTokensField]: clampOutputTokens(wanted, entry.outputTokensMax) }
+}
+
+function* toolNamesOf(tools: ToolWish, turns: readonly Turn[]): Generator<string> {
+  for (const tool of tools.definitions) yield tool.name
+  if (tools.choice?.mode === 'tool') yield tools.choice.name
+  for (const call of callsOf(turns)) yield call.name
+}
+
+function callsOf(turns: readonly Turn[]) {
+  return turns.flatMap(turn => turn.pieces.filter(isCall))
+}
+
+function withInstruction(turns: readonly PairedTurn[], instruction: string | null): readonly PairedTurn[] {
+  if (instruction === null) return turns
+  const first = turns.findIndex(turn => turn.role !== 'system')
+  const pieces = [{ kind: 'text' as const, text: instruction }]
+  return turns.toSpliced(Math.max(first, 0), 0, { role: 'system', pieces, place: '', answers: new Map() })
+}
+
+function endUser(messages: JsonObject, { target }: TranslationContext): JsonObject {
+  const { dialect } = target
+  const id = textOrNull(objectOrNull(messages.metadata)?.user_id)
+  return id === null || dialect.userField === 'none' ? {} : { [dialect.userField]: endUserId(id, dialect) }
+}

@@ -1,0 +1,155 @@
+/** A chat stream as a messages stream. */
+
+import { readUsage } from '../../formats/chat/usage.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { argumentsFragment } from '../arguments.ts'
+import { FenceFilter } from '../code-fence.ts'
+import { estimatedUsage } from '../estimate.ts'
+import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
+import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
+import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
+import { CallIds } from './call-ids.ts'
+import { CallTracker } from './call-tracker.ts'
+import { messageEnd, messageStart } from './events.ts'
+import { spokenParts } from './reply-parts.ts'
+import type { RequestFacts } from './request.ts'
+import { type CallSegment, SegmentQueue } from './segments.ts'
+
+export class MessagesStream implements StreamTranslation {
+  readonly #request: RequestFacts
+  readonly #context: TranslationContext
+  readonly #ids: CallIds
+  readonly #tracker = new CallTracker()
+  readonly #segments: SegmentQueue
+  readonly #fence: FenceFilter | null
+  #started = false
+  #hasCalls = false
+  #hasReply = false
+  #refused = false
+  #finishReason: string | null = null
+  usage: TokenUsage | null = null
+  finished = false
+
+  constructor(request: RequestFacts, context: TranslationContext) {
+    this.#request = request
+    this.#context = context
+    this.#ids = new CallIds(request, context)
+    this.#fence = request.unwrapsFence ? new FenceFilter() : null
+    this.#segments = new SegmentQueue({
+      describeCall: call => ({
+        id: this.#ids.assign(call.id, call.signature),
+        name: request.names.client(call.name),
+      }),
+    })
+  }
+
+  get outputCharacters(): number {
+    return this.#segments.characters
+  }
+
+  push({ name, data }: UpstreamEvent): string {
+    if (this.finished || data === '') return ''
+    if (data === DONE) {
+      this.finished = true
+      return ''
+    }
+    const chunk = readEventData(data)
+    const hasError = isObject(chunk.error) || typeof chunk.error === 'string'
+    if (name === 'error' || hasError) throwEventError(chunk)
+    const choice = choiceOf(chunk)
+    this.usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.usage
+    if (choice === null) return ''
+    return this.#start() + this.#take(choice)
+  }
+
+  end(estimate?: TokenUsage): string {
+    const delivered = this.outputCharacters > 0 || this.#hasCalls
+    if (!this.#started) throw failedStream('a stream without a choice')
+    if (this.#finishReason === null && !(this.finished && delivered)) throw failedStream('a stream without a finish')
+    const rest = this.#flushFence() + this.#segments.flush({ close: true })
+    const stopReason = stopReasonOf(this.#finishReason, { hasToolCalls: this.#hasCalls, refused: this.#refused })
+    const told = this.usage ?? estimate ?? estimatedUsage(this.#context, this.outputCharacters)
+    return rest + messageEnd(stopReason, told)
+  }
+
+  #readUsage(usage: JsonObject[string]): TokenUsage | null {
+    return readUsage(usage, this.#context.target.dialect)
+  }
+
+  /** The model's own count is not known yet, but some clients read it here only. */
+  #start(): string {
+    if (this.#started) return ''
+    this.#started = true
+    const usage = this.usage ?? { ...estimatedUsage(this.#context, 0), outputTokens: 0 }
+    return messageStart({ id: `msg_${this.#context.newId()}`, model: this.#context.clientModel, usage })
+  }
+
+  #take(choice: JsonObject): string {
+    const delta = objectOrNull(choice.delta) ?? {}
+    const { text, reasoning } = spokenParts(delta)
+    const refusal = textOrNull(delta.refusal)
+    if (refusal !== null) this.#refused = true
+    let output = this.#segments.speak('thinking', reasoning)
+    output += this.#speak(text)
+    if (refusal !== null) output += this.#segments.speak('text', refusal)
+    for (const call of arrayOrEmpty(delta.tool_calls)) if (isObject(call)) output += this.#takeCall(call)
+    const legacy = objectOrNull(delta.function_call)
+    if (legacy !== null) output += this.#takeCall({ index: 0, function: legacy })
+    return output + this.#finish(textOrNull(choice.finish_reason))
+  }
+
+  #speak(text: string): string {
+    return this.#segments.speak('text', this.#fence === null ? text : this.#fence.push(text))
+  }
+
+  #takeCall(delta: JsonObject): string {
+    const fragment = argumentsFragment(objectOrNull(delta.function)?.arguments)
+    const known = this.#tracker.find(delta)
+    if (known !== null) {
+      this.#learn(known, delta)
+      return this.#segments.extendCall(known, fragment)
+    }
+    const call: CallSegment = {
+      kind: 'call',
+      id: '',
+      name: '',
+      signature: null,
+      text: '',
+      waiting: '',
+      isReply: false,
+    }
+    this.#learn(call, delta)
+    this.#tracker.add(delta, call)
+    return this.#flushFence() + this.#segments.begin(call) + this.#segments.extendCall(call, fragment)
+  }
+
+  /** Id and name come once or again and again; the first that is not empty counts. */
+  #learn(call: CallSegment, delta: JsonObject): void {
+    call.id ||= textOrNull(delta.id) ?? ''
+    call.signature ??= this.#ids.signatureOf(delta)
+    if (call.name !== '') return
+    call.name = textOrNull(objectOrNull(delta.function)?.name) ?? ''
+    if (call.name === '') return
+    call.isReply = call.name === this.#request.replyTool && !this.#hasReply
+    if (call.isReply) this.#hasReply = true
+    else this.#hasCalls = true
+  }
+
+  #finish(reason: string | null): string {
+    if (reason === null) return ''
+    if (isFailedFinish(reason)) throw failedStream(`finish reason ${reason}`)
+    this.#finishReason ??= reason
+    return this.#flushFence() + this.#segments.flush({ close: false })
+  }
+
+  #flushFence(): string {
+    return this.#segments.speak('text', this.#fence?.end() ?? '')
+  }
+}
+
+/** The choice that is relayed: index 0. Null for chunks without one (filters, usage). */
+function choiceOf(chunk: JsonObject): JsonObject | null {
+  const choices = arrayOrEmpty(chunk.choices)
+  return choices.filter(isObject).find(choice => (choice.index ?? 0) === 0) ?? null
+}

@@ -1,0 +1,179 @@
+/** Turns as `messages` of a chat request. */
+
+import { isObject, type JsonObject, type JsonValue, objectAtPointer } from '../../lib/json.ts'
+import type { Dialect } from '../dialect.ts'
+import type { ToolNames, UpstreamIds } from '../names.ts'
+import { isCall, isResult, type PairedTurn } from '../pairing.ts'
+import type { CallPiece, Piece, ResultContent, TextPiece } from '../pieces.ts'
+import { type ContentWriting, textPart, writeContent } from './write-content.ts'
+import { writeResult } from './write-results.ts'
+
+export interface ChatWriting extends ContentWriting {
+  readonly names: ToolNames
+  readonly ids: UpstreamIds
+}
+
+export function writeConversation(turns: readonly PairedTurn[], writing: ChatWriting): JsonObject[] {
+  const { dialect } = writing
+  const placed = placeSystem(turns, dialect.midSystem)
+  const messages = placed.flatMap(turn => writeTurn(turn, writing))
+  return flagPrefill(dialect.alternateRoles ? mergeRoles(messages) : messages, dialect)
+}
+
+/** All instructions before the first turn are one turn; later ones stay, join them, or become user text. */
+function placeSystem(turns: readonly PairedTurn[], midSystem: Dialect['midSystem']): PairedTurn[] {
+  const first = turns.findIndex(turn => turn.role !== 'system')
+  const isLeading = (turn: PairedTurn, index: number) =>
+    turn.role === 'system' && (midSystem === 'hoist' || first < 0 || index < first)
+  const leading = turns.filter(isLeading)
+  const rest = turns
+    .filter((turn, index) => !isLeading(turn, index))
+    .map(turn => (turn.role === 'system' && midSystem === 'user_text' ? { ...turn, role: 'user' as const } : turn))
+  const top = leading[0]
+  return top === undefined ? rest : [{ ...top, pieces: leading.flatMap(turn => turn.pieces) }, ...rest]
+}
+
+function writeTurn(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
+  switch (turn.role) {
+    case 'system':
+      return writeSystem(turn.pieces.filter(isText), writing)
+    case 'user':
+      return writeUser(turn, writing)
+    case 'assistant':
+      return writeAssistant(turn, writing)
+  }
+}
+
+function writeSystem(pieces: readonly TextPiece[], { dialect }: ChatWriting): JsonObject[] {
+  const texts = pieces.filter(piece => piece.text.trim() !== '')
+  if (texts.length === 0) return []
+  const keepsMarks = dialect.cacheControl === 'pass' && texts.some(piece => piece.cacheControl !== undefined)
+  const content = keepsMarks
+    ? texts.map(piece => textPart(piece, dialect))
+    : texts.map(piece => piece.text).join('\n\n')
+  return [{ role: dialect.systemRole, content }]
+}
+
+/** Results first, each a message of its own; everything else of the turn is one user message behind them. */
+function writeUser(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
+  const results = turn.pieces.filter(isResult).map(result => {
+    const call = turn.answers.get(result)!
+    return writeResult(result, writing.ids.of(call), writing)
+  })
+  const content: ResultContent[] = [
+    ...results.flatMap(result => result.following),
+    ...turn.pieces.filter(isContent).filter(piece => piece.kind !== 'text' || piece.text !== ''),
+  ]
+  const messages = results.map(result => result.message)
+  if (content.length === 0 && results.length > 0) return messages
+  // A user message that holds nothing is one all the same.
+  const written = content.length === 0 ? '' : writeContent(content, turn.place, writing)
+  return [...messages, { role: 'user', content: written }]
+}
+
+function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
+  const text = joinText(turn.pieces)
+  const calls = turn.pieces.filter(isCall).map(call => writeCall(call, writing))
+  const thinking = turn.pieces.filter(piece => piece.kind === 'thinking').map(piece => piece.text)
+  const echo = echoReasoning(thinking.join('\n\n'), writing.dialect)
+  // What is left of a turn that held nothing for this format is no turn; reasoning alone is none either.
+  if (text === '' && calls.length === 0) return []
+  const parts = contentParts(text, echo)
+  return [
+    {
+      role: 'assistant',
+      content: parts ?? (text === '' ? null : text),
+      ...(parts === null && echo !== null && { [writing.dialect.reasoningField]: echo }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ]
+
+  function contentParts(shown: string, reasoning: string | null): JsonValue | null {
+    if (writing.dialect.reasoningField !== 'content_parts' || reasoning === null || reasoning === '') return null
+    const thought = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] }
+    return shown === '' ? [thought] : [thought, { type: 'text', text: shown }]
+  }
+}
+
+/** Text blocks side by side are pieces of one text; those that something stood between are paragraphs. */
+function joinText(pieces: readonly Piece[]): string {
+  let text = ''
+  let adjacent = true
+  for (const piece of pieces) {
+    if (piece.kind !== 'text') {
+      adjacent = false
+      continue
+    }
+    if (piece.text === '') continue
+    text += text === '' || adjacent ? piece.text : `\n\n${piece.text}`
+    adjacent = true
+  }
+  return text
+}
+
+function writeCall(call: CallPiece, { names, ids, dialect }: ChatWriting): JsonObject {
+  const signature = call.signature ?? (dialect.thoughtSignaturePlaceholder || null)
+  return {
+    id: ids.of(call),
+    type: 'function',
+    function: { name: names.upstream(call.name), arguments: JSON.stringify(call.input) },
+    ...(signature !== null && objectAtPointer(dialect.thoughtSignaturePath, signature)),
+  }
+}
+
+/** Reasoning of an earlier turn as the upstream wants it back; null: not at all. */
+function echoReasoning(reasoning: string, { reasoningEcho }: Dialect): string | null {
+  switch (reasoningEcho) {
+    case 'always':
+      return reasoning
+    case 'if_present':
+      return reasoning === '' ? null : reasoning
+    case 'never':
+      return null
+  }
+}
+
+/** Consecutive messages of one role as one; tool messages stay apart. */
+function mergeRoles(messages: readonly JsonObject[]): JsonObject[] {
+  const merged: JsonObject[] = []
+  for (const message of messages) {
+    const last = merged.at(-1)
+    const joins = last?.role === message.role && message.role !== 'tool' && last?.tool_calls === undefined
+    if (!joins || last === undefined) merged.push(message)
+    else merged.splice(-1, 1, { ...last, ...message, content: joinContent(last.content, message.content) })
+  }
+  return merged
+}
+
+function joinContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
+  if (typeof first === 'string' && typeof second === 'string') return [first, second].filter(Boolean).join('\n\n')
+  return [...contentParts(first), ...contentParts(second)]
+}
+
+function contentParts(content: JsonValue | undefined): JsonObject[] {
+  if (Array.isArray(content)) return content.filter(isObject)
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+}
+
+/** A last assistant message that the model shall continue, where a flag asks for it. */
+function flagPrefill(messages: JsonObject[], { prefill }: Dialect): JsonObject[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return messages
+  switch (prefill) {
+    case 'prefix':
+    case 'partial':
+      return messages.with(-1, { ...last, [prefill]: true })
+    case 'user_turn':
+      return [...messages, { role: 'user', content: 'Continue.' }]
+    default:
+      return messages
+  }
+}
+
+function isText(piece: Piece): piece is TextPiece {
+  return piece.kind === 'text'
+}
+
+function isContent(piece: Piece): piece is ResultContent {
+  return piece.kind === 'text' || piece.kind === 'image' || piece.kind === 'document'
+}

@@ -1,0 +1,53 @@
+/** Tools and tool choice of a chat request. */
+
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { Dialect } from '../dialect.ts'
+import type { ToolNames } from '../names.ts'
+import type { ToolDefinition, ToolWish } from '../pieces.ts'
+import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
+
+export interface ToolWriting {
+  readonly dialect: Dialect
+  readonly names: ToolNames
+  /** The model takes a forced choice in this call. */
+  readonly forced: boolean
+}
+
+/** Without tools none of the fields may be sent. */
+export function writeTools(tools: ToolWish, { dialect, names, forced }: ToolWriting): JsonObject {
+  if (tools.definitions.length === 0) return {}
+  const choice = writeChoice(tools.choice, names, forced)
+  const single = tools.oneCallOnly && dialect.parallelToolCalls && tools.choice?.mode !== 'none'
+  return {
+    tools: tools.definitions.map(tool => writeTool(tool, dialect, names)),
+    ...(choice !== null && { tool_choice: choice }),
+    ...(single && { parallel_tool_calls: false }),
+  }
+}
+
+function writeTool(tool: ToolDefinition, dialect: Dialect, names: ToolNames): JsonObject {
+  const parameters = toolSchema(tool.schema, dialect.toolSchema)
+  const strict = tool.strict && dialect.toolStrict === 'pass' && qualifiesForStrictChat(parameters)
+  return {
+    type: 'function',
+    function: {
+      name: names.upstream(tool.name),
+      ...(tool.description !== null && { description: tool.description }),
+      parameters,
+      ...(strict && { strict: true }),
+    },
+    ...(tool.cacheControl !== undefined && dialect.cacheControl === 'pass' && { cache_control: tool.cacheControl }),
+  }
+}
+
+function writeChoice(choice: ToolWish['choice'], names: ToolNames, forced: boolean): JsonValue {
+  if (choice === null) return null
+  switch (choice.mode) {
+    case 'any':
+      return forced ? 'required' : 'auto'
+    case 'tool':
+      return forced ? { type: 'function', function: { name: names.upstream(choice.name) } } : 'auto'
+    default:
+      return choice.mode
+  }
+}

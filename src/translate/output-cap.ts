@@ -1,0 +1,34 @@
+/** The cap on output tokens, brought within what the model can do. */
+
+/** Cap where neither the client, nor the dialect, nor the catalogue says one, in tokens. */
+const OUTPUT_TOKENS_FALLBACK = 8_192
+/** Tokens left free between input and output when the gateway chooses the cap: estimates are not exact. */
+const CONTEXT_MARGIN_TOKENS = 2_000
+/** A cap chosen by the gateway is never below this, in tokens. */
+const CHOSEN_TOKENS_MIN = 1_024
+
+/** The client's own cap: at least 1, at most the model's limit. */
+export function clampOutputTokens(wanted: number, outputTokensMax: number | null): number {
+  return Math.max(1, Math.min(Math.floor(wanted), outputTokensMax ?? Number.MAX_SAFE_INTEGER))
+}
+
+export interface OutputFacts {
+  readonly outputTokensMax: number | null
+  readonly contextTokens: number | null
+  /** The dialect's own default; 0 means the model's limit. */
+  readonly maxTokensDefault: number
+  readonly inputTokensEstimate: number
+}
+
+/**
+ * The cap for a call that names none where the format demands one: the model's limit, less when the context would not
+ * hold the input and that much output, because upstreams then refuse a call whose client never asked for it.
+ */
+export function chosenOutputTokens(facts: OutputFacts): number {
+  const limit = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK
+  const wanted = facts.maxTokensDefault > 0 ? Math.min(facts.maxTokensDefault, limit) : limit
+  if (facts.contextTokens === null) return wanted
+  const estimate = Math.ceil(facts.inputTokensEstimate * 1.1)
+  const room = facts.contextTokens - estimate - CONTEXT_MARGIN_TOKENS
+  return Math.min(wanted, Math.max(room, Math.min(CHOSEN_TOKENS_MIN, wanted)))
+}

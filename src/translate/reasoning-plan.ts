@@ -1,0 +1,174 @@
+/** How a client's reasoning wish is put to an upstream of the given dialect. */
+
+import type { JsonObject } from '../lib/json.ts'
+import type { DialectReasoning, EffortLevel } from './dialect.ts'
+import { nearestLevel, type ReasoningWish } from './reasoning-wish.ts'
+
+/** Least thinking budget that is accepted anywhere, in tokens. */
+const BUDGET_TOKENS_MIN = 1_024
+
+export interface ReasoningPlan {
+  /** Fields of the upstream body; `output_config` holds the effort only. */
+  readonly fields: JsonObject
+  /** The model will reason. */
+  readonly reasons: boolean
+}
+
+const NOTHING: JsonObject = {}
+const OFF: ReasoningWish = { wanted: false, effort: null, budgetTokens: null }
+
+export interface ChatCircumstances {
+  readonly stream: boolean
+  readonly hasTools: boolean
+}
+
+/** For a chat upstream. */
+export function planChatReasoning(
+  wish: ReasoningWish,
+  reasoning: DialectReasoning,
+  { stream, hasTools }: ChatCircumstances,
+): ReasoningPlan {
+  const effort = effortOf(wish, reasoning)
+  switch (reasoning.parameter) {
+    case 'reasoning_effort': {
+      if (hasTools && reasoning.withTools === 'explicit_none') return off({ reasoning_effort: 'none' })
+      if (wish.wanted === false) return leastEffort(reasoning)
+      const level = effort && nearestLevel(effort, reasoning.levels)
+      if (level === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      return { fields: { reasoning_effort: level }, reasons: level !== 'none' }
+    }
+    case 'thinking_type': {
+      if (wish.wanted === false) {
+        return reasoning.off === 'no' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
+      }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      const level = effort && nearestLevel(effort, reasoning.levels)
+      // A model that always reasons takes the effort but no switch.
+      const thinking = reasoning.off === 'no' ? {} : { thinking: { type: 'enabled' } }
+      return { fields: { ...thinking, ...(level !== null && { reasoning_effort: level }) }, reasons: true }
+    }
+    case 'enable_thinking': {
+      if (reasoning.streamOnly && !stream) return off({ enable_thinking: false })
+      if (wish.wanted === false) {
+        return reasoning.off === 'no' ? { fields: NOTHING, reasons: true } : off({ enable_thinking: false })
+      }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      const budget = wish.budgetTokens ?? (wish.effort && budgetOf(wish.effort, reasoning))
+      const field = reasoning.budgetField === 'thinking_budget' && budget !== null ? { thinking_budget: budget } : {}
+      return { fields: { enable_thinking: true, ...field }, reasons: true }
+    }
+    default:
+      return { fields: NOTHING, reasons: reasoning.onByDefault }
+  }
+}
+
+export interface MessagesCircumstances {
+  /** `max_tokens` of the request: a budget stays below it. */
+  readonly maxTokens: number
+  /** The last assistant turn called tools and carries no signed thinking: models with budgets refuse to think now. */
+  readonly unsignedToolTurn: boolean
+}
+
+/** For a messages upstream. */
+export function planMessagesReasoning(
+  wish: ReasoningWish,
+  reasoning: DialectReasoning,
+  circumstances: MessagesCircumstances,
+): ReasoningPlan {
+  switch (reasoning.parameter) {
+    case 'budget': {
+      if (wish.wanted === false && reasoning.onByDefault) return off({ thinking: { type: 'disabled' } })
+      if (wish.wanted !== true) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      return withBudget(wish, reasoning, circumstances)
+    }
+    case 'adaptive': {
+      if (wish.wanted === false) {
+        return reasoning.off === 'no' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
+      }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (wish.effort === null && wish.budgetTokens !== null && reasoning.budgetAccepted) {
+        return withBudget(wish, reasoning, circumstances)
+      }
+      const effort = effortOf(wish, reasoning)
+      const level = effort && nearestLevel(effort, reasoning.levels)
+      const thinking = { type: 'adaptive', ...(reasoning.display && { display: 'summarized' }) }
+      return { fields: { thinking, ...(level !== null && { output_config: { effort: level } }) }, reasons: true }
+    }
+    default:
+      return { fields: NOTHING, reasons: reasoning.onByDefault }
+  }
+}
+
+function withBudget(
+  wish: ReasoningWish,
+  reasoning: DialectReasoning,
+  { maxTokens, unsignedToolTurn }: MessagesCircumstances,
+): ReasoningPlan {
+  const wanted = wish.budgetTokens ?? budgetOf(wish.effort ?? 'medium', reasoning)
+  const budget = Math.min(Math.max(wanted, BUDGET_TOKENS_MIN), maxTokens - 1)
+  if (unsignedToolTurn || budget < BUDGET_TOKENS_MIN) return { fields: NOTHING, reasons: false }
+  return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, reasons: true }
+}
+
+/** Whether the model can be made not to reason. */
+export function canSwitchOff(reasoning: DialectReasoning): boolean {
+  switch (reasoning.parameter) {
+    case 'none':
+      return false
+    case 'reasoning_effort':
+      return reasoning.levels.includes('none')
+    default:
+      return reasoning.off !== 'no'
+  }
+}
+
+/**
+ * A tool that must be called, against a model that does not take that while it reasons: reasoning gives way where it can
+ * be switched off, else the force does.
+ */
+export function planForcedTool(
+  wish: ReasoningWish,
+  dialect: { readonly forcedToolChoice: 'yes' | 'no' | 'not_with_thinking'; readonly reasoning: DialectReasoning },
+  plan: (wish: ReasoningWish) => ReasoningPlan,
+): { plan: ReasoningPlan; forced: boolean } {
+  const planned = plan(wish)
+  if (dialect.forcedToolChoice === 'no') return { plan: planned, forced: false }
+  if (dialect.forcedToolChoice === 'yes' || !planned.reasons) return { plan: planned, forced: true }
+  if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }
+  return { plan: plan(OFF), forced: true }
+}
+
+function off(fields: JsonObject): ReasoningPlan {
+  return { fields, reasons: false }
+}
+
+/** The lowest effort there is, for models that cannot stop reasoning altogether. */
+function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
+  const level = nearestLevel('none', reasoning.levels)
+  if (level === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+  const messages = reasoning.parameter === 'adaptive'
+  return {
+    fields: messages ? { output_config: { effort: level } } : { reasoning_effort: level },
+    reasons: level !== 'none',
+  }
+}
+
+function effortOf(wish: ReasoningWish, reasoning: DialectReasoning): EffortLevel | null {
+  if (wish.effort !== null) return wish.effort
+  if (wish.budgetTokens === null) return null
+  if (wish.budgetTokens < reasoning.budgetFloors.medium) return 'low'
+  return wish.budgetTokens < reasoning.budgetFloors.high ? 'medium' : 'high'
+}
+
+function budgetOf(effort: EffortLevel, { budgets }: DialectReasoning): number {
+  switch (effort) {
+    case 'none':
+    case 'minimal':
+    case 'low':
+      return budgets.low
+    case 'medium':
+      return budgets.medium
+    default:
+      return budgets.high
+  }
+}

@@ -1,0 +1,173 @@
+/** Edits of a messages request for a messages upstream. */
+
+import {
+  arrayOrEmpty,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  numberOrNull,
+  objectOrNull,
+  textOrNull,
+} from '../lib/json.ts'
+import type { BodyEdit } from './body-edit.ts'
+import type { Dialect } from './dialect.ts'
+import { clampOutputTokens } from './output-cap.ts'
+import { canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
+import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
+import { refuseReasoning } from './refuse.ts'
+import { refuseThread } from './threads.ts'
+
+export interface SameFormatFacts {
+  readonly dialect: Dialect
+  readonly outputTokensMax: number | null
+}
+
+export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): BodyEdit[] {
+  if (!dialect.thread) refuseThread(body)
+  const wanted = numberOrNull(body.max_tokens)
+  const maxTokens = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
+  const wish = readMessagesReasoning(body)
+  if (dialect.onUnsupported === 'refuse') refuseReasoning(body, wish, dialect.reasoning)
+  const reasoning = reasoningEdits(body, wish, { dialect, maxTokens: maxTokens ?? 0 })
+  return [
+    ...(maxTokens !== wanted ? [set('/max_tokens', maxTokens)] : []),
+    ...samplingEdits(body, dialect),
+    ...reasoning,
+    ...toolEdits(body, dialect, reasoning),
+    ...(dialect.midSystem === 'keep' ? [] : systemEdits(body)),
+    ...(dialect.userField === 'none' && body.metadata !== undefined ? [remove('/metadata')] : []),
+  ]
+}
+
+function samplingEdits(body: JsonObject, { sampling, topK }: Dialect): BodyEdit[] {
+  const fields = sampling === 'none' ? ['temperature', 'top_p', 'top_k'] : []
+  if (sampling === 'temperature_xor_top_p' && isSet(body.temperature)) fields.push('top_p')
+  if (sampling !== 'none' && !topK) fields.push('top_k')
+  return fields.filter(field => isSet(body[field])).map(field => remove(`/${field}`))
+}
+
+interface ReasoningSituation {
+  readonly dialect: Dialect
+  readonly maxTokens: number
+}
+
+function reasoningEdits(body: JsonObject, wish: ReasoningWish, { dialect, maxTokens }: ReasoningSituation): BodyEdit[] {
+  const { reasoning } = dialect
+  const thinking = objectOrNull(body.thinking)
+  const effort = objectOrNull(body.output_config)?.effort
+  const edits: BodyEdit[] = []
+  let planned: JsonObject = {}
+  if (thinking !== null && !takesThinking(thinking, dialect)) {
+    const unsignedToolTurn = endsInUnsignedToolTurn(body)
+    planned = planMessagesReasoning(wish, reasoning, { maxTokens, unsignedToolTurn }).fields
+    edits.push(thinkingEdit(thinking, objectOrNull(planned.thinking)))
+  }
+  const plannedEffort = textOrNull(objectOrNull(planned.output_config)?.effort)
+  const level = effortFor(effort, plannedEffort, { dialect, off: thinking?.type === 'disabled' })
+  if (level !== (effort ?? null)) edits.push(...effortEdits(body, level))
+  return edits
+}
+
+/** The planned switch, with the client's own wish for what is shown of the reasoning. */
+function thinkingEdit(given: JsonObject, planned: JsonObject | null): BodyEdit {
+  if (planned === null) return remove('/thinking')
+  const keepsDisplay = planned.type === 'adaptive' && given.display !== undefined
+  return set('/thinking', keepsDisplay ? { ...planned, display: given.display } : planned)
+}
+
+/** Whether the model takes `thinking` as the client wrote it. */
+function takesThinking(thinking: JsonObject, { reasoning }: Dialect): boolean {
+  const { parameter } = reasoning
+  switch (thinking.type) {
+    case 'disabled':
+      return parameter === 'budget' || (parameter === 'adaptive' && reasoning.off !== 'no')
+    case 'enabled':
+      return parameter === 'budget' || (parameter === 'adaptive' && reasoning.budgetAccepted)
+    case 'adaptive':
+      return parameter === 'adaptive'
+    default:
+      // Kinds that came later are the upstream's to judge.
+      return parameter !== 'none'
+  }
+}
+
+/** The effort that goes up: the client's own where the model has it, the planned one where the client gave none. */
+function effortFor(
+  effort: JsonValue | undefined,
+  planned: string | null,
+  { dialect, off }: { readonly dialect: Dialect; readonly off: boolean },
+): JsonValue {
+  const { levels } = dialect.reasoning
+  if (effort === null || effort === undefined) return planned
+  if (levels.length === 0) return null
+  if (off && dialect.reasoning.off === 'no') return nearestLevel('none', levels)
+  if (!isEffortLevel(effort)) return effort
+  const level = nearestLevel(effort, levels)
+  const tooHigh = off && dialect.reasoning.off === 'up_to_high' && (level === 'xhigh' || level === 'max')
+  return tooHigh ? nearestLevel('high', levels) : level
+}
+
+function effortEdits(body: JsonObject, level: JsonValue): BodyEdit[] {
+  const config = objectOrNull(body.output_config)
+  if (config === null) return level === null ? [] : [set('/output_config', { effort: level })]
+  if (level !== null) return [set('/output_config/effort', level)]
+  return Object.keys(config).length === 1 ? [remove('/output_config')] : [remove('/output_config/effort')]
+}
+
+/** The last assistant turn called tools without signed thinking before: thinking cannot be switched on behind it. */
+function endsInUnsignedToolTurn(body: JsonObject): boolean {
+  const messages = arrayOrEmpty(body.messages).filter(isObject)
+  const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)
+  const hasThinking = blocks.some(block => block.type === 'thinking' || block.type === 'redacted_thinking')
+  return !hasThinking && blocks.some(block => block.type === 'tool_use')
+}
+
+function toolEdits(body: JsonObject, dialect: Dialect, reasoning: readonly BodyEdit[]): BodyEdit[] {
+  const edits: BodyEdit[] = arrayOrEmpty(body.tools).flatMap((tool, index) =>
+    dialect.toolStrict === 'drop' && isObject(tool) && tool.strict !== undefined
+      ? [remove(`/tools/${index}/strict`)]
+      : [],
+  )
+  const choice = objectOrNull(body.tool_choice)
+  if (choice === null) return edits
+  if (choice.type === 'any' || choice.type === 'tool') {
+    const thinks = ['enabled', 'adaptive'].some(type => objectOrNull(body.thinking)?.type === type)
+    if (dialect.forcedToolChoice === 'no' || (dialect.forcedToolChoice === 'not_with_thinking' && thinks)) {
+      const gives = dialect.forcedToolChoice === 'not_with_thinking' && canSwitchOff(dialect.reasoning)
+      const untouched = !reasoning.some(edit => edit.path === '/thinking')
+      if (gives && untouched) edits.push(set('/thinking', { type: 'disabled' }))
+      if (!gives) return [...edits, set('/tool_choice', parallelChoice(choice, dialect))]
+    }
+  }
+  if (!dialect.parallelToolCalls && choice.disable_parallel_tool_use !== undefined) {
+    edits.push(remove('/tool_choice/disable_parallel_tool_use'))
+  }
+  return edits
+}
+
+function parallelChoice(choice: JsonObject, { parallelToolCalls }: Dialect): JsonObject {
+  const flag = choice.disable_parallel_tool_use
+  return { type: 'auto', ...(parallelToolCalls && flag !== undefined && { disable_parallel_tool_use: flag }) }
+}
+
+/** System messages among the turns become user turns for models that do not know them. */
+function systemEdits(body: JsonObject): BodyEdit[] {
+  return arrayOrEmpty(body.messages).flatMap((message, index) => {
+    if (!isObject(message) || message.role !== 'system') return []
+    const place = `/messages/${index}`
+    const role = set(`${place}/role`, 'user')
+    return message.output_config === undefined ? [role] : [role, remove(`${place}/output_config`)]
+  })
+}
+
+export function isSet(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null
+}
+
+export function set(path: string, value: JsonValue): BodyEdit {
+  return { op: 'set', path, value }
+}
+
+export function remove(path: string): BodyEdit {
+  return { op: 'remove', path }
+}

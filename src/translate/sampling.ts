@@ -1,0 +1,37 @@
+/** Sampling parameters as far as the upstream takes them. */
+
+import { type JsonObject, numberOrNull } from '../lib/json.ts'
+import type { Dialect } from './dialect.ts'
+
+export interface SamplingCircumstances {
+  /** The model will reason in this call. */
+  readonly reasons: boolean
+  /** Highest temperature of the upstream's format; the dialect may lower it. */
+  readonly temperatureMax: number
+}
+
+type SamplingFacts = Pick<Dialect, 'sampling' | 'temperatureMax' | 'topK'>
+
+/** Whether sampling parameters go up at all. */
+export function takesSampling(sampling: Dialect['sampling'], reasons: boolean): boolean {
+  return sampling !== 'none' && !(sampling === 'none_when_thinking' && reasons)
+}
+
+/** `temperature`, `top_p` and `top_k` of a request, converted. Values that are no numbers are left out. */
+export function convertSampling(
+  body: JsonObject,
+  facts: SamplingFacts,
+  circumstances: SamplingCircumstances,
+): JsonObject {
+  if (!takesSampling(facts.sampling, circumstances.reasons)) return {}
+  const temperature = numberOrNull(body.temperature)
+  const topP = numberOrNull(body.top_p)
+  const topK = numberOrNull(body.top_k)
+  const highest = Math.min(facts.temperatureMax, circumstances.temperatureMax)
+  const both = facts.sampling !== 'temperature_xor_top_p' || temperature === null
+  return {
+    ...(temperature !== null && { temperature: Math.min(Math.max(temperature, 0), highest) }),
+    ...(topP !== null && both && { top_p: topP }),
+    ...(topK !== null && facts.topK && { top_k: topK }),
+  }
+}

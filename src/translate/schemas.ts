@@ -1,0 +1,148 @@
+/** JSON schemas of tools and replies, brought into the subset that the target takes. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+
+/** Deepest nesting that is looked into; deeper schemas are not taken for strict ones. */
+const DEPTH_MAX = 64
+
+/** Parameters of a tool as every upstream takes them: an object schema with `properties`. */
+export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_meta_schema'): JsonObject {
+  const given = isObject(schema) ? schema : {}
+  const { $schema: metaSchema, ...rest } = given
+  const kept = form === 'no_meta_schema' || metaSchema === undefined ? rest : { $schema: metaSchema, ...rest }
+  const object = kept.type === undefined ? { type: 'object', ...kept } : kept
+  return isObject(object.properties) ? object : { ...object, properties: {} }
+}
+
+/** Keywords that a strict chat schema must not hold. */
+const NOT_STRICT = new Set(['allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'])
+const NOT_STRICT_OBJECT = new Set(['patternProperties', 'propertyNames', 'minProperties', 'maxProperties'])
+
+/** Whether a chat upstream takes this schema as strict: objects closed and every property required, at every level. */
+export function qualifiesForStrictChat(schema: JsonObject): boolean {
+  if (schema.type !== 'object' || schema.anyOf !== undefined) return false
+  return everySchema(schema, node => {
+    const keys = Object.keys(node)
+    if (keys.some(key => NOT_STRICT.has(key) || NOT_STRICT_OBJECT.has(key))) return false
+    if (typeof node.pattern === 'string' && /\(\?[=!<]/.test(node.pattern)) return false
+    if (!isObjectSchema(node)) return true
+    const required = new Set(arrayOrEmpty(node.required))
+    const properties = isObject(node.properties) ? Object.keys(node.properties) : []
+    return node.additionalProperties === false && properties.every(property => required.has(property))
+  })
+}
+
+/** Whether a messages upstream takes this schema as strict: objects closed at every level, no recursion. */
+export function qualifiesForStrictMessages(schema: JsonObject): boolean {
+  if (isRecursive(schema)) return false
+  return everySchema(schema, node => !isObjectSchema(node) || node.additionalProperties === false)
+}
+
+/** Keywords that the reply schema of a messages upstream may hold; others go into the description. */
+const REPLY_KEYWORDS = new Set([
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', 'allOf'],
+  ...['$ref', '$defs', 'definitions', 'title', 'description', 'default', 'format', 'minItems'],
+])
+const REPLY_FORMATS = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+])
+
+/**
+ * The schema for the reply of a messages upstream: objects closed, constraints that it does not know told in words. Null
+ * when the schema cannot be said there: recursion, or objects with free keys.
+ */
+export function replySchema(schema: JsonObject): JsonObject | null {
+  if (isRecursive(schema) || !everySchema(schema, node => !hasFreeKeys(node))) return null
+  return closeSchema(schema)
+}
+
+function closeSchema(node: JsonObject): JsonObject {
+  const { oneOf, ...others } = node
+  const source: JsonObject = oneOf !== undefined && node.anyOf === undefined ? { ...others, anyOf: oneOf } : node
+  const kept: [string, JsonValue | undefined][] = []
+  const told: string[] = []
+  for (const [key, value] of Object.entries(source)) {
+    if (key === '$schema' || key === 'description') continue
+    if (isTold(key, value)) told.push(`${key}: ${JSON.stringify(value)}`)
+    else kept.push([key, closeValue(key, value)])
+  }
+  const description = [source.description, told.length > 0 ? `{${told.join(', ')}}` : undefined]
+    .filter(text => typeof text === 'string')
+    .join('\n\n')
+  return {
+    ...Object.fromEntries(kept),
+    ...(isObjectSchema(source) && { additionalProperties: false }),
+    ...(description !== '' && { description }),
+  }
+}
+
+function isTold(key: string, value: JsonValue | undefined): boolean {
+  if (key === 'format') return typeof value !== 'string' || !REPLY_FORMATS.has(value)
+  if (key === 'minItems') return value !== 0 && value !== 1
+  return !REPLY_KEYWORDS.has(key)
+}
+
+function closeValue(key: string, value: JsonValue | undefined): JsonValue | undefined {
+  if (key === 'properties' || key === '$defs' || key === 'definitions') {
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, closeChild(child)]))
+  }
+  if (key === 'items' || key === 'anyOf' || key === 'allOf') {
+    return Array.isArray(value) ? value.map(closeChild) : closeChild(value)
+  }
+  return value
+}
+
+function closeChild<Value extends JsonValue | undefined>(child: Value): Value | JsonObject {
+  return isObject(child) ? closeSchema(child) : child
+}
+
+function isObjectSchema(node: JsonObject): boolean {
+  return (
+    node.type === 'object' || (Array.isArray(node.type) && node.type.includes('object')) || isObject(node.properties)
+  )
+}
+
+function hasFreeKeys(node: JsonObject): boolean {
+  if (isObject(node.additionalProperties) || isObject(node.patternProperties)) return true
+  // An object without any property named stands for "any object".
+  return isObjectSchema(node) && node.additionalProperties !== false && !isObject(node.properties)
+}
+
+/** Whether `test` holds for the schema and every schema within; false for nesting beyond the limit. */
+function everySchema(schema: JsonObject, test: (node: JsonObject) => boolean, depth = 0): boolean {
+  if (depth > DEPTH_MAX || !test(schema)) return false
+  return childSchemas(schema).every(child => everySchema(child, test, depth + 1))
+}
+
+function childSchemas(node: JsonObject): JsonObject[] {
+  const named = [node.properties, node.$defs, node.definitions].flatMap(group =>
+    isObject(group) ? Object.values(group) : [],
+  )
+  const listed = [node.anyOf, node.oneOf, node.allOf, node.items].flatMap(group =>
+    Array.isArray(group) ? group : [group],
+  )
+  return [...named, ...listed, node.additionalProperties].filter(isObject)
+}
+
+/** Whether a definition leads back to itself, or a reference cannot be followed. */
+function isRecursive(root: JsonObject): boolean {
+  const visit = (node: JsonObject, open: readonly string[]): boolean => {
+    if (open.length > DEPTH_MAX) return true
+    if (typeof node.$ref === 'string') {
+      if (open.includes(node.$ref)) return true
+      const target = definition(root, node.$ref)
+      if (target === null || visit(target, [...open, node.$ref])) return true
+    }
+    const { $defs: _defs, definitions: _definitions, ...used } = node
+    return childSchemas(used).some(child => visit(child, [...open, '']))
+  }
+  return visit(root, [])
+}
+
+function definition(root: JsonObject, reference: string): JsonObject | null {
+  const match = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference)
+  const group = match && root[match[1]!]
+  const target = isObject(group) ? group[match![2]!.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+  return isObject(target) ? target : null
+}

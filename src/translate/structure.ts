@@ -1,0 +1,85 @@
+/** JSON replies: how one is asked for, and what must be undone in the reply. */
+
+import type { JsonObject } from '../lib/json.ts'
+import type { Dialect } from './dialect.ts'
+import type { StructureWish } from './pieces.ts'
+import { qualifiesForStrictChat, replySchema } from './schemas.ts'
+
+/** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
+export const REPLY_TOOL = 'json_reply'
+
+export interface StructurePlan {
+  /** Fields of the upstream body; `output_config` holds the format only. */
+  readonly fields: JsonObject
+  /** Text to add to the instructions, or null. */
+  readonly instruction: string | null
+  /** Schema of a tool to force, or null. */
+  readonly tool: JsonObject | null
+  /** The reply may come wrapped in a code fence, which is taken off. */
+  readonly unwrapsFence: boolean
+}
+
+const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwrapsFence: false }
+
+export interface StructureFacts {
+  readonly wish: StructureWish | null
+  readonly mode: Dialect['structuredOutput']
+  /** A tool can be forced: the client has none of its own and the model takes it. */
+  readonly canForceTool: boolean
+}
+
+/** For a chat upstream. */
+export function planChatStructure({ wish, mode, canForceTool }: StructureFacts): StructurePlan {
+  if (wish === null) return NONE
+  if (mode === 'prompt') return promptPlan(wish)
+  if (wish.kind === 'object') return { ...NONE, fields: JSON_OBJECT, instruction: OBJECT_INSTRUCTION }
+  switch (mode) {
+    case 'json_object':
+      return { ...NONE, fields: JSON_OBJECT, instruction: schemaInstruction(wish.schema) }
+    case 'tool':
+      return canForceTool ? { ...NONE, tool: wish.schema } : promptPlan(wish)
+    default: {
+      const format = {
+        name: formatName(wish.name),
+        schema: wish.schema,
+        ...(wish.strict && qualifiesForStrictChat(wish.schema) && { strict: true }),
+      }
+      return { ...NONE, fields: { response_format: { type: 'json_schema', json_schema: format } } }
+    }
+  }
+}
+
+/** For a messages upstream. */
+export function planMessagesStructure({ wish, mode, canForceTool }: StructureFacts): StructurePlan {
+  if (wish === null) return NONE
+  if (wish.kind === 'object') return promptPlan(wish)
+  switch (mode) {
+    case 'native':
+    case 'json_schema': {
+      const schema = replySchema(wish.schema)
+      if (schema === null) return promptPlan(wish)
+      return { ...NONE, fields: { output_config: { format: { type: 'json_schema', schema } } } }
+    }
+    case 'tool':
+      return canForceTool ? { ...NONE, tool: wish.schema } : promptPlan(wish)
+    default:
+      return promptPlan(wish)
+  }
+}
+
+function promptPlan(wish: StructureWish): StructurePlan {
+  const instruction = wish.kind === 'schema' ? schemaInstruction(wish.schema) : OBJECT_INSTRUCTION
+  return { ...NONE, instruction, unwrapsFence: true }
+}
+
+const JSON_OBJECT: JsonObject = { response_format: { type: 'json_object' } }
+const OBJECT_INSTRUCTION = 'Reply with one JSON object and nothing else: no explanation, no code fence.'
+
+function schemaInstruction(schema: JsonObject): string {
+  return `${OBJECT_INSTRUCTION} The JSON must be valid against this schema:\n${JSON.stringify(schema)}`
+}
+
+function formatName(name: string): string {
+  const legal = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64)
+  return legal === '' ? 'reply' : legal
+}

@@ -1,0 +1,260 @@
+/** The command line of the catalogue, on a copy of the project. */
+
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { run } from '../../codegen/run.ts'
+
+const root = join(import.meta.dirname, '../..')
+const scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
+let project = ''
+let copies = 0
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+beforeEach(() => {
+  project = join(scratch, String(++copies))
+  cpSync(join(import.meta.dirname, 'good'), join(project, 'catalogue'), { recursive: true })
+})
+
+async function call(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
+  const out: string[] = []
+  const err: string[] = []
+  const status = await run(argv, { out: text => out.push(text), err: text => err.push(text) }, { root: project })
+  return { status, out: out.join('\n'), err: err.join('\n') }
+}
+
+const read = (name: string) => readFileSync(join(project, 'catalogue', name), 'utf8')
+
+function replace(name: string, passage: string, by: string): void {
+  expect(read(name)).toContain(passage)
+  writeFileSync(join(project, 'catalogue', name), read(name).replace(passage, by))
+}
+
+test('generate, then check is in order; after a change check fails until generate has run', async () => {
+  expect(await call('generate')).toMatchObject({ status: 0, err: '' })
+  expect(await call('check')).toEqual({ status: 0, out: '', err: '6 entries are in order' })
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2100')
+  const stale = await call('check')
+  expect(stale.status).toBe(1)
+  expect(stale.out).toContain('run `make generate` and commit the result [stale]')
+  expect(await call('generate')).toMatchObject({
+    status: 0,
+    out: '6 entries, 2 upstreams: wrote src/generated/entries.ts, src/generated/settings.ts',
+  })
+  expect(await call('check')).toMatchObject({ status: 0 })
+})
+
+test('check prints findings as text, as annotations, or as JSON; generate writes nothing', async () => {
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 20')
+  const words = '20 VND per mtok is below the floor of 1000; write at least 1000, or lower `floors` in catalogue.yaml'
+  expect(await call('check')).toEqual({
+    status: 1,
+    out: `catalogue/families/beta.yaml:13:37: ${words} [price-floor]`,
+    err: '1 error, 0 warnings',
+  })
+  expect(await call('check', '--format', 'github')).toMatchObject({
+    status: 1,
+    out: `::error file=catalogue/families/beta.yaml,line=13,col=37,title=price-floor::${words}`,
+  })
+  const json = await call('check', '--json')
+  expect(JSON.parse(json.out)).toEqual([
+    {
+      file: 'catalogue/families/beta.yaml',
+      line: 13,
+      column: 37,
+      code: 'price-floor',
+      severity: 'error',
+      message: words.split('; ')[0],
+      fix: words.split('; ')[1],
+    },
+  ])
+  expect(await call('generate')).toMatchObject({ status: 1 })
+  expect(() => readFileSync(join(project, 'src/generated/entries.ts'))).toThrow('ENOENT')
+})
+
+test('list shows a table with filters, or JSON', async () => {
+  const { out, status } = await call('list', '--family', 'alpha', '--per', 'mtok')
+  expect(status).toBe(0)
+  expect(out).toBe(
+    [
+      'id            VND  per   channel   context  output  capabilities                      upstream',
+      'alpha-1      6000  mtok  standard   200000   64000  reasoning vision tools streaming  north:alpha-1',
+      'svc/alpha-1  7000  mtok  aws        200000   64000  reasoning vision tools streaming  north:alpha-1-aws',
+      '2 entries',
+    ].join('\n'),
+  )
+  const json = await call('list', '--capability', 'vision', '--json')
+  expect(JSON.parse(json.out).map((entry: { id: string }) => entry.id)).toEqual([
+    'alpha-1',
+    'req/alpha-1',
+    'svc/alpha-1',
+  ])
+  expect(await call('list', '--channel', 'awz')).toEqual({
+    status: 2,
+    out: '',
+    err: 'no entry has the channel "awz"; did you mean "aws"?',
+  })
+})
+
+test('add writes a further entry of a model beside the like one, keeps comments, corrects the counts, and generates', async () => {
+  replace(
+    'families/beta.yaml',
+    'per: mtok }, upstream: { via: south, model: beta-2 } }',
+    'per: mtok }, upstream: { via: south, model: beta-2 } } # stays',
+  )
+  const before = read('families/beta.yaml')
+  expect(await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')).toEqual({
+    status: 0,
+    out: 'added req/beta-2 at catalogue/families/beta.yaml:14: 300 VND per request',
+    err: '',
+  })
+  const line =
+    '      - { id: req/beta-2, price: { vnd: 300, per: request }, upstream: { via: south, model: beta-2 } }\n'
+  expect(read('families/beta.yaml')).toBe(before.replace('# stays\n', `# stays\n${line}`))
+  expect(read('catalogue.yaml')).toContain('counts: { entries: 7, aws: 1, per_call: 3 }')
+  expect(await call('check')).toMatchObject({ status: 0, err: '7 entries are in order' })
+})
+
+test('add aligns the new line with the like one', async () => {
+  replace(
+    'families/beta.yaml',
+    '{ id: beta-2, price: { vnd: 2000, per: mtok }, upstream',
+    '{ id: beta-2,          price: { vnd: 2000, per: mtok },         upstream',
+  )
+  await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')
+  expect(read('families/beta.yaml')).toContain(
+    '{ id: req/beta-2,      price: { vnd: 300, per: request },       upstream',
+  )
+})
+
+test('add writes a new model with the facts of the like one, above it', async () => {
+  replace('families/beta.yaml', '  - name: Beta 2\n', '  # The second.\n  - name: Beta 2\n')
+  const { status, out } = await call(
+    'add',
+    'beta-3',
+    '--like',
+    'beta-2',
+    '--price',
+    '2500',
+    '--name',
+    'Beta 3: new',
+    '--released',
+    '2026-11-01',
+  )
+  expect([status, out]).toEqual([0, 'added beta-3 at catalogue/families/beta.yaml:14: 2500 VND per mtok'])
+  expect(read('families/beta.yaml')).toContain(`models:
+  - name: "Beta 3: new"
+    context_tokens: 128000
+    output_tokens_max: 16000
+    capabilities: [tools, streaming]
+    released: 2026-11-01
+    entries:
+      - { id: beta-3, price: { vnd: 2500, per: mtok }, upstream: { via: south, model: beta-3 } }
+  # The second.
+  - name: Beta 2
+`)
+})
+
+test('add copies a list of targets, and takes a like entry that spans lines', async () => {
+  expect(await call('add', 'req/beta-1', '--like', 'beta-1', '--price', '300', '--dry-run')).toMatchObject({
+    status: 0,
+    out: 'would add req/beta-1 at catalogue/families/beta.yaml:24: 300 VND per request',
+  })
+  expect(read('families/beta.yaml')).not.toContain('req/beta-1')
+  expect(await call('add', 'req/beta-1', '--like', 'beta-1', '--price', '300')).toMatchObject({ status: 0 })
+  expect(read('families/beta.yaml').trimEnd().split('\n').at(-1)).toBe(
+    '      - { id: req/beta-1, price: { vnd: 300, per: request }, upstream: [{ via: south, model: beta-1 }, { via: north, model: beta-1, standard: messages }] }',
+  )
+})
+
+test.each<[string[], number, string]>([
+  [['req/beta-2', '--like', 'beta-2'], 2, '--price is missing: prices are never inherited'],
+  [['req/beta-2', '--price', '300'], 2, '--like is missing: name the entry to copy'],
+  [
+    ['req/beta-2', '--like', 'beta-2', '--price', '50.000'],
+    2,
+    '--price 50.000: write whole dong as digits only, e.g. 50000',
+  ],
+  [['req/beta-2', '--like', 'beta-22', '--price', '300'], 2, '--like beta-22 is not an entry; did you mean "beta-2"?'],
+  [['beta-2', '--like', 'beta-1', '--price', '2000'], 2, 'beta-2 is an entry already'],
+  [['beta-3', '--like', 'beta-1', '--price', '2000'], 2, '--name is missing: beta-3 is a new model of the family beta'],
+  [
+    ['svc/beta-2', '--like', 'beta-2', '--price', '2000', '--via', 'north'],
+    2,
+    '--model is missing: north may call the model by another name than beta-2',
+  ],
+  [['req/beta-2', '--like', 'beta-2', '--price', '3'], 1, 'below the floor of 200'],
+  [['x/beta-2', '--like', 'beta-2', '--price', '2000'], 1, '"x/beta-2" has the prefix "x/"'],
+  [['--like', 'beta-2', '--price', '2000'], 2, 'ID (the new entry) is missing'],
+])('add %j is refused and nothing is written', async (args, status, words) => {
+  const before = [read('catalogue.yaml'), read('families/beta.yaml')]
+  const refused = await call('add', ...args)
+  expect([refused.status, refused.out]).toEqual([status, ''])
+  expect(refused.err).toContain(words)
+  expect([read('catalogue.yaml'), read('families/beta.yaml')]).toEqual(before)
+})
+
+test('price-diff compares with a folder, and fails until a large change is acknowledged', async () => {
+  const base = join(scratch, 'base')
+  cpSync(join(project, 'catalogue'), join(base, 'catalogue'), { recursive: true })
+  expect(await call('price-diff', base)).toMatchObject({ status: 0, err: '' })
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 4000')
+  const refused = await call('price-diff', base)
+  expect(refused.status).toBe(1)
+  expect(refused.out).toContain('| `beta-2` | 2,000 / mtok | 4,000 / mtok | +100.0 % | **not acknowledged** |')
+  expect(refused.err).toContain('acknowledged:\n  - { name: beta-2, price: { vnd: 4000, per: mtok }, reason: "…" }')
+  expect(await call('price-diff', base, '--threshold', '100')).toMatchObject({ status: 0 })
+  replace(
+    'catalogue.yaml',
+    'counts:',
+    'acknowledged:\n  - { name: beta-2, price: { vnd: 4000, per: mtok }, reason: dearer }\ncounts:',
+  )
+  const accepted = await call('price-diff', base)
+  expect([accepted.status, accepted.err]).toEqual([0, ''])
+  expect(accepted.out).toContain('| +100.0 % | acknowledged |')
+})
+
+test('price-diff reads a commit with the schemas of that time, and says what it cannot read', async () => {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+      cwd: project,
+      stdio: 'pipe',
+    })
+  cpSync(join(root, 'schemas'), join(project, 'schemas'), { recursive: true })
+  git('init', '-q')
+  git('add', '-A')
+  git('commit', '-qm', 'first')
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2200')
+  const usage = join(project, 'usage.csv')
+  writeFileSync(usage, 'model,input_tokens,output_tokens,cost_vnd\nbeta-2,1000000,0,2000\n')
+  const { status, out } = await call('price-diff', 'HEAD', '--usage', usage)
+  expect(status).toBe(0)
+  expect(out).toContain('| `beta-2` | 2,000 / mtok | 2,200 / mtok | +10.0 % |  |')
+  expect(out).toContain('| **all 1 names** | 1 | 2,000 | 2,200 | +10.0 % |')
+  expect(await call('price-diff', 'nowhere')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('git cannot read nowhere'),
+  })
+  expect(await call('price-diff', '--usage', usage)).toMatchObject({
+    status: 2,
+    err: 'BASE (a commit, a branch, or a folder) is missing',
+  })
+  expect(await call('price-diff', 'HEAD', '--usage', 'none.csv')).toMatchObject({
+    status: 2,
+    err: '--usage none.csv: there is no such file',
+  })
+})
+
+test('an unknown verb or option shows what there is', async () => {
+  expect(await call('prices')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('usage: node codegen/main.ts <verb>'),
+  })
+  expect(await call('check', '--fast')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining("Unknown option '--fast'"),
+  })
+  expect(await call('help')).toMatchObject({ status: 0, out: expect.stringContaining('price-diff BASE') })
+})

@@ -1,0 +1,183 @@
+/** What a change does, resolved. */
+
+import { expect, test } from 'vitest'
+import { readCsv } from '../../codegen/diff/csv.ts'
+import { type Acknowledgement, type CatalogueDiff, diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
+import { renderMarkdown } from '../../codegen/diff/markdown.ts'
+import { usageEffect } from '../../codegen/diff/usage.ts'
+import type { SourceText } from '../../codegen/source.ts'
+import type { Tables } from '../../src/generated/types.ts'
+import { compiler, goodTexts, withFiles, withPassage } from './support.ts'
+
+function tablesOf(texts: readonly SourceText[]): Tables {
+  const { tables, findings } = compiler.compile(texts)
+  if (tables === null) throw new Error(JSON.stringify(findings))
+  return tables
+}
+
+const good = tablesOf(goodTexts())
+
+function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = []): CatalogueDiff {
+  return diffTables(good, now, { thresholdPercent: 50, acknowledged })
+}
+
+/** Several passages replaced in one file. */
+function edited(name: string, ...changes: readonly [string, string][]): readonly SourceText[] {
+  const source = goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
+  const text = changes.reduce((result, [from, to]) => {
+    expect(result).toContain(from)
+    return result.replace(from, to)
+  }, source)
+  return withFiles({ [name]: text })
+}
+
+test('nothing changed is said in one line', () => {
+  expect(renderMarkdown(diffOf(good), 'main', 50)).toBe('## Catalogue against main\n\nNo difference.\n')
+})
+
+test('prices show old, new and percent; beyond the threshold they need an acknowledgement of the very price', () => {
+  const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000'], ['vnd: 1500', 'vnd: 3000']))
+  const diff = diffOf(now)
+  expect(diff.prices.map(({ name, percent, isLarge }) => [name, percent, isLarge])).toEqual([
+    ['beta-1', 100, true],
+    ['beta-2', 50, false],
+  ])
+  expect(unacknowledged(diff).map(change => change.name)).toEqual(['beta-1'])
+  expect(unacknowledged(diffOf(now, [{ name: 'beta-1', price: { vnd: 3000, per: 'mtok' } }]))).toEqual([])
+  expect(unacknowledged(diffOf(now, [{ name: 'beta-1', price: { vnd: 3001, per: 'mtok' } }]))).toHaveLength(1)
+  expect(renderMarkdown(diff, 'main', 50)).toBe(
+    `## Catalogue against main
+
+2 prices changed. **1 price change beyond ±50 % is not acknowledged in catalogue.yaml: beta-1.**
+
+### Prices
+
+| name | old | new | change |  |
+|---|---|---|---|---|
+| \`beta-1\` | 1,500 / mtok | 3,000 / mtok | +100.0 % | **not acknowledged** |
+| \`beta-2\` | 2,000 / mtok | 3,000 / mtok | +50.0 % |  |
+`,
+  )
+})
+
+test('a price that falls too far is large as well', () => {
+  const diff = diffOf(tablesOf(withPassage('families/alpha.yaml', 'vnd: 900', 'vnd: 300')))
+  expect(unacknowledged(diff).map(({ name, percent }) => [name, Math.round(percent ?? 0)])).toEqual([
+    ['req/alpha-1', -67],
+  ])
+})
+
+test('an alias or a fallback that means another entry changes what its callers pay', () => {
+  const now = tablesOf(
+    edited('catalogue.yaml', ['first: alpha-1', 'first: beta-1'], ['fallback: alpha-1', 'fallback: beta-2']),
+  )
+  const diff = diffOf(now)
+  expect(diff.prices.map(({ name, kind, isLarge }) => [name, kind, isLarge])).toEqual([
+    ['fallback', 'fallback', true],
+    ['first', 'alias', true],
+  ])
+  expect(diff.settings.map(({ what, old, new: now }) => [what, old, now])).toEqual([
+    ['fallback', 'alpha-1', 'beta-2'],
+    ['alias first', 'alpha-1', 'beta-1'],
+  ])
+})
+
+test('a line in a family shows once, with every entry that it reaches', () => {
+  const now = tablesOf(
+    edited(
+      'families/beta.yaml',
+      ['max_completion_tokens', 'max_tokens\n  stop_max: 2'],
+      ['context_tokens: 64000', 'context_tokens: 65000'],
+    ),
+  )
+  expect(diffOf(now).facts).toEqual([
+    { what: 'context_tokens', old: '64000', new: '65000', names: ['beta-1'] },
+    { what: 'description', old: expect.any(String), new: expect.any(String), names: ['beta-1'] },
+    { what: 'dialect.max_tokens_field', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-2'] },
+    { what: 'dialect.max_tokens_field (target 1)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
+    { what: 'dialect.max_tokens_field (target 2)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
+    { what: 'dialect.stop_max', old: '4', new: '2', names: ['beta-2'] },
+    { what: 'dialect.stop_max (target 1)', old: '4', new: '2', names: ['beta-1'] },
+    { what: 'dialect.stop_max (target 2)', old: '4', new: '2', names: ['beta-1'] },
+  ])
+})
+
+test('entries that come and go are listed, with rules, targets and upstreams that change', () => {
+  const beta = edited(
+    'families/beta.yaml',
+    ['{ id: beta-2,', '{ id: beta-3,'],
+    ['- { via: south, model: beta-1 }', '- { via: south, model: beta-1, rules: [{ op: drop, path: /user }] }'],
+  )
+  const upstreams = edited('upstreams.yaml', ['https://south.example/v1', 'https://south.example/v2'])
+  const texts = beta.map(
+    source => upstreams.find(other => other.path === source.path && source.path.endsWith('upstreams.yaml')) ?? source,
+  )
+  const diff = diffOf(tablesOf(texts))
+  expect([diff.added.map(entry => entry.id), diff.removed.map(entry => entry.id)]).toEqual([['beta-3'], ['beta-2']])
+  expect(diff.facts).toEqual([
+    { what: 'rules (target 1)', old: '–', new: '{"op":"drop","path":"/user"}', names: ['beta-1'] },
+  ])
+  expect(diff.settings).toEqual([
+    { what: 'base_url', old: 'https://south.example/v1', new: 'https://south.example/v2', names: ['upstream south'] },
+  ])
+})
+
+async function* chunksOf(text: string, size: number): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
+}
+
+const USAGE = `\uFEFFtime,key,model,input_tokens,output_tokens,cost_vnd,latency_ms,status\r
+2026-10-01,"a ""quoted"", key",beta-2,1000000,500000,3000,10,200\r
+2026-10-01,k,beta-2,1000,0,0,10,502\r
+2026-10-02,"two\nlines",req/alpha-1,5,5,900,10,200\r
+2026-10-02,k,req/paint,0,0,1300,10,200\r
+2026-10-02,k,gone,1,1,5.5,10,200\r
+`
+
+test('CSV is read with quotes, line breaks in fields, and a last line without an end', async () => {
+  const text = '\uFEFFa,"b ""q"", c","d\ne"\r\n\r\n"",x,""\nlast'
+  for (const size of [1, 3, 100]) {
+    expect(await Array.fromAsync(readCsv(chunksOf(text, size)))).toEqual([
+      ['a', 'b "q", c', 'd\ne'],
+      ['', 'x', ''],
+      ['last'],
+    ])
+  }
+  await expect(Array.fromAsync(readCsv(chunksOf(`"${'x'.repeat(1_000_001)}`, 9999)))).rejects.toThrow('never ends')
+})
+
+test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
+  const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))
+  for (const size of [1, 7, 10_000]) {
+    expect(await usageEffect(chunksOf(USAGE, size), good, now)).toEqual({
+      rows: [
+        { name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 4500n },
+        { name: 'req/alpha-1', calls: 1, oldVnd: 900n, newVnd: 900n },
+        { name: 'req/paint', calls: 1, oldVnd: 1300n, newVnd: 1300n },
+      ],
+      oldVnd: 5200n,
+      newVnd: 6700n,
+      unknown: ['gone'],
+    })
+  }
+  const effect = await usageEffect(chunksOf(USAGE, 100), good, now)
+  expect(renderMarkdown(diffOf(now), 'main', 50, effect)).toContain(
+    `| \`beta-2\` | 1 | 3,000 | 4,500 | +50.0 % |
+| **all 3 names** | 3 | 5,200 | 6,700 | +28.8 % |
+
+Left out, because the base does not know them: \`gone\`.`,
+  )
+})
+
+test('calls of a removed entry are priced as the entry that takes them over', async () => {
+  const now = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
+  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now)
+  expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
+})
+
+test('a usage file without the columns needed says which', async () => {
+  await expect(usageEffect(chunksOf('time,model\n', 100), good, good)).rejects.toThrow(
+    'the usage file has no column for input; expected one called inputtokens',
+  )
+  await expect(usageEffect(chunksOf('', 100), good, good)).rejects.toThrow('the usage file is empty')
+})

@@ -1,0 +1,40 @@
+/** The engine knows rules, never names: models, vendors and upstreams are data. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+
+const source = join(import.meta.dirname, '../../src')
+
+/** Words that are no names of models: of a wire header, of a package, of an audio codec. */
+const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'/g
+
+/** Code without its comments, which may say which client behaves how. */
+function codeOf(text: string): string {
+  return text
+    .replace(OTHER_WORDS, '')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
+}
+
+test('no model, family, vendor or upstream is named in src/ outside the generated tables', () => {
+  const { entries, upstreams, settings } = TABLES
+  const bare = entries.map(entry => entry.id.slice(entry.id.indexOf('/') + 1))
+  const names = [
+    ...bare,
+    ...entries.flatMap(entry => [entry.family, entry.vendor]),
+    ...upstreams.map(upstream => upstream.id),
+  ]
+  const words = [...new Set([...names, ...Object.keys(settings.aliases)])].map(word => word.replace(/[.\\]/g, '\\$&'))
+  const pattern = new RegExp(`(?<![\\w-])(${words.join('|')})(?![\\w])`, 'i')
+  const found: string[] = []
+  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name.startsWith('generated/')) continue
+    for (const line of codeOf(readFileSync(join(source, name), 'utf8')).split('\n')) {
+      const match = pattern.exec(line)
+      if (match !== null) found.push(`${name}: ${match[1]} in ${line.trim()}`)
+    }
+  }
+  expect(found).toEqual([])
+})

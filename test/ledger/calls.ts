@@ -1,0 +1,52 @@
+/** Calls as data; nothing of the test runner, so that child processes can use it. */
+
+import type { HoldRequest, Settlement } from '../../src/ledger/types.ts'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { microVnd } from '../../src/lib/money.ts'
+
+/** 1.68 VND: 1,000 tokens in, 120 out, at 1,500 VND a million. */
+export const CALL_MICRO_VND = microVnd(1_680_000n)
+
+export function holdRequest(
+  customer: { readonly keyHash: Uint8Array },
+  change: Partial<HoldRequest> = {},
+): HoldRequest {
+  return {
+    keyHash: customer.keyHash,
+    callId: uuidv7(),
+    wantMicroVnd: CALL_MICRO_VND,
+    entryId: 'model-a',
+    requestedName: null,
+    endpoint: 1,
+    ...change,
+  }
+}
+
+export function settlement(
+  customer: Pick<Settlement, 'accountId' | 'keyId'>,
+  change: Partial<Settlement> = {},
+): Settlement {
+  return {
+    callId: uuidv7(),
+    accountId: customer.accountId,
+    keyId: customer.keyId,
+    entryId: 'model-a',
+    requestedName: null,
+    endpoint: 1,
+    costMicroVnd: CALL_MICRO_VND,
+    inputTokens: 1_000,
+    outputTokens: 120,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
+    images: 0,
+    priceVnd: 1_500,
+    pricePer: 'mtok',
+    openedAt: new Date(),
+    firstByteMs: 12,
+    latencyMs: 34,
+    status: 200,
+    streamed: false,
+    estimated: false,
+    ...change,
+  }
+}

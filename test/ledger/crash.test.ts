@@ -1,0 +1,181 @@
+import { fork } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  CALL_MICRO_VND,
+  type Customer,
+  createCustomer,
+  eventually,
+  expectCleanAudit,
+  holdRequest,
+  patient,
+  settlement,
+  startLedger,
+  usageOf,
+  walletOf,
+} from './world.ts'
+
+const database = await createTestDatabase()
+const folders: string[] = []
+afterEach(() => expectCleanAudit(database.sql))
+afterAll(async () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  await database.drop()
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-crash-'))
+  folders.push(folder)
+  return folder
+}
+
+/** A process that holds 60 calls and settles 40, killed with SIGKILL before one of those is durable. */
+async function runAndKill(customer: Customer, name: string, spoolDir: string): Promise<string[]> {
+  const child = fork(new URL('./crash-child.ts', import.meta.url), [
+    database.url,
+    name,
+    spoolDir,
+    customer.keyHash.toString('hex'),
+  ])
+  const calls: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', message => {
+      calls.push(...(message as string[]))
+      resolve()
+    })
+    child.once('exit', code => reject(new Error(`the child ended with ${code}`)))
+  })
+  child.kill('SIGKILL')
+  await new Promise(resolve => child.once('exit', resolve))
+  return calls
+}
+
+test('calls that a killed process had finished are charged once by its successor, and the others freed uncharged', async () => {
+  const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  // The child's settlements wait for a lock that this transaction has, so that it dies with all of them under way.
+  let calls: string[] = []
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('lock table usage in access exclusive mode')
+    calls = await runAndKill(customer, 'killed', spoolDir)
+    // What the dead process sent dies too, so that the spool alone knows of the 40.
+    await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'gateway settles'`)
+  })
+  expect(calls).toHaveLength(60)
+  const successor = await startLedger(database.url, { name: 'killed', spoolDir })
+  const rows = await usageOf(database.sql, customer)
+  const finished = rows.filter(row => row.status === 200)
+  expect(finished.map(row => row.call_id).sort()).toEqual(calls.slice(0, 40).sort())
+  expect(finished.every(row => row.charged_micro_vnd === String(CALL_MICRO_VND))).toBe(true)
+  const interrupted = rows.filter(row => row.status === 599)
+  expect(interrupted.map(row => row.call_id).sort()).toEqual(calls.slice(40).sort())
+  expect(interrupted.every(row => row.charged_micro_vnd === '0')).toBe(true)
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 960n * CALL_MICRO_VND, held: 0n })
+  // A settlement that comes late finds the row of its swept call: not charged, and still exactly once.
+  const late = await successor.settle(settlement(customer, { callId: calls[50]! }))
+  expect(late).toMatchObject({ outcome: 'settled', chargedMicroVnd: 0n })
+  await successor.close()
+})
+
+test('a third process frees the holds and settles the spool of one that was lost for good', async () => {
+  const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  let calls: string[] = []
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('lock table usage in access exclusive mode')
+    calls = await runAndKill(customer, 'lost', spoolDir)
+  })
+  const other = await startLedger(database.url, { name: 'other', spoolDir, limits: { sweepMs: 20, restartGraceMs: 0 } })
+  expect((await walletOf(database.sql, customer)).held).toBe(60n * CALL_MICRO_VND)
+  await database.sql.unsafe(`update gateway_instance set last_seen = now() - interval '17 minutes' where name = 'lost'`)
+  const wallet = await eventually(
+    async () => walletOf(database.sql, customer),
+    ({ held }) => held === 0n,
+  )
+  expect(wallet.balance).toBe(960n * CALL_MICRO_VND)
+  expect(calls).toHaveLength(60)
+  expect(readdirSync(spoolDir)).toEqual(['other'])
+  await other.close()
+})
+
+test('holds of a process that lives are left alone, whatever its age', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const living = await startLedger(database.url, { name: 'living' })
+  await living.admit(holdRequest(customer), patient)
+  await database.sql.unsafe(`update gateway_instance set last_seen = now() - interval '2 hours' where name = 'living'`)
+  await database.sql.unsafe(
+    `update hold set opened_at = now() - interval '2 hours' where account_id = ${customer.accountId}`,
+  )
+  const other = await startLedger(database.url, { limits: { sweepMs: 10, restartGraceMs: 0 } })
+  await new Promise(resolve => setTimeout(resolve, 100))
+  expect((await walletOf(database.sql, customer)).held).toBe(CALL_MICRO_VND)
+  await Promise.all([living.close(), other.close()])
+})
+
+test('a hold that no call owns is freed by its own process', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { name: 'forgetful', limits: { sweepMs: 10, orphanMs: 0 } })
+  const kept = holdRequest(customer)
+  await ledger.admit(kept, patient)
+  await database.sql.unsafe(
+    `with i as (select max(instance_id) as id from gateway_instance where name = 'forgetful'),
+      w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
+     insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
+     select ${customer.accountId}, '${uuidv7()}', 1, 'model-a', 1, 5, id from i`,
+  )
+  await eventually(
+    async () => walletOf(database.sql, customer),
+    ({ held }) => held === CALL_MICRO_VND,
+  )
+  expect(await usageOf(database.sql, customer)).toMatchObject([{ status: 599, charged_micro_vnd: '0' }])
+  await ledger.close()
+})
+
+test('two processes of one name on one spool cannot run together', async () => {
+  const spoolDir = newFolder()
+  const first = await startLedger(database.url, { name: 'twin', spoolDir })
+  await expect(startLedger(database.url, { name: 'twin', spoolDir })).rejects.toThrow(
+    'A gateway named twin already runs',
+  )
+  await first.close()
+  await (await startLedger(database.url, { name: 'twin', spoolDir })).close()
+})
+
+test('a process that was declared dead registers again and goes on', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { name: 'fenced', limits: { heartbeatMs: 10 } })
+  await database.sql.unsafe(`update gateway_instance set ended_at = now() where name = 'fenced'`)
+  await eventually(
+    async () => ledger.events.map(event => event.code),
+    codes => codes.includes('fenced'),
+  )
+  const request = holdRequest(customer)
+  expect(await ledger.admit(request, patient)).toMatchObject({ outcome: 'admitted' })
+  expect(await ledger.settle(settlement(customer, { callId: request.callId }))).toMatchObject({ outcome: 'settled' })
+  await ledger.close()
+})
+
+test('the spool survives a line that a crash cut, and keeps no prompt, no reply and no key', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  await (await startLedger(database.url, { name: 'cut', spoolDir })).close()
+  const [whole, cut] = [settlement(customer), settlement(customer)].map(line =>
+    JSON.stringify({ ...line, costMicroVnd: String(line.costMicroVnd) }),
+  )
+  writeFileSync(join(spoolDir, 'cut', '00000007.jsonl'), `${whole}\n{"broken\n${cut!.slice(0, 100)}`)
+  const ledger = await startLedger(database.url, { name: 'cut', spoolDir })
+  expect(await usageOf(database.sql, customer)).toHaveLength(1)
+  expect(ledger.events.map(event => event.code)).toEqual(['spool_failed', 'spool_failed', 'spool_replayed'])
+  await ledger.settle(settlement(customer))
+  await ledger.close()
+  const text = readdirSync(join(spoolDir, 'cut'))
+    .map(name => readFileSync(join(spoolDir, 'cut', name), 'utf8'))
+    .join('')
+  expect(text).not.toContain(customer.key)
+  expect(text).not.toContain(customer.keyHash.toString('hex'))
+})

@@ -1,0 +1,71 @@
+/** The ledger as plain arithmetic: what every statement must answer, in forty lines that can be read at one sitting. */
+
+export interface ModelHold {
+  readonly account: number
+  readonly key: number
+  readonly call: string
+  readonly want: bigint
+}
+
+export interface ModelSettlement {
+  readonly account: number
+  readonly call: string
+  readonly cost: bigint
+}
+
+export interface ModelWallet {
+  balance: bigint
+  held: bigint
+  seq: number
+}
+
+export class Model {
+  readonly wallets = new Map<number, ModelWallet>()
+  readonly revoked = new Set<number>()
+  readonly holds = new Map<string, { account: number; amount: bigint }>()
+  readonly usage = new Map<string, { charged: bigint; after: bigint }>()
+
+  /** For each hold: refused, or the amount held (null: none) and the balance that the statement saw (null: held already). */
+  place(requests: readonly ModelHold[]): ('refused' | { held: bigint | null; balance: bigint | null })[] {
+    const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
+    const sums = new Map<number, bigint>()
+    return requests.map(({ account, key, call, want }) => {
+      if (this.revoked.has(key)) return 'refused'
+      const had = this.holds.get(call)
+      if (had !== undefined) return { held: had.amount, balance: null }
+      const { balance, held } = before.get(account)!
+      const first = !sums.has(account)
+      const sum = (sums.get(account) ?? 0n) + want
+      sums.set(account, sum)
+      const amount = sum <= balance - held ? want : first && held === 0n ? balance : 0n
+      if (amount === 0n) return { held: null, balance }
+      this.holds.set(call, { account, amount })
+      this.wallets.get(account)!.held += amount
+      return { held: amount, balance }
+    })
+  }
+
+  /** Null when a call was settled before: then nothing at all changes. */
+  settle(calls: readonly ModelSettlement[]): { charged: bigint; after: bigint }[] | null {
+    if (calls.some(({ call }) => this.usage.has(call))) return null
+    for (const { call, account } of calls) {
+      this.wallets.get(account)!.held -= this.holds.get(call)?.amount ?? 0n
+      this.holds.delete(call)
+    }
+    return calls.map(({ account, call, cost }) => {
+      const wallet = this.wallets.get(account)!
+      const charged = cost < wallet.balance ? cost : wallet.balance
+      wallet.balance -= charged
+      wallet.seq++
+      const row = { charged, after: wallet.balance }
+      this.usage.set(call, row)
+      return row
+    })
+  }
+
+  credit(account: number, amount: bigint): void {
+    const wallet = this.wallets.get(account)!
+    wallet.balance += amount
+    wallet.seq++
+  }
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKeyFinder, type KeyFinder } from '../../src/accounts/find-key.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+import { migrate } from '../../src/ledger/migrate.ts'
+import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import {
+  CALL_MICRO_VND,
+  type Customer,
+  call,
+  createCustomer,
+  eventually,
+  expectCleanAudit,
+  holdRequest,
+  patient,
+  settlement,
+  startLedger,
+  type TestLedger,
+  usageOf,
+  walletOf,
+} from './world.ts'
+
+/** A server of its own, because these tests stop it. */
+const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
+const start = (): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ dataDir: folder, durable: false })
+let server: EmbeddedPostgres
+let sql: Sql
+let ledger: TestLedger
+let finder: KeyFinder
+let customer: Customer
+
+beforeAll(async () => {
+  server = await start()
+  sql = openDatabase({ url: server.url, name: 'test', connectionsMax: 4 })
+  await migrate(sql)
+  customer = await createCustomer(sql, 10_000n * CALL_MICRO_VND)
+  const limits = {
+    holdRetryMs: 300,
+    statementTimeoutMs: 1_000,
+    heartbeatMs: 50,
+    settleWaitMs: 100,
+    sweepMs: 50,
+    orphanMs: 200,
+  }
+  ledger = await startLedger(server.url, { limits })
+  finder = createKeyFinder({ url: server.url, retryMs: 300 })
+})
+afterAll(async () => {
+  await Promise.all([ledger.close(), finder.close()])
+  await sql.end({ timeout: 5 })
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function postmaster(): number {
+  return Number(readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+/** The postmaster and every process that it started. */
+function processes(): number[] {
+  const parent = postmaster()
+  const children = readdirSync('/proc').filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
+  return [parent, ...children.map(Number)]
+}
+
+function parentOf(processId: string): number {
+  try {
+    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1])
+  } catch {
+    return 0
+  }
+}
+
+async function expectUnavailable(): Promise<void> {
+  const refused = { code: 'ledger_unavailable', status: 503, type: 'service_unavailable' }
+  await expect(ledger.admit(holdRequest(customer), patient)).rejects.toMatchObject(refused)
+  await expect(finder.find([customer.keyHash])).rejects.toMatchObject(refused)
+  await eventually(
+    async () => ledger.available,
+    available => !available,
+  )
+}
+
+async function expectRecovered(calls: number): Promise<void> {
+  await eventually(
+    async () => ledger.available,
+    available => available,
+  )
+  const { held } = await call(ledger, customer)
+  expect(held).toMatchObject({ outcome: 'admitted' })
+  expect(await finder.find([customer.keyHash])).toMatchObject({ active: true })
+  await eventually(
+    async () => ledger.figures().owed,
+    owed => owed === 0,
+  )
+  const charged = (await usageOf(sql, customer)).filter(row => row.charged_micro_vnd === String(CALL_MICRO_VND))
+  expect(charged).toHaveLength(calls)
+  // A hold that was refused as unavailable may have been placed all the same; the sweep frees it.
+  const wallet = await eventually(
+    async () => walletOf(sql, customer),
+    ({ held }) => held === 0n,
+  )
+  expect(wallet.balance).toBe((10_000n - BigInt(calls)) * CALL_MICRO_VND)
+  await expectCleanAudit(sql)
+}
+
+/** Twenty calls that were admitted before the fault and finish during it. */
+async function finishDuring(fault: () => Promise<void>): Promise<void> {
+  const requests = Array.from({ length: 20 }, () => holdRequest(customer))
+  await Promise.all(requests.map(request => ledger.admit(request, patient)))
+  await fault()
+  const answers = await Promise.all(requests.map(({ callId }) => ledger.settle(settlement(customer, { callId }))))
+  expect(answers.every(answer => answer.outcome === 'spooled' && answer.chargedMicroVnd === null)).toBe(true)
+}
+
+test('Postgres stopped: calls in flight finish, new ones are refused as unavailable; started: all is charged, without a restart', async () => {
+  await finishDuring(() => server.stop())
+  await expectUnavailable()
+  server = await start()
+  await expectRecovered(21)
+})
+
+test('Postgres killed and started again: nothing is lost', async () => {
+  await finishDuring(async () => {
+    for (const processId of processes()) process.kill(processId, 'SIGKILL')
+    await server.stop()
+  })
+  await expectUnavailable()
+  server = await start()
+  await expectRecovered(42)
+})
+
+test('Postgres that no longer answers, though its connections stay open: refused in time, and it recovers', async () => {
+  const frozen = processes()
+  await finishDuring(async () => {
+    for (const processId of frozen) process.kill(processId, 'SIGSTOP')
+  })
+  await expectUnavailable()
+  for (const processId of frozen) process.kill(processId, 'SIGCONT')
+  await expectRecovered(63)
+})
+
+test('a start without a database is refused', async () => {
+  await expect(startLedger('postgres://postgres:x@127.0.0.1:1/gateway')).rejects.toThrow('ECONNREFUSED')
+})

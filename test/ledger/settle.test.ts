@@ -1,0 +1,226 @@
+import { afterAll, afterEach, expect, test } from 'vitest'
+import { microVnd } from '../../src/lib/money.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  CALL_MICRO_VND,
+  call,
+  createCustomer,
+  eventually,
+  expectCleanAudit,
+  holdRequest,
+  patient,
+  settlement,
+  startLedger,
+  usageOf,
+  walletOf,
+} from './world.ts'
+
+const database = await createTestDatabase()
+const here = await startLedger(database.url)
+const there = await startLedger(database.url)
+afterEach(() => expectCleanAudit(database.sql))
+afterAll(async () => {
+  await Promise.all([here.close(), there.close()])
+  await database.drop()
+})
+
+test('charges the cost, answers with the balance and writes every column of the usage row', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const request = holdRequest(customer, { wantMicroVnd: microVnd(9_000_000n), requestedName: 'mapped' })
+  await here.admit(request, patient)
+  const finished = settlement(customer, {
+    callId: request.callId,
+    requestedName: 'mapped',
+    cachedInputTokens: 400,
+    reasoningTokens: 20,
+    streamed: true,
+    estimated: true,
+    status: 499,
+    openedAt: new Date('2026-01-02T03:04:05.678Z'),
+  })
+  const expected = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND, balanceAfterMicroVnd: 8_320_000n }
+  expect(await here.settle(finished)).toEqual(expected)
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 8_320_000n, held: 0n })
+  expect(await usageOf(database.sql, customer)).toEqual([
+    {
+      account_id: String(customer.accountId),
+      seq: '2',
+      call_id: request.callId,
+      key_id: String(customer.keyId),
+      entry_id: 'model-a',
+      requested_name: 'mapped',
+      endpoint: 1,
+      status: 499,
+      input_tokens: '1000',
+      output_tokens: '120',
+      cached_input_tokens: '400',
+      reasoning_tokens: '20',
+      images: 0,
+      price_vnd: '1500',
+      price_per: 1,
+      cost_micro_vnd: '1680000',
+      charged_micro_vnd: '1680000',
+      balance_after_micro_vnd: '8320000',
+      first_byte_ms: 12,
+      latency_ms: 34,
+      streamed: true,
+      estimated: true,
+      opened_at: new Date('2026-01-02T03:04:05.678Z'),
+      closed_at: expect.any(Date),
+    },
+  ])
+})
+
+test('charges per request and per image at the whole price', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000_000n)
+  const request = { priceVnd: 230, pricePer: 'request', costMicroVnd: microVnd(230_000_000n) } as const
+  const images = {
+    endpoint: 3,
+    priceVnd: 650,
+    pricePer: 'image',
+    images: 3,
+    costMicroVnd: microVnd(1_950_000_000n),
+  } as const
+  expect(await here.settle(settlement(customer, request))).toMatchObject({ chargedMicroVnd: 230_000_000n })
+  expect(await here.settle(settlement(customer, images))).toMatchObject({ chargedMicroVnd: 1_950_000_000n })
+})
+
+test('a settlement that is sent again, here or by another process, charges once and answers the same', async () => {
+  const customer = await createCustomer(database.sql, 100_000_000n)
+  const request = holdRequest(customer)
+  await here.admit(request, patient)
+  const finished = settlement(customer, { callId: request.callId })
+  const answers = await Promise.all([
+    here.settle(finished),
+    here.settle(finished),
+    there.settle(finished),
+    there.settle(finished),
+  ])
+  answers.push(await here.settle(finished), await there.settle(finished))
+  const once = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND, balanceAfterMicroVnd: 98_320_000n }
+  expect(answers).toEqual(Array.from({ length: 6 }, () => once))
+  expect(await usageOf(database.sql, customer)).toHaveLength(1)
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 98_320_000n, held: 0n })
+})
+
+test('a batch in which some calls were settled before settles the others', async () => {
+  const customer = await createCustomer(database.sql, 100_000_000n)
+  const calls = Array.from({ length: 40 }, () => settlement(customer))
+  await Promise.all(calls.filter((_, index) => index % 3 === 0).map(finished => there.settle(finished)))
+  const answers = await Promise.all(calls.map(finished => here.settle(finished)))
+  expect(answers.every(answer => answer.outcome === 'settled')).toBe(true)
+  expect((await walletOf(database.sql, customer)).balance).toBe(100_000_000n - 40n * CALL_MICRO_VND)
+})
+
+test('a call that never had a hold gets its usage row, uncharged', async () => {
+  const customer = await createCustomer(database.sql, 0n)
+  const refused = settlement(customer, {
+    costMicroVnd: microVnd(0n),
+    status: 402,
+    inputTokens: 0,
+    outputTokens: 0,
+    firstByteMs: null,
+  })
+  expect(await here.settle(refused)).toEqual({ outcome: 'settled', chargedMicroVnd: 0n, balanceAfterMicroVnd: 0n })
+  expect(await usageOf(database.sql, customer)).toMatchObject([{ status: 402, charged_micro_vnd: '0' }])
+})
+
+test('an uncharged call gives its hold back whole', async () => {
+  const customer = await createCustomer(database.sql, 5_000_000n)
+  const request = holdRequest(customer)
+  await here.admit(request, patient)
+  await here.settle(settlement(customer, { callId: request.callId, costMicroVnd: microVnd(0n), status: 502 }))
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 5_000_000n, held: 0n })
+})
+
+test('a cost above the balance takes the balance to exactly 0 and records what was not collected', async () => {
+  const customer = await createCustomer(database.sql, 1_000_000n)
+  const { settled } = await call(here, customer)
+  expect(settled).toEqual({ outcome: 'settled', chargedMicroVnd: 1_000_000n, balanceAfterMicroVnd: 0n })
+})
+
+test('the days of the roll-up are those of Vietnam, and count errors apart', async () => {
+  const customer = await createCustomer(database.sql, 100_000_000n)
+  await Promise.all(
+    [200, 200, 502].map(status =>
+      here.settle(settlement(customer, { status, costMicroVnd: microVnd(status === 502 ? 0n : CALL_MICRO_VND) })),
+    ),
+  )
+  const rows = await database.sql.unsafe(
+    `select calls, errors, input_tokens, charged_micro_vnd, day = (now() at time zone 'Asia/Ho_Chi_Minh')::date as today
+       from usage_daily where account_id = $1::text::bigint`,
+    [String(customer.accountId)],
+  )
+  expect(rows).toEqual([{ calls: '3', errors: '1', input_tokens: '3000', charged_micro_vnd: '3360000', today: true }])
+})
+
+test.each([
+  ['tokens below 0', { inputTokens: -1 }],
+  ['a fraction of a token', { outputTokens: 1.5 }],
+  ['tokens beyond any model', { inputTokens: 1e300 }],
+  ['a cost that is not price times units', { costMicroVnd: microVnd(1n) }],
+  ['a call id that is none', { callId: 'call' }],
+  ['an impossible time', { openedAt: new Date(Number.NaN) }],
+])('refuses a settlement with %s, and the calls next to it settle', async (_, change) => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const bad = here.settle(settlement(customer, change))
+  const good = here.settle(settlement(customer))
+  await expect(bad).rejects.toThrow()
+  expect(await good).toMatchObject({ outcome: 'settled' })
+})
+
+test('a settlement that Postgres refuses is set aside loudly, and the rest of its batch settles', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const nobody = { accountId: 999_999, keyId: 1 }
+  const answers = await Promise.all([
+    here.settle(settlement(customer)),
+    here.settle(settlement(nobody)),
+    // A status that fits the check but not the column.
+    here.settle(settlement(customer, { endpoint: 40_000 as 1 })),
+    here.settle(settlement(customer)),
+  ])
+  expect(answers.map(answer => answer.outcome)).toEqual(['settled', 'spooled', 'spooled', 'settled'])
+  expect(here.events.filter(event => event.code === 'settlement_refused')).toHaveLength(2)
+  expect(await usageOf(database.sql, customer)).toHaveLength(2)
+})
+
+test('the journal cannot be changed or taken away', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  await here.settle(settlement(customer))
+  for (const statement of [
+    'update usage set charged_micro_vnd = 0',
+    'delete from usage',
+    'truncate usage',
+    'update credit set amount_micro_vnd = 1',
+    'delete from credit',
+    'truncate credit',
+  ]) {
+    await expect(database.sql.unsafe(statement), statement).rejects.toThrow(/is append-only/)
+  }
+})
+
+test('the schema refuses money left uncollected above 0, a cost that is not price times units, and a balance below 0', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const insert = (cost: number, charged: number, after: number): Promise<unknown> =>
+    database.sql.unsafe(`insert into usage values (${customer.accountId}, 50, gen_random_uuid(), 1, 'm', null, 1, 200, 10, 0, 0, 0, 0,
+      7, 1, ${cost}, ${charged}, ${after}, null, 1, false, false, now(), now())`)
+  await expect(insert(70, 60, 1)).rejects.toThrow('usage_uncollected_at_zero')
+  await expect(insert(71, 71, 1)).rejects.toThrow('usage_cost_is_price_times_units')
+  await expect(insert(70, 71, 1)).rejects.toThrow('usage_check')
+  const overdraw = `update wallet set balance_micro_vnd = -1 where account_id = ${customer.accountId}`
+  await expect(database.sql.unsafe(overdraw)).rejects.toThrow('wallet_balance_micro_vnd_check')
+})
+
+test('close waits for what was taken', async () => {
+  const customer = await createCustomer(database.sql, 100_000_000n)
+  const ledger = await startLedger(database.url)
+  const answers = Array.from({ length: 30 }, () => ledger.settle(settlement(customer)))
+  await ledger.close()
+  expect((await Promise.all(answers)).every(answer => answer.outcome === 'settled')).toBe(true)
+  expect(await usageOf(database.sql, customer)).toHaveLength(30)
+  await expect(ledger.admit(holdRequest(customer), patient)).rejects.toMatchObject({ code: 'draining' })
+  await eventually(
+    async () => usageOf(database.sql, customer),
+    rows => rows.length === 30,
+  )
+})

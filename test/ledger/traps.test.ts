@@ -1,0 +1,212 @@
+/** Faults that earlier designs of this ledger had, each kept out by a test. */
+
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold.ts'
+import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
+import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  CALL_MICRO_VND,
+  type Customer,
+  createCustomer,
+  expectCleanAudit,
+  settlement,
+  startLedger,
+  walletOf,
+} from './world.ts'
+
+const database = await createTestDatabase()
+/** As the ledger opens it. */
+const SESSION = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+}
+const pools = Array.from({ length: 4 }, () =>
+  openStatementPool({ url: database.url, name: 'trap', connectionsMax: 1, deadlineMs: 30_000, session: SESSION }),
+)
+afterEach(() => expectCleanAudit(database.sql))
+afterAll(async () => {
+  await Promise.all(pools.map(pool => pool.close()))
+  await database.drop()
+})
+
+function holdsMoney(answer: HoldResult | undefined): boolean {
+  return answer?.active === true && answer.heldMicroVnd !== null
+}
+
+function holdRow(customer: Customer): HoldRow {
+  const keyHashHex = customer.keyHash.toString('hex')
+  return { keyHashHex, callId: uuidv7(), wantMicroVnd: CALL_MICRO_VND, entryId: 'm', requestedName: null, endpoint: 1 }
+}
+
+test('T1: holds and settlements that race for one wallet never meet a CHECK with a stale figure', async () => {
+  const customer = await createCustomer(database.sql, 30n * CALL_MICRO_VND)
+  const worker = async (pool: StatementPool): Promise<void> => {
+    for (let round = 0; round < 40; round++) {
+      const rows = Array.from({ length: 1 + (round % 7) }, () => holdRow(customer))
+      const answers = await placeHolds(pool, rows, '1')
+      const held = rows.filter((_, index) => holdsMoney(answers[index]))
+      // Half of the calls cost more than their hold, so that holds pass the balance for a while.
+      const costs = held.map(({ callId }, index) =>
+        settlement(customer, {
+          callId,
+          ...(index % 2 ? { inputTokens: 3_880, costMicroVnd: 6_000_000n as typeof CALL_MICRO_VND } : {}),
+        }),
+      )
+      if (costs.length > 0) await settleCalls(pool, costs)
+    }
+  }
+  await Promise.all(pools.map(worker))
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 0n, held: 0n })
+})
+
+describe('T2: the statements are look-ups by index also while tables are empty or without statistics', () => {
+  const customer = { accountId: 1, keyId: 1 }
+  const statements: Record<string, (pool: StatementPool) => Promise<unknown>> = {
+    hold: pool => placeHolds(pool, [{ ...holdRow({ ...customer, key: '', keyHash: Buffer.alloc(32) }) }], '1'),
+    settle: pool => settleCalls(pool, [settlement(customer)]),
+    lookup: pool => lookUpCalls(pool, [settlement(customer)]),
+    release: pool => releaseHolds(pool, [settlement(customer)]),
+  }
+  test.each(Object.keys(statements))('%s', async name => {
+    const plan = await planOf(statements[name]!)
+    const scans = plan.filter(line => /Scan/.test(line) && / on (wallet|usage|hold|api_key|usage_daily)\b/.test(line))
+    expect(scans.length).toBeGreaterThan(0)
+    expect(scans.filter(line => !/Index( Only)? Scan using/.test(line))).toEqual([])
+    expect(plan.filter(line => /Hash Join|Merge Join|Hash Left Join/.test(line))).toEqual([])
+    // Every index is entered with a condition, and no join compares two intermediate results.
+    const conditions = plan.filter(line => /Index Cond:/.test(line))
+    expect(conditions.length).toBe(scans.length)
+    expect(plan.filter(line => /Join Filter/.test(line))).toEqual([])
+    // The unique index of calls is entered by the call, not by the account alone.
+    for (const condition of conditions.filter(line => /call_id/.test(line))) expect(condition).toContain('account_id')
+  })
+
+  async function planOf(run: (pool: StatementPool) => Promise<unknown>): Promise<string[]> {
+    let plan: string[] = []
+    const sql = openDatabase({ url: database.url, name: 'plan', connectionsMax: 1, session: SESSION })
+    await run({
+      async query<Row>(statement: string) {
+        const count = new Set(statement.match(/\$\d+/g)).size
+        await sql.unsafe(`prepare examined as ${statement}`)
+        const rows = await sql.unsafe(`explain (costs off) execute examined(${Array(count).fill('null').join(', ')})`)
+        plan = rows.map(row => row['QUERY PLAN'])
+        return [] as unknown as readonly Row[]
+      },
+      close: () => sql.end(),
+    })
+    await sql.end()
+    return plan
+  }
+})
+
+test('T2: a batch of 500 reads no more rows than it has calls, however many rows the tables have', async () => {
+  const customer = await createCustomer(database.sql, 100_000n * CALL_MICRO_VND)
+  const reads = async (): Promise<number> => {
+    const rows = await database.sql.unsafe(
+      `select sum(idx_tup_fetch + seq_tup_read)::integer as reads from pg_stat_user_tables where relname in ('usage', 'hold', 'wallet', 'api_key', 'usage_daily')`,
+    )
+    return rows[0]!.reads
+  }
+  const grow = async (): Promise<number> => {
+    const pool = openStatementPool({
+      url: database.url,
+      name: 'trap',
+      connectionsMax: 1,
+      deadlineMs: 30_000,
+      session: SESSION,
+    })
+    const before = await reads()
+    const rows = Array.from({ length: 500 }, () => holdRow(customer))
+    await placeHolds(pool, rows, '1')
+    await settleCalls(
+      pool,
+      rows.map(({ callId }) => settlement(customer, { callId })),
+    )
+    await pool.query('select pg_stat_force_next_flush()', [])
+    await pool.close()
+    return (await reads()) - before
+  }
+  const small = await grow()
+  for (let turn = 0; turn < 5; turn++) await grow()
+  const large = await grow()
+  expect(small).toBeGreaterThan(0)
+  expect(large).toBeLessThan(small + 500)
+})
+
+describe('T4: what postgres.js does with parameters and connections', () => {
+  test('asks no types when it connects, whose failure would end the process', () => {
+    const sql = openDatabase({ url: database.url, name: 'options', connectionsMax: 1 })
+    expect(sql.options.fetch_types).toBe(false)
+    expect(sql.options.max_lifetime).toBeNull()
+  })
+
+  test('strings survive a statement that is prepared again after the table changed', async () => {
+    const sql = openDatabase({ url: database.url, name: 'retry', connectionsMax: 1 })
+    await sql.unsafe('create table retried (a jsonb, b bytea, c boolean, d text[])')
+    const insert = `insert into retried select $1::text::jsonb, decode($2, 'hex'), $3::text::boolean, $4::text[] returning *`
+    const parameters = ['{"x":[1,"\\""]}', '00ff', 'true', textArray(['a"b\\c', null, 'NULL', '', '{}', 'ü\0'])]
+    const first = await sql.unsafe(insert, parameters, { prepare: true })
+    await sql.unsafe('alter table retried add column e integer')
+    const second = await sql.unsafe(insert, parameters, { prepare: true })
+    const row = { a: { x: [1, '"'] }, b: Buffer.from([0, 255]), c: true, d: '{"a\\"b\\\\c",NULL,"NULL","","{}",ü}' }
+    expect(first).toEqual([row])
+    expect(second).toEqual([{ ...row, e: null }])
+    await sql.unsafe('drop table retried')
+    await sql.end()
+  })
+
+  test('arrays go as text, whatever their first element is', async () => {
+    const statement = `select $1::text[]::boolean[]::text as flags, $2::text[]::bigint[]::text as numbers, $3::text[]::uuid[]::text as ids`
+    const id = uuidv7()
+    const rows = await database.sql.unsafe(statement, [
+      plainArray([null, true, false]),
+      plainArray([9_007_199_254_740_993n, 1]),
+      plainArray([id]),
+    ])
+    expect(rows).toEqual([{ flags: '{NULL,t,f}', numbers: '{9007199254740993,1}', ids: `{${id}}` }])
+  })
+})
+
+test('T5: a statement sent twice, because its first answer was lost, holds and charges once', async () => {
+  const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
+  const rows = Array.from({ length: 5 }, () => holdRow(customer))
+  const holds = await Promise.all(pools.map(pool => placeHolds(pool, rows, '1').catch(error => error.code)))
+  // The losers of the race meet the primary key; sent again they find the holds.
+  expect(holds.filter(answer => answer === '23505').length).toBe(holds.filter(answer => !Array.isArray(answer)).length)
+  const again = await placeHolds(pools[0]!, rows, '1')
+  expect(again.map(answer => answer.active && answer.heldMicroVnd)).toEqual(rows.map(() => CALL_MICRO_VND))
+  expect((await walletOf(database.sql, customer)).held).toBe(5n * CALL_MICRO_VND)
+  const calls = rows.map(({ callId }) => settlement(customer, { callId }))
+  const codes = await Promise.all(
+    pools.map(pool =>
+      settleCalls(pool, calls).then(
+        () => 'settled',
+        error => error.code,
+      ),
+    ),
+  )
+  expect(codes.sort()).toEqual(['23505', '23505', '23505', 'settled'])
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 95n * CALL_MICRO_VND, held: 0n })
+})
+
+test('T5: a backend that commits after its process gave up is found, not repeated', async () => {
+  const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { limits: { statementTimeoutMs: 1_000, settleWaitMs: 50 } })
+  const calls = Array.from({ length: 10 }, () => settlement(customer))
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe(`select 1 from wallet where account_id = ${customer.accountId} for update`)
+    const answers = await Promise.all(calls.map(finished => ledger.settle(finished)))
+    expect(answers.every(answer => answer.outcome === 'spooled')).toBe(true)
+    await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'gateway settles'`)
+  })
+  const answers = await Promise.all(calls.map(finished => ledger.settle(finished)))
+  expect(answers.every(answer => answer.outcome === 'settled')).toBe(true)
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 90n * CALL_MICRO_VND, held: 0n })
+  await ledger.close()
+})

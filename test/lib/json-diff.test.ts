@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { editsBetween } from '../../src/lib/json-diff.ts'
+import { editJson } from '../../src/lib/json-text.ts'
+
+test('names the deepest places that differ', () => {
+  const before = { a: 1, list: [{ x: 1, y: 2 }, 3], gone: true, same: { deep: [1, 2] } }
+  const after = { a: 1, list: [{ x: 1, y: 5 }, 3], same: { deep: [1, 2] }, 'new/~': null }
+  expect(editsBetween(before, after)).toEqual([
+    { op: 'remove', path: '/gone' },
+    { op: 'set', path: '/list/0/y', value: 5 },
+    { op: 'set', path: '/new~1~0', value: null },
+  ])
+})
+
+test('the edits, made on the text of one value, give the other', () => {
+  const key = fc.constantFrom('a', 'b/', '~', '__proto__', 'ế')
+  const value = fc.letrec(tie => ({
+    any: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), fc.constant(null), tie('list'), tie('object')),
+    list: fc.array(tie('any'), { maxLength: 3 }),
+    object: fc.dictionary(key, tie('any'), { maxKeys: 4 }),
+  })).object
+  fc.assert(
+    fc.property(value, value, (one, other) => {
+      const parse = (text: string) => JSON.parse(text) as JsonObject
+      const [before, after] = [parse(JSON.stringify(one)), parse(JSON.stringify(other))]
+      const text = Buffer.from(JSON.stringify(one), 'utf8').toString('latin1')
+      const edited = Buffer.from(editJson(text, editsBetween(before, after)), 'latin1').toString('utf8')
+      expect(Object.entries(JSON.parse(edited)).sort()).toEqual(Object.entries(after).sort())
+    }),
+  )
+})

@@ -1,0 +1,93 @@
+/** What the tests of the translators share: dialects from the schema's defaults, contexts with predictable ids. */
+
+import { readFileSync } from 'node:fs'
+import { resolveFacts } from '../../codegen/dialect.ts'
+import type { Dialect, DialectFacts, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
+import type {
+  ChatFormat,
+  StreamTranslation,
+  TranslationContext,
+  UpstreamEvent,
+} from '../../src/translate/translator.ts'
+
+const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
+
+/** A resolved dialect: the schema's defaults with the given facts, written as in the catalogue. */
+export function dialectOf(facts: DialectFacts = {}): Dialect {
+  return resolveFacts(SCHEMA, [{ ...facts }]) as unknown as Dialect
+}
+
+export interface ContextFacts {
+  readonly upstream: ChatFormat
+  readonly dialect?: Dialect
+  readonly entry?: Partial<ModelEntry>
+  readonly betas?: readonly string[]
+}
+
+/** A context whose fresh ids are 1, 2, 3… and whose clock stands still. */
+export function contextOf({
+  upstream,
+  dialect = dialectOf(),
+  entry = {},
+  betas = [],
+}: ContextFacts): TranslationContext {
+  let ids = 0
+  const target: UpstreamTarget = {
+    via: 'somewhere',
+    model: 'upstream-model',
+    weight: 0,
+    standard: upstream,
+    dialect,
+    rules: [],
+  }
+  return {
+    entry: { ...ENTRY, apiStandard: upstream, upstreams: [target], ...entry },
+    target,
+    clientModel: 'client-model',
+    betas,
+    newId: () => {
+      ids += 1
+      return String(ids)
+    },
+    nowSeconds: 1_790_000_000,
+    inputTokensEstimate: 42,
+  }
+}
+
+const ENTRY: ModelEntry = {
+  id: 'client-model',
+  name: 'Client Model',
+  description: 'A model.',
+  kind: 'chat',
+  vendor: 'vendor',
+  family: 'family',
+  channel: 'standard',
+  apiStandard: 'messages',
+  endpoints: ['messages', 'chat_completions'],
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 200_000,
+  outputTokensMax: 32_000,
+  price: { vnd: 1_500, per: 'mtok' },
+  releasedOn: null,
+  holdOutputTokens: 4_096,
+  imagesMax: 1,
+  tokenFactor: 1,
+  aliases: [],
+  deprecated: null,
+  upstreams: [],
+}
+
+/** Everything that a client would get for these events, the end included. */
+export function drain(stream: StreamTranslation, events: readonly UpstreamEvent[]): string {
+  return events.map(event => stream.push(event)).join('') + stream.end()
+}
+
+/** Events of a messages stream: each named after its type. */
+export function messagesEvents(...events: { type: string }[]): UpstreamEvent[] {
+  return events.map(event => ({ name: event.type, data: JSON.stringify(event) }))
+}
+
+/** Events of a chat stream; strings go as they are. */
+export function chatEvents(...chunks: (object | string)[]): UpstreamEvent[] {
+  return chunks.map(chunk => ({ name: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) }))
+}
