@@ -19,6 +19,14 @@ export interface AwsSecret {
 
 export type Secret = KeySecret | AwsSecret
 
+/** What requests to the sandbox are signed with; it accepts no other access key. */
+export const SANDBOX_AWS_SECRET: AwsSecret = {
+  kind: 'aws',
+  accessKeyId: 'SANDBOX',
+  secretAccessKey: 'sandbox',
+  sessionToken: null,
+}
+
 /** One credential, how it is called in logs, and how it fares. */
 export class Credential {
   readonly secret: Secret

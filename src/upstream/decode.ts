@@ -57,10 +57,12 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
   return plain
 }
 
-/** Turns bytes into others at once; throws UpstreamFault on bytes that it cannot read. */
+/** Turns bytes into others at once. */
 export interface BodyDecoder {
   push(chunk: Buffer): Buffer
-  /** Nothing more comes; throws when something is missing. */
+  /** Why nothing more can be read; null while all is well. */
+  readonly fault: UpstreamFault | null
+  /** Nothing more comes; throws UpstreamFault when something is missing. */
   end(): void
 }
 
@@ -70,27 +72,24 @@ export function transformed(
   headers: Readonly<Record<string, string>>,
 ): UpstreamReply {
   const result = new UpstreamReply(reply, reply.status, { ...reply.headers, ...headers })
-  const attempt = (step: () => void): boolean => {
-    try {
-      step()
-      return true
-    } catch (error) {
-      reply.abort()
-      result.finish(UpstreamFault.from(error))
-      return false
-    }
-  }
   reply.consume({
-    data: chunk => {
-      attempt(() => {
-        const bytes = decoder.push(chunk)
-        if (bytes.length > 0) result.receive(bytes)
-      })
+    data(chunk) {
+      if (decoder.fault !== null) return
+      const bytes = decoder.push(chunk)
+      if (bytes.length > 0) result.receive(bytes)
+      if (decoder.fault === null) return
+      reply.abort()
+      result.finish(decoder.fault)
     },
-    end: () => {
-      if (attempt(() => decoder.end())) result.finish(null)
+    end() {
+      try {
+        decoder.end()
+        result.finish(null)
+      } catch (error) {
+        result.finish(UpstreamFault.from(error))
+      }
     },
-    error: fault => result.finish(fault),
+    error: fault => result.finish(decoder.fault ?? fault),
   })
   return result
 }

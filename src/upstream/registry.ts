@@ -3,7 +3,14 @@
 import { Pool } from 'undici'
 import type { Upstream } from '../generated/types.ts'
 import type { Signer } from './aws/sign.ts'
-import { type AwsSecret, Credential, CredentialPool, type CredentialStatus, type Secret } from './credentials.ts'
+import {
+  type AwsSecret,
+  Credential,
+  CredentialPool,
+  type CredentialStatus,
+  SANDBOX_AWS_SECRET,
+  type Secret,
+} from './credentials.ts'
 import { Health, type HealthPolicy, type HealthState } from './health.ts'
 
 /** What the environment says of one upstream (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
@@ -132,7 +139,7 @@ export interface UpstreamRegistry {
 
 const SANDBOX_SECRETS: Readonly<Record<'key' | 'aws', Secret>> = {
   key: { kind: 'key', secret: 'sandbox' },
-  aws: { kind: 'aws', accessKeyId: 'SANDBOX', secretAccessKey: 'sandbox', sessionToken: null },
+  aws: SANDBOX_AWS_SECRET,
 }
 
 /** What calls to the upstream can be authorised with. Where requests are signed, an API key goes before access keys. */

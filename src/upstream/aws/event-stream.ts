@@ -24,24 +24,21 @@ type Frame = ReturnType<typeof codec.decode>
 export class EventStreamDecoder {
   readonly #frameBytesMax: number
   #rest: Buffer = Buffer.alloc(0)
+  /** Why nothing more can be read: UpstreamFault `garbage` or `oversized`. */
+  fault: UpstreamFault | null = null
 
   constructor({ frameBytesMax }: { frameBytesMax: number }) {
     this.#frameBytesMax = frameBytesMax
   }
 
-  /** The events that this chunk completes. Throws UpstreamFault `garbage` or `oversized`. */
+  /** The events that this chunk completes; those before a damaged frame too. */
   push(chunk: Buffer): Buffer {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     let text = ''
-    while (this.#rest.length >= PRELUDE_BYTES) {
-      const length = this.#rest.readUInt32BE(0)
-      if (length > this.#frameBytesMax) {
-        throw new UpstreamFault('oversized', `an event frame exceeds ${this.#frameBytesMax} bytes`)
-      }
-      if (length < FRAME_BYTES_MIN) throw damaged()
-      if (this.#rest.length < length) break
-      text += eventOf(decode(this.#rest.subarray(0, length)))
-      this.#rest = this.#rest.subarray(length)
+    try {
+      for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) text += eventOf(frame)
+    } catch (error) {
+      this.fault = UpstreamFault.from(error)
     }
     return Buffer.from(text, 'latin1')
   }
@@ -49,6 +46,19 @@ export class EventStreamDecoder {
   /** Throws UpstreamFault when the stream ends inside a frame. */
   end(): void {
     if (this.#rest.length > 0) throw new UpstreamFault('reset', 'the stream ended inside an event frame')
+  }
+
+  #nextFrame(): Frame | null {
+    if (this.#rest.length < PRELUDE_BYTES) return null
+    const length = this.#rest.readUInt32BE(0)
+    if (length > this.#frameBytesMax) {
+      throw new UpstreamFault('oversized', `an event frame exceeds ${this.#frameBytesMax} bytes`)
+    }
+    if (length < FRAME_BYTES_MIN) throw damaged()
+    if (this.#rest.length < length) return null
+    const frame = decode(this.#rest.subarray(0, length))
+    this.#rest = this.#rest.subarray(length)
+    return frame
   }
 }
 
