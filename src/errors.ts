@@ -137,6 +137,12 @@ export const ERRORS = {
     message: 'Billing is not available at the moment; nothing was charged.',
     final: false,
   },
+  maintenance: {
+    status: 503,
+    type: 'service_unavailable',
+    message: 'The service is under maintenance; try again later. Nothing was charged.',
+    final: true,
+  },
   draining: {
     status: 503,
     type: 'service_unavailable',
@@ -154,6 +160,8 @@ export interface ErrorDetails {
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>
+  /** What an upstream answered, or what its error stands for: failover learns from it. Never shown. */
+  upstreamStatus?: number
   /** For the log only; never shown to a client and never a prompt or a reply. */
   cause?: unknown
 }

@@ -62,8 +62,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = createRegistry({
     upstreams: catalogue.upstreams.values(),
     environment: config.upstream,
+    aws: config.aws,
     sandboxUrl,
     connectionsMax: config.limits.upstreamConnectionsMax,
+    nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
   const ledger = await createLedger({

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: '06d2e3f99faab95692f6c7f8e846135b62be1e57022de674a06ac4c648b378e1',
+  digest: 'da02501a74cc8ac1c716d0d1a0038c9791ee2663a90dc664b5972dfe9aefdd25',
 } as const satisfies TableSettings

@@ -66,6 +66,8 @@ export interface PipelineLimits {
   readonly eventBytesMax: number
   /** Silence of the upstream after which the client gets a ping, in ms. */
   readonly pingAfterMs: number
+  /** Most tries of one call at all its upstreams. */
+  readonly upstreamTriesMax: number
   /** Input tokens that an image counts for in the size of a hold. */
   readonly holdTokensPerImage: number
 }

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger } from './pinger.ts'
 
@@ -32,13 +32,6 @@ export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
     new RelayRun(relay, resolve, reject).run()
   })
-}
-
-/** Throws GatewayError `upstream_failed` for a whole reply to a streamed call. */
-export function refuseUnlessEventStream(upstream: UpstreamReply): void {
-  if (upstream.header('content-type').includes('text/event-stream')) return
-  upstream.abort()
-  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
 
 class RelayRun {

@@ -1,22 +1,23 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
-import { GatewayError } from '../errors.ts'
 import type { TokenUsage } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
-import { UpstreamFault } from '../upstream/fault.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { dispatch } from './dispatch.ts'
+import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { holdFirstEvent } from './first-event.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
 import type { PreparedCall } from './prepared-call.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
-import { refuseUnlessEventStream, relayStream, type StreamEnd } from './relay-stream.ts'
+import { readWholeReply } from './relay-reply.ts'
+import { relayStream, type StreamEnd } from './relay-stream.ts'
+import { asStream } from './replay.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
 import type { CallResult } from './settle.ts'
@@ -61,7 +62,7 @@ export function runChatCall(
 async function send<Received>(
   open: OpenCall,
   signal: AbortSignal,
-  receive: (reply: UpstreamReply, prepared: PreparedCall) => Promise<Received>,
+  receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>,
 ): Promise<Received> {
   const { services, call, body, resolution, format, headers, inputTokensEstimate } = open
   const { entry } = resolution
@@ -73,7 +74,7 @@ async function send<Received>(
       else delete headers[simulated]
       return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
     },
-    receive: (reply, attempt) => receive(reply, attempt.prepared),
+    receive,
     streamed: body.streamed,
     signal,
   })
@@ -84,12 +85,8 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const { services, client, account, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const reply = await send(open, signal, async (upstream, prepared) => {
-    const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
-      throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
-    })
-    return prepared.readReply(bytes)
-  })
+  const { replyBytesMax } = services.limits
+  const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
   const used = usedBy(open, reply.usage, () => reply.countOutputTokens())
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
@@ -98,9 +95,12 @@ async function relayWhole(open: OpenCall): Promise<void> {
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, format } = open
-  const { upstream, stream } = await send(open, client.gone, async (reply, prepared) => {
-    refuseUnlessEventStream(reply)
-    return { upstream: reply, stream: prepared.openStream() }
+  const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
+  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
+    const events = await asStream(reply, target, replyBytesMax)
+    const { secrets } = reached.credentials
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
+    return { upstream: events, stream: prepared.openStream() }
   })
   await relayStream({
     upstream,

@@ -15,15 +15,13 @@ test.each(Object.values(PATHS))('%s without credentials is a 401, marked as simu
   expect(await response.json()).toMatchObject({ error: { message: expect.stringMatching(/key/i) } })
 })
 
-test.each([
-  { 'x-api-key': 'k' },
-  { authorization: 'Bearer k' },
-  { authorization: 'AWS4-HMAC-SHA256 Credential=a' },
-  { 'api-key': 'k' },
-])('takes credentials as %j', async headers => {
-  const response = await fetch(`${sandbox.url}/up/models`, { headers: headers as Record<string, string> })
-  expect(response.status).toBe(200)
-})
+test.each([{ 'x-api-key': 'k' }, { authorization: 'Bearer k' }, { 'api-key': 'k' }])(
+  'takes credentials as %j',
+  async headers => {
+    const response = await fetch(`${sandbox.url}/up/models`, { headers: headers as Record<string, string> })
+    expect(response.status).toBe(200)
+  },
+)
 
 test('an empty bearer is none', async () => {
   expect((await post(sandbox, PATHS.chat, smallBody('chat', 'hi'), { authorization: 'Bearer ' })).status).toBe(401)
