@@ -28,7 +28,25 @@ export const CHAT_ROUTES: readonly ChatRoute[] = [
   },
 ]
 
+export const RESPONSES_ROUTE = {
+  method: 'POST',
+  path: '/v1/responses',
+  authentication: 'key',
+  purpose: 'Responses format',
+  endpoint: 'responses',
+} as const satisfies RouteFacts & { endpoint: Endpoint }
+
+export const COUNT_TOKENS_ROUTE: RouteFacts = {
+  method: 'POST',
+  path: '/v1/messages/count_tokens',
+  authentication: 'key',
+  purpose: 'Input tokens of a messages request; free',
+}
+
 export const OTHER_ROUTES: readonly RouteFacts[] = [
+  RESPONSES_ROUTE,
+  COUNT_TOKENS_ROUTE,
+  { method: 'GET', path: '/v1/responses', authentication: 'none', purpose: 'Refuses WebSocket upgrades: use POST' },
   { method: 'GET', path: '/v1/models', authentication: 'key', purpose: 'Model list with prices' },
   { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model' },
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },

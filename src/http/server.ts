@@ -7,11 +7,13 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
 import { notFoundMessage } from './endpoints.ts'
 import { errorBody } from './error-body.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { callOf, requestIdOf, type ServerOptions, sendError } from './request.ts'
+import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
 
 /** Fastify's own faults in our words. */
@@ -116,6 +118,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     )
   })
   addChatRoutes(server, options)
+  addResponsesRoutes(server, options)
+  addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
   return server

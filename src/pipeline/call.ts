@@ -53,8 +53,18 @@ export interface ClientChannel {
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
   write(text: string, encoding: 'latin1' | 'utf8'): boolean
   onDrain(listener: () => void): void
+  /** Ends a stream of events or of bytes. */
   endStream(): void
-  /** An HTTP error before the reply started, else an error event in the client's format and the end of the stream. */
+  /** Sends status 200 and the headers of a reply of bytes whose length is not known; `content-type` is one of them. */
+  startBytes(headers: HeaderMap): void
+  /** False: wait for `onDrain` before giving more. */
+  writeBytes(chunk: Buffer): boolean
+  /** How an error ends a stream that has begun: a complete event. Null: the form that both chat formats know. */
+  failureEvent: ((error: GatewayError) => string) | null
+  /**
+   * An HTTP error before the reply started, else an error event in the client's format and the end of the stream. A reply
+   * of bytes is broken off, so that the client cannot take it for whole.
+   */
   fail(error: GatewayError, headers?: HeaderMap): void
 }
 

@@ -10,6 +10,8 @@ const BYTES_PER_TOKEN = 3
 /** Nesting of content that is looked into: message → block → tool result → block → source. */
 const DEPTH_MAX = 8
 
+const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
+
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
   mediaBytes: number
@@ -22,19 +24,20 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     for (const item of value) weigh(item, weight, depth + 1)
     return
   }
-  if (value.type === 'image' || value.type === 'image_url') weight.images++
+  if (IMAGE_TYPES.has(value.type)) weight.images++
   for (const key of ['data', 'url', 'file_data', 'image_url'] as const) {
     const inline = value[key]
     if (typeof inline === 'string' && inline.length > 1024) weight.mediaBytes += inline.length
   }
-  for (const key of ['content', 'source', 'image_url', 'file', 'input_audio'] as const)
+  for (const key of ['content', 'output', 'source', 'image_url', 'file', 'input_audio'] as const)
     weigh(value[key], weight, depth + 1)
 }
 
-/** Input tokens that a chat body likely has; not for billing. */
-export function estimateInputTokens(body: ChatBody, tokensPerImage: number): number {
+/** Input tokens that a body likely has (`messages` of the chat formats, `input` of the responses format); not for billing. */
+export function estimateInputTokens(body: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): number {
   const weight: InputWeight = { mediaBytes: 0, images: 0 }
   weigh(body.json.messages, weight, 0)
+  weigh(body.json.input, weight, 0)
   const textBytes = Math.max(0, body.text.length - weight.mediaBytes)
   return Math.ceil(textBytes / BYTES_PER_TOKEN) + weight.images * tokensPerImage
 }

@@ -13,15 +13,16 @@ import { costHeaders, modelHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
 import { dispatch, findUpstream } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
-import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import { meteredTokens } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
 import { outputTextOf, readReply, renamed } from './relay-reply.ts'
-import { refuseUnlessEventStream, relayStream, type StreamEnd } from './relay-stream.ts'
+import { refuseUnlessEventStream, relayStream } from './relay-stream.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import { CLIENT_GONE, runAccounted } from './run-accounted.ts'
 import type { CallAccount } from './settle.ts'
+import { estimatedTokens, resultOf } from './stream-result.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -84,7 +85,10 @@ async function relayWhole(open: OpenCall, format: ChatFormat): Promise<void> {
     format === 'messages' ? readMessagesUsage(whole.json.usage) : readChatUsage(whole.json.usage, usageFactsOf(open))
   const used = usage
     ? meteredTokens(usage)
-    : estimated(open, countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))))
+    : estimatedTokens(
+        open.inputTokensEstimate,
+        countTokens(outputTextOf(JSON.parse(Buffer.from(whole.text, 'latin1').toString('utf8')))),
+      )
   const status = client.gone.aborted ? CLIENT_GONE : 200
   await account.close({ used, charged: true, status })
   client.send(
@@ -114,7 +118,8 @@ async function relayStreamed(open: OpenCall, format: ChatFormat, pinger: Pinger)
     limits: services.limits,
     pinger,
     ping: PINGS[format],
-    settle: end => account.close(resultOf(open, stream, end)),
+    settle: end =>
+      account.close(resultOf({ stream, end, started: client.started, inputTokensEstimate: open.inputTokensEstimate })),
   })
 }
 
@@ -127,23 +132,4 @@ function passThrough(open: OpenCall, format: ChatFormat): ReplyStream {
     wantsUsage: open.body.wantsUsage,
     usageFacts: usageFactsOf(open),
   })
-}
-
-function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {
-  const { client } = open
-  if (end === 'abandoned' && !client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const status = end === 'complete' ? 200 : CLIENT_GONE
-  if (stream.usage !== null && (end === 'complete' || stream.usageFinal)) {
-    return { used: meteredTokens(stream.usage), charged: true, status }
-  }
-  const counted = estimated(open, stream.countOutputTokens())
-  const used =
-    stream.usage === null
-      ? counted
-      : { ...meteredTokens(stream.usage), outputTokens: counted.outputTokens, estimated: true }
-  return { used, charged: true, status }
-}
-
-function estimated(open: OpenCall, outputTokens: number): Metered {
-  return { ...NOTHING_USED, inputTokens: open.inputTokensEstimate, outputTokens, estimated: true }
 }
