@@ -26,27 +26,34 @@ function chooseTools(prompt: Prompt): OfferedTool[] {
   const forced = toolChoice.kind !== 'auto' || words.has('tool')
   if (!forced && (words.has('text') || prompt.outcomes.length > 0 || prompt.outputForm.kind !== 'text')) return []
   if (!forced && prompt.userText.trim() === '') return []
-  const ranked = wanted === undefined ? rank(tools, prompt.userText) : [wanted]
-  const first = ranked[0]!
+  const ranked = wanted === undefined ? rank(tools, prompt.userText) : [{ tool: wanted, points: 0 }]
+  const first = ranked[0]!.tool
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.userText)) return [first]
   const second = ranked[1]
-  return [first, second !== undefined && score(second, prompt.userText) > 0 ? second : first]
+  return [first, second !== undefined && second.points > 0 ? second.tool : first]
+}
+
+interface RankedTool {
+  readonly tool: OfferedTool
+  readonly points: number
 }
 
 /** Best fitting tool first; the order of the offer decides among equals. */
-function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
+function rank(tools: readonly OfferedTool[], text: string): RankedTool[] {
+  const prompt = text.slice(0, 4_000).toLowerCase()
+  const asked = wordsOf(prompt)
   return tools
-    .map((tool, position) => ({ tool, position, points: score(tool, text) }))
-    .sort((left, right) => right.points - left.points || left.position - right.position)
-    .map(({ tool }) => tool)
+    .map(tool => ({ tool, points: score(tool, prompt, asked) }))
+    .sort((left, right) => right.points - left.points)
 }
 
-function score(tool: OfferedTool, text: string): number {
-  const prompt = text.slice(0, 4_000).toLowerCase()
+function score(tool: OfferedTool, prompt: string, asked: ReadonlySet<string>): number {
   if (prompt.includes(tool.name.toLowerCase())) return 100
-  const wordsOf = (source: string) => new Set(source.toLowerCase().match(/\p{L}{4,}/gu) ?? [])
-  const asked = wordsOf(prompt)
-  const inName = [...wordsOf(tool.name.replaceAll(/[_-]|(?<=[a-z])(?=[A-Z])/g, ' '))]
-  const inDescription = [...wordsOf(tool.description.slice(0, 400))]
+  const inName = [...wordsOf(tool.name.replaceAll(/[_-]|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase())]
+  const inDescription = [...wordsOf(tool.description.slice(0, 400).toLowerCase())]
   return inName.filter(word => asked.has(word)).length * 5 + inDescription.filter(word => asked.has(word)).length
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.match(/\p{L}{4,}/gu) ?? [])
 }

@@ -46,6 +46,7 @@ export class Exchange {
     const controller = new AbortController()
     this.signal = controller.signal
     response.on('close', () => controller.abort())
+    response.on('error', () => controller.abort())
     response.setHeader('x-sandbox', 'simulated')
     response.setHeader('x-ratelimit-remaining-requests', '9999')
   }
@@ -56,15 +57,18 @@ export class Exchange {
   }
 
   /** Throws BodyTooLargeError. */
-  async body(): Promise<Buffer> {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    for await (const chunk of this.request as AsyncIterable<Buffer>) {
-      bytes += chunk.length
-      if (bytes > this.limits.bodyBytesMax) throw new BodyTooLargeError()
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks)
+  body(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      this.request.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes <= this.limits.bodyBytesMax) chunks.push(chunk)
+        else reject(new BodyTooLargeError())
+      })
+      this.request.on('end', () => resolve(Buffer.concat(chunks)))
+      this.request.on('error', reject)
+    })
   }
 
   json(status: number, body: JsonObject): void {
@@ -78,6 +82,7 @@ export class Exchange {
 
   error(error: ProviderError, format: ErrorFormat): void {
     this.response.setHeader(format.requestIdHeader, this.requestId)
+    for (const [name, value] of Object.entries(format.errorHeaders?.(error) ?? {})) this.response.setHeader(name, value)
     if (error.retryAfterSeconds !== null) this.response.setHeader('retry-after', String(error.retryAfterSeconds))
     this.json(error.status, format.errorBody(error, this.requestId))
   }
@@ -86,6 +91,13 @@ export class Exchange {
   async wait(milliseconds: number): Promise<void> {
     if (milliseconds < 1) return
     await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => {})
+  }
+
+  /** As long as a model would need for this many tokens, within `replyWaitMsMax`; for replies that are not streamed. */
+  async waitFor(tokens: number): Promise<void> {
+    const { firstTokenMs, tokensPerSecond } = this.pace
+    const writingMs = tokensPerSecond > 0 ? (tokens * 1_000) / tokensPerSecond : 0
+    await this.wait(Math.min(firstTokenMs + writingMs, this.limits.replyWaitMsMax))
   }
 
   /** Sends RST, so that the client sees a reset and no orderly end. */

@@ -20,6 +20,8 @@ export interface ErrorFormat {
   fault(kind: FaultKind): ProviderError
   modelNotFound(model: string): ProviderError
   errorBody(error: ProviderError, requestId: string): JsonObject
+  /** Headers that come with an error beside the request id. */
+  errorHeaders?(error: ProviderError): Readonly<Record<string, string>>
 }
 
 export interface WireFormat extends ErrorFormat {
@@ -30,8 +32,8 @@ export interface WireFormat extends ErrorFormat {
   read(body: JsonObject, facts: ModelFacts): Prompt
   reply(plan: ReplyPlan, context: ReplyContext): JsonObject
   stream(plan: ReplyPlan, context: ReplyContext): Iterable<StreamStep>
+  /** Content type of `stream`; absent: server-sent events. */
+  readonly streamContentType?: string
   /** Ends a stream that breaks down in the middle. */
-  errorEvent(): string
-  /** Sent while a stream is silent. */
-  readonly keepAlive: string
+  errorEvent(): string | Buffer
 }

@@ -1,6 +1,6 @@
 /** Values in a prompt that fit into tool arguments: quoted text, names, numbers. */
 
-import type { Hints } from './schema-instance.ts'
+import type { Hints } from './model.ts'
 import { withoutWords } from './words.ts'
 
 const LIMITS = { characters: 4_000, values: 40 } as const

@@ -2,7 +2,7 @@
 
 export type Language = 'vi' | 'en'
 
-const VIETNAMESE_LETTERS = /[ăâđêôơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]/i
+const VIETNAMESE_LETTERS = /[ăđơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]/i
 const VIETNAMESE_WORDS = /(?:^|\s)(?:xin chao|toi|ban|khong|duoc|cua|nhung|hay|viet|bang tieng viet)(?=\s|[,.!?]|$)/gi
 
 /** Vietnamese when its own letters, or two of its unaccented words, occur. */

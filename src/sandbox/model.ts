@@ -12,7 +12,11 @@ export interface ModelFacts {
   readonly contextTokens: number | null
   /** Largest `max_tokens`; null: no limit known. */
   readonly outputTokensMax: number | null
-  /** Names of body fields that this model refuses (`temperature`, `max_tokens`, …). */
+  /** Absent: served on every endpoint. */
+  readonly kind?: 'chat' | 'image' | 'speech'
+  /** Voices of a speech model; absent: any. */
+  readonly voices?: readonly string[]
+  /** Names of body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, and `role:system` and its like. */
   readonly refuses?: readonly string[]
 }
 
@@ -42,6 +46,12 @@ export type OutputForm =
   | { readonly kind: 'text' }
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: Json }
+
+/** Values found in the prompt that free-form fields are filled with, used up from the front. */
+export interface Hints {
+  readonly strings: string[]
+  readonly numbers: number[]
+}
 
 /** A prompt as the sandbox understood it, whatever format it came in. */
 export interface Prompt {
@@ -101,7 +111,7 @@ export interface ReplyPlan {
 
 /** One piece of a streamed reply: text for the wire, and the tokens that it stands for (for the pace). */
 export interface StreamStep {
-  readonly wire: string
+  readonly wire: string | Buffer
   readonly tokens: number
 }
 

@@ -55,7 +55,7 @@ function readSequence(reader: Reader, depth: number): string {
     const unit = readUnit(reader, depth)
     const { least, most } = readQuantifier(reader)
     const room = unit === '' ? 0 : Math.floor(Math.max(0, reader.missing) / unit.length)
-    const times = Math.min(most, least + room)
+    const times = Math.min(most, least + room, Math.ceil(REPEATS_MAX / Math.max(1, unit.length)))
     reader.missing -= (times - least) * unit.length
     text += unit.repeat(times)
     if (text.length > REPEATS_MAX) return text.slice(0, REPEATS_MAX)

@@ -1,13 +1,8 @@
 /** An instance for a JSON Schema: tool arguments and structured replies that a validator accepts. */
 
 import { isObject, type Json, type JsonObject, listOf } from './json.ts'
+import type { Hints } from './model.ts'
 import { numberFor, stringFor } from './schema-scalars.ts'
-
-/** Values found in the prompt that free-form fields are filled with, used up from the front. */
-export interface Hints {
-  readonly strings: string[]
-  readonly numbers: number[]
-}
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
@@ -56,6 +51,8 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
 
 /** Resolves `$ref` and merges `allOf` into one schema object. */
 function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
+  walk.nodesLeft -= 1
+  if (walk.nodesLeft < 0) return without(schema, ['$ref', 'allOf'])
   let flat = schema
   if (typeof schema.$ref === 'string' && hops < LIMITS.depth) {
     const target = resolve(walk.root, schema.$ref)
@@ -212,12 +209,16 @@ function resolve(root: Json, reference: string): Json | undefined {
   if (!reference.startsWith('#/')) return undefined
   let value: Json | undefined = root
   for (const step of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescaped(step).replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(value)) value = value[Number(key)]
     else if (isObject(value) && Object.hasOwn(value, key)) value = value[key]
     else return undefined
   }
   return value
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 function without(schema: JsonObject, keys: readonly string[]): JsonObject {

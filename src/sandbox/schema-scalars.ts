@@ -1,8 +1,8 @@
 /** Strings and numbers for a JSON Schema: from the prompt where it offers some, else from format, pattern and name. */
 
 import type { JsonObject } from './json.ts'
+import type { Hints } from './model.ts'
 import { patternString } from './pattern.ts'
-import type { Hints } from './schema-instance.ts'
 
 const CHARACTERS_MAX = 4_096
 

@@ -2,13 +2,12 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chatErrors, chatFormat } from './chat/format.ts'
+import { chatErrors } from './chat/format.ts'
 import { BodyTooLargeError, Exchange, type Pace, type SandboxLimits } from './exchange.ts'
-import type { ErrorFormat, WireFormat } from './format.ts'
+import type { ErrorFormat } from './format.ts'
 import { helpText } from './help.ts'
-import { messagesFormat } from './messages/format.ts'
-import { invalid, type ModelFacts, ProviderError } from './model.ts'
-import { answerText } from './text-endpoint.ts'
+import { type ModelFacts, ProviderError } from './model.ts'
+import { createRoutes, type Route } from './routes.ts'
 
 export type { Pace, SandboxLimits } from './exchange.ts'
 export type { ModelFacts } from './model.ts'
@@ -46,9 +45,10 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pace = { ...SANDBOX_PACE, ...options.pace }
   const limits = { ...SANDBOX_LIMITS, ...options.limits }
+  const table = createRoutes()
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const exchange = new Exchange(request, response, { pace, limits })
-    void handle(exchange, options)
+    void handle(exchange, table, options)
   })
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
@@ -66,65 +66,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-interface Route {
-  readonly suffix: string
-  readonly method: 'POST' | 'GET'
-  readonly errors: ErrorFormat
-  answer(exchange: Exchange, upstreamId: string, options: SandboxOptions): Promise<void>
-}
-
-const ROUTES: readonly Route[] = [
-  textRoute('/messages', messagesFormat),
-  textRoute('/chat/completions', chatFormat),
-  {
-    suffix: '/models',
-    method: 'GET',
-    errors: chatErrors,
-    async answer(exchange, upstreamId, options) {
-      const names = options.modelNames?.(upstreamId) ?? []
-      const data = names.map(id => ({
-        id,
-        object: 'model',
-        created: 0,
-        owned_by: 'sandbox',
-        type: 'model',
-        display_name: id,
-      }))
-      const ends = { first_id: names[0] ?? null, last_id: names.at(-1) ?? null }
-      exchange.json(200, { object: 'list', data, has_more: false, ...ends })
-    },
-  },
-]
-
-function textRoute(suffix: string, format: WireFormat): Route {
-  return {
-    suffix,
-    method: 'POST',
-    errors: format,
-    async answer(exchange, upstreamId, options) {
-      if (
-        format.needsVersionHeader &&
-        !Object.keys(exchange.request.headers).some(name => /^[a-z]+-version$/.test(name))
-      ) {
-        throw invalid('<vendor>-version: header is required')
-      }
-      await answerText(exchange, format, model => options.modelFacts(upstreamId, model))
-    },
-  }
-}
-
-async function handle(exchange: Exchange, options: SandboxOptions): Promise<void> {
-  const path = new URL(exchange.request.url ?? '/', 'http://sandbox').pathname.replace(/\/+$/, '')
+async function handle(exchange: Exchange, table: readonly Route[], options: SandboxOptions): Promise<void> {
+  const path = (exchange.request.url ?? '').replace(/[?#].*$/s, '').replace(/\/+$/, '')
   if (path === '') return exchange.send(200, 'text/plain; charset=utf-8', helpText())
-  const upstreamId = path.split('/')[1]!
-  const route = ROUTES.find(candidate => path.endsWith(candidate.suffix) && path.length > candidate.suffix.length)
+  const upstreamId = path.split('/')[1] ?? ''
+  const rest = path.slice(upstreamId.length + 1)
+  const route = table.find(candidate => candidate.path.test(rest))
   const errors = route?.errors ?? chatErrors
   try {
     if (route === undefined) throw errors.fault('404')
     if (exchange.request.method !== route.method)
       throw new ProviderError(405, 'invalid_request_error', 'Method Not Allowed')
     if (!hasCredentials(exchange)) throw errors.fault('401')
-    await route.answer(exchange, upstreamId, options)
+    const upstream = {
+      lookUp: (model: string) => options.modelFacts(upstreamId, model),
+      modelNames: options.modelNames?.(upstreamId) ?? [],
+    }
+    await route.answer(exchange, upstream, route.path.exec(rest)!)
   } catch (error) {
     fail(exchange, error, errors)
   }
@@ -145,6 +103,9 @@ function fail(exchange: Exchange, error: unknown, errors: ErrorFormat): void {
   else if (error instanceof BodyTooLargeError) {
     response.setHeader('connection', 'close')
     exchange.error(errors.fault('413'), errors)
-  } else exchange.error(errors.fault('500'), errors)
+  } else {
+    const why = error instanceof Error ? error.message : String(error)
+    exchange.error(new ProviderError(500, 'api_error', `The sandbox itself failed: ${why}`), errors)
+  }
   request.resume()
 }

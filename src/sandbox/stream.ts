@@ -7,10 +7,13 @@ import { type FoundWords, wordNumber } from './words.ts'
 
 export interface StreamOptions {
   readonly words: FoundWords
-  readonly errorEvent: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly errorEvent: string | Buffer
+  readonly contentType: string
 }
 
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
+
+const BREAKING_WORDS = ['cut', 'error-event', 'hang'] as const
 const SLOW_TOKENS_PER_SECOND = 2
 /** So that what was sent before a reset has left, and arrives. */
 const BEFORE_RESET_MS = 30
@@ -23,19 +26,18 @@ export async function sendStream(
 ): Promise<void> {
   const { response, signal } = exchange
   response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': options.contentType,
     'cache-control': 'no-cache',
-    ...options.headers,
   })
   const pace = paceOf(exchange, options.words)
-  const breaks = ['cut', 'error-event', 'hang'].some(word => options.words.has(word as 'cut'))
-  const list = breaks ? [...steps] : steps
-  const breakAt = Array.isArray(list) ? Math.floor(list.length / 2) : -1
+  const isBroken = BREAKING_WORDS.some(word => options.words.has(word))
+  const all = isBroken ? [...steps] : null
+  const breakAt = all === null ? -1 : Math.floor(all.length / 2)
   const startedAt = performance.now()
   let tokens = 0
   let index = 0
   response.flushHeaders()
-  for (const step of list) {
+  for (const step of all ?? steps) {
     if (index === breakAt) return await breakOff(exchange, options)
     index += 1
     if (pace.tokensPerSecond > 0) {

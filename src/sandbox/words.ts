@@ -68,6 +68,12 @@ export const WORDS = [
     pattern: WHOLE_NUMBER,
     effect: 'Reports this many of the input tokens as read from the prompt cache.',
   },
+  {
+    word: 'images',
+    value: 'a number',
+    pattern: WHOLE_NUMBER,
+    effect: 'Returns at most this many images, fewer than `n` asks for.',
+  },
   { word: 'refuse', value: null, pattern: null, effect: 'Declines: stop reason `refusal` or `content_filter`.' },
   { word: 'garbage', value: null, pattern: null, effect: 'Answers 200 with a body (or stream) that is cut-off JSON.' },
   { word: 'empty', value: null, pattern: null, effect: 'Answers 200 with an empty body.' },

@@ -5,7 +5,7 @@ import { isObject, textOf } from '../json.ts'
 import { ProviderError } from '../model.ts'
 import { checkChatRequest } from './check.ts'
 import { readChatPrompt } from './read.ts'
-import { CHAT_COMMENT, type ChatReplyOptions, chatError, chatErrorEvent, chatReply, chatStream } from './write.ts'
+import { type ChatReplyOptions, chatError, chatErrorEvent, chatReply, chatStream } from './write.ts'
 
 type Fault = readonly [status: number, type: string, message: string, code: string | null]
 
@@ -61,7 +61,6 @@ export const chatErrors = {
 export const chatFormat: WireFormat = {
   ...chatErrors,
   needsVersionHeader: false,
-  keepAlive: CHAT_COMMENT,
   check: checkChatRequest,
   read: readChatPrompt,
   errorEvent: chatErrorEvent,

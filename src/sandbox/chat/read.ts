@@ -1,6 +1,7 @@
 /** Understands a (checked) request in the chat completions format. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
+import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
   invalid,
@@ -12,7 +13,6 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
-import { readWords } from '../words.ts'
 
 /** Reasoning tokens for each effort; a model that is told nothing does not show any. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
@@ -59,7 +59,7 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
     stopSequences:
       typeof body.stop === 'string' ? [body.stop] : listOf(body.stop).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: readWords(userText),
+    words: wordsOf(userText),
   }
 }
 

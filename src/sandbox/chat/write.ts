@@ -134,5 +134,3 @@ export function chatErrorEvent(): string {
   }
   return `data: ${JSON.stringify({ error })}\n\n`
 }
-
-export const CHAT_COMMENT = ': keep-alive\n\n'

@@ -5,7 +5,7 @@ import { isObject, textOf } from '../json.ts'
 import { ProviderError } from '../model.ts'
 import { checkMessagesRequest } from './check.ts'
 import { readMessagesPrompt } from './read.ts'
-import { MESSAGES_PING, messagesError, messagesErrorEvent, messagesReply, messagesStream } from './write.ts'
+import { messagesError, messagesErrorEvent, messagesReply, messagesStream } from './write.ts'
 
 type Fault = readonly [status: number, type: string, message: string]
 
@@ -35,7 +35,6 @@ const FAULTS: Readonly<Record<FaultKind, Fault>> = {
 export const messagesFormat: WireFormat = {
   requestIdHeader: 'request-id',
   needsVersionHeader: true,
-  keepAlive: MESSAGES_PING,
   check: checkMessagesRequest,
   read: readMessagesPrompt,
   fault: kind => new ProviderError(...FAULTS[kind]),

@@ -1,6 +1,7 @@
 /** Understands a (checked) request in the messages format. */
 
 import { countDocument, countPicture, countText, describePicture } from '../count.ts'
+import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
   invalid,
@@ -11,7 +12,6 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
-import { readWords } from '../words.ts'
 
 export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const messages = listOf(body.messages).filter(isObject)
@@ -53,7 +53,7 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
     outputTokensMax: body.max_tokens as number,
     stopSequences: listOf(body.stop_sequences).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: readWords(outcomes.length > 0 && userText === '' ? '' : userText),
+    words: wordsOf(outcomes.length > 0 && userText === '' ? '' : userText),
   }
 }
 

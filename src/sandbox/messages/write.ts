@@ -42,8 +42,20 @@ export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): J
   }
 }
 
-/** Every event of a good stream in order: start, blocks one after another, a ping, the final delta, stop. */
+export interface MessagesEvent {
+  readonly data: JsonObject
+  readonly tokens: number
+}
+
+/** The events of a good stream as server-sent events. */
 export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions): Generator<StreamStep> {
+  for (const { data, tokens } of messagesEvents(plan, options)) {
+    yield { wire: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, tokens }
+  }
+}
+
+/** Every event of a good stream in order: start, blocks one after another, a ping, the final delta, stop. */
+export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions): Generator<MessagesEvent> {
   yield event('message_start', { message: startMessage(plan, options) })
   let index = 0
   const ping = event('ping', {})
@@ -76,7 +88,7 @@ export function* messagesStream(plan: ReplyPlan, options: MessagesReplyOptions):
   yield event('message_stop', {})
 }
 
-function* callEvents(call: PlannedCall, index: number): Generator<StreamStep> {
+function* callEvents(call: PlannedCall, index: number): Generator<MessagesEvent> {
   yield startBlock(index, { type: 'tool_use', id: newId('toolu_'), name: call.name, input: {} })
   yield delta(index, { type: 'input_json_delta', partial_json: '' }, 0)
   for (const piece of tokenPieces(call.argumentsText)) {
@@ -98,16 +110,16 @@ function startMessage(plan: ReplyPlan, options: MessagesReplyOptions): JsonObjec
   }
 }
 
-function startBlock(index: number, block: JsonObject): StreamStep {
+function startBlock(index: number, block: JsonObject): MessagesEvent {
   return event('content_block_start', { index, content_block: block })
 }
 
-function delta(index: number, change: JsonObject, tokens: number): StreamStep {
+function delta(index: number, change: JsonObject, tokens: number): MessagesEvent {
   return event('content_block_delta', { index, delta: change }, tokens)
 }
 
-function event(type: string, data: JsonObject, tokens = 0): StreamStep {
-  return { wire: `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`, tokens }
+function event(type: string, data: JsonObject, tokens = 0): MessagesEvent {
+  return { data: { type, ...data }, tokens }
 }
 
 function inputUsage(plan: ReplyPlan): JsonObject {
@@ -139,5 +151,3 @@ export function messagesError(error: ProviderError, requestId: string): JsonObje
 export function messagesErrorEvent(): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })}\n\n`
 }
-
-export const MESSAGES_PING = 'event: ping\ndata: {"type":"ping"}\n\n'

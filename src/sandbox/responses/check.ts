@@ -1,0 +1,173 @@
+/** Refuses what the responses format refuses, in its provider's own words. Item and tool types it does not know pass. */
+
+import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
+import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
+import { invalid, type ModelFacts } from '../model.ts'
+import { pictureInfo } from '../picture-info.ts'
+
+/** Fields of the other formats: a sign that a conversion leaked. */
+const FOREIGN_FIELDS = [
+  'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'stop_sequences', 'n', 'system', 'functions',
+  'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',
+] // biome-ignore format: a plain list
+
+const ROLES = ['assistant', 'system', 'developer', 'user']
+const FOREIGN_PARTS = ['text', 'image_url', 'image', 'tool_use', 'tool_result', 'thinking', 'input_audio_url']
+const PARTS = [
+  'input_text',
+  'input_image',
+  'output_text',
+  'refusal',
+  'input_file',
+  'computer_screenshot',
+  'summary_text',
+]
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const OUTPUT_TOKENS_MIN = 16
+
+/** Throws ProviderError on the first fault. The body's `model` is known to be one of ours. */
+export function checkResponsesRequest(body: JsonObject, facts: ModelFacts): void {
+  if (Object.hasOwn(body, 'response_format')) {
+    throw invalid(
+      "Unsupported parameter: 'response_format'. In the Responses API, this parameter has moved to 'text.format'.",
+      { param: 'response_format', code: 'unsupported_parameter' },
+    )
+  }
+  for (const field of FOREIGN_FIELDS) if (Object.hasOwn(body, field)) throw unknownParameter(field)
+  for (const field of facts.refuses ?? []) if (Object.hasOwn(body, field)) throw unsupported(field)
+  if (typeof body.stream !== 'boolean' && body.stream !== undefined && body.stream !== null) {
+    throw wrongType('stream', 'a boolean', body.stream)
+  }
+  checkOutputTokens(body.max_output_tokens, facts)
+  checkReasoning(body.reasoning, facts)
+  checkTools(body, facts)
+  checkForm(body.text)
+  checkInput(body.input, facts)
+}
+
+function checkOutputTokens(value: Json | undefined, facts: ModelFacts): void {
+  if (value === undefined || value === null) return
+  if (!Number.isInteger(value)) throw wrongType('max_output_tokens', 'an integer', value)
+  if ((value as number) < OUTPUT_TOKENS_MIN) {
+    throw invalid(
+      `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= ${OUTPUT_TOKENS_MIN}, but got ${value} instead.`,
+      { param: 'max_output_tokens', code: 'integer_below_min_value' },
+    )
+  }
+  const limit = facts.outputTokensMax
+  if (limit === null || (value as number) <= limit) return
+  throw invalid(
+    `Invalid 'max_output_tokens': integer above maximum value. Expected a value <= ${limit}, but got ${value} instead.`,
+    { param: 'max_output_tokens', code: 'integer_above_max_value' },
+  )
+}
+
+function checkReasoning(reasoning: Json | undefined, facts: ModelFacts): void {
+  if (reasoning === undefined || reasoning === null) return
+  if (!isObject(reasoning)) throw wrongType('reasoning', 'an object', reasoning)
+  const { effort } = reasoning
+  if (effort === undefined || effort === null) return
+  if (!facts.reasoning) throw unsupported('reasoning.effort')
+  if (!EFFORTS.includes(String(effort))) throw wrongValue('reasoning.effort', effort, EFFORTS)
+}
+
+function checkTools(body: JsonObject, facts: ModelFacts): void {
+  const { tools } = body
+  if (tools === undefined || tools === null) return
+  if (!Array.isArray(tools)) throw wrongType('tools', 'an array of objects', tools)
+  if (tools.length > 0 && !facts.tools) {
+    throw invalid('tools is not supported in this model.', { param: 'tools', code: 'unsupported_parameter' })
+  }
+  for (const [index, tool] of tools.entries()) {
+    const at = `tools[${index}]`
+    if (!isObject(tool)) throw wrongType(at, 'an object', tool)
+    if (typeof tool.type !== 'string') throw missing(`${at}.type`)
+    if (tool.type !== 'function') continue
+    for (const field of ['function', 'input_schema'])
+      if (Object.hasOwn(tool, field)) throw unknownParameter(`${at}.${field}`)
+    if (typeof tool.name !== 'string') throw missing(`${at}.name`)
+    if (tool.parameters === undefined) throw missing(`${at}.parameters`)
+    if (tool.parameters !== null && !isObject(tool.parameters)) {
+      throw wrongType(`${at}.parameters`, 'an object', tool.parameters)
+    }
+  }
+  const choice = body.tool_choice
+  if (!isObject(choice) || choice.type !== 'function') return
+  if (tools.some(tool => isObject(tool) && tool.name === choice.name)) return
+  throw invalid(`Tool choice '${choice.name}' not found in 'tools' parameter.`, { param: 'tool_choice' })
+}
+
+function checkForm(text: Json | undefined): void {
+  if (!isObject(text) || !isObject(text.format)) return
+  const { format } = text
+  const known = ['text', 'json_object', 'json_schema']
+  if (!known.includes(String(format.type))) throw wrongValue('text.format.type', format.type, known)
+  if (format.type !== 'json_schema') return
+  if (typeof format.name !== 'string') throw missing('text.format.name')
+  if (!isObject(format.schema)) throw missing('text.format.schema')
+  if (format.strict === true && format.schema.type === 'object' && format.schema.additionalProperties !== false) {
+    throw invalid(
+      `Invalid schema for response_format '${format.name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,
+      { param: 'text.format.schema', code: 'invalid_json_schema' },
+    )
+  }
+}
+
+function checkInput(input: Json | undefined, facts: ModelFacts): void {
+  if (input === undefined || input === null) throw missing('input')
+  if (typeof input === 'string') return
+  if (!Array.isArray(input)) throw wrongType('input', 'one of a string or array of input items', input)
+  if (input.length === 0) throw emptyArray('input')
+  for (const [index, item] of input.entries()) checkItem(item, `input[${index}]`, facts)
+}
+
+function checkItem(item: Json, at: string, facts: ModelFacts): void {
+  if (!isObject(item)) throw wrongType(at, 'an object', item)
+  if (item.type === 'function_call') {
+    if (typeof item.call_id !== 'string') throw missing(`${at}.call_id`)
+    if (typeof item.arguments !== 'string') throw wrongType(`${at}.arguments`, 'a string', item.arguments)
+  }
+  if (item.type === 'function_call_output') {
+    if (typeof item.call_id !== 'string') throw missing(`${at}.call_id`)
+    if (item.output === undefined) throw missing(`${at}.output`)
+  }
+  if (item.type !== undefined && item.type !== 'message') return
+  if (typeof item.role !== 'string') throw missing(`${at}.role`)
+  if (!ROLES.includes(item.role)) throw wrongValue(`${at}.role`, item.role, ROLES)
+  if (item.content === undefined || item.content === null) throw missing(`${at}.content`)
+  for (const [index, part] of listOf(item.content).entries()) checkPart(part, `${at}.content[${index}]`, facts)
+}
+
+function checkPart(part: Json, at: string, facts: ModelFacts): void {
+  if (!isObject(part)) throw wrongType(at, 'an object', part)
+  if (FOREIGN_PARTS.includes(String(part.type))) throw wrongValue(`${at}.type`, part.type, PARTS)
+  if (part.type !== 'input_image') return
+  if (!facts.vision) throw invalid('This model does not support image inputs.', { param: at })
+  if (typeof part.image_url !== 'string') {
+    if (part.file_id === undefined) throw missing(`${at}.image_url`)
+    return
+  }
+  if (/^https?:\/\//.test(part.image_url)) return
+  const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/]+={0,2})$/.exec(part.image_url)?.[1]
+  if (base64 !== undefined && pictureInfo(Buffer.from(base64, 'base64')) !== null) return
+  throw invalid(
+    'The image data you provided does not represent a valid image. Please check your input and try again.',
+    {
+      param: at,
+      code: 'invalid_base64',
+    },
+  )
+}
+
+/** Calls and outputs belong together; `items` holds what an earlier response left, too. */
+export function checkOutputs(items: readonly JsonObject[]): void {
+  const idsOf = (type: string) => items.filter(item => item.type === type).map(item => String(item.call_id))
+  const calls = idsOf('function_call')
+  const outputs = idsOf('function_call_output')
+  const stray = outputs.find(id => !calls.includes(id))
+  if (stray !== undefined) {
+    throw invalid(`No tool call found for function call output with call_id ${stray}.`, { param: 'input' })
+  }
+  const open = calls.find(id => !outputs.includes(id))
+  if (open !== undefined) throw invalid(`No tool output found for function call ${open}.`, { param: 'input' })
+}

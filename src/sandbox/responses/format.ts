@@ -1,0 +1,55 @@
+/** The responses format as the server uses it. */
+
+import { chatErrors } from '../chat/format.ts'
+import type { ReplyContext, WireFormat } from '../format.ts'
+import { newId } from '../ids.ts'
+import type { JsonObject } from '../json.ts'
+import { invalid, type ReplyPlan } from '../model.ts'
+import { checkOutputs, checkResponsesRequest } from './check.ts'
+import { ResponseMemory } from './memory.ts'
+import { inputItems, readResponsesPrompt } from './read.ts'
+import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
+
+/** Each sandbox has its own, because it remembers responses. */
+export function createResponsesFormat(): WireFormat {
+  const memory = new ResponseMemory()
+
+  function conversation(body: JsonObject): JsonObject[] {
+    const own = inputItems(body.input)
+    const previous = body.previous_response_id
+    if (typeof previous !== 'string') return own
+    const remembered = memory.recall(previous)
+    if (remembered !== null) return [...remembered, ...own]
+    throw invalid(`Previous response with id '${previous}' not found.`, {
+      param: 'previous_response_id',
+      code: 'previous_response_not_found',
+    })
+  }
+
+  function finished(plan: ReplyPlan, { body, nowSeconds }: ReplyContext) {
+    const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
+    const output = outputItems(plan, body)
+    if (body.store !== false) memory.keep(options.id, [...conversation(body), ...output])
+    return { options, output }
+  }
+
+  return {
+    ...chatErrors,
+    needsVersionHeader: false,
+    check: checkResponsesRequest,
+    read(body, facts) {
+      const items = conversation(body)
+      checkOutputs(items)
+      return readResponsesPrompt(body, items, facts)
+    },
+    errorEvent: responsesErrorEvent,
+    reply(plan, context) {
+      const { output, options } = finished(plan, context)
+      return responsesReply(plan, output, options)
+    },
+    stream(plan, context) {
+      const { output, options } = finished(plan, context)
+      return responsesStream(plan, output, options)
+    },
+  }
+}
