@@ -1,7 +1,7 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
 import type { TableEntry } from './ids.ts'
-import type { Dialect } from './types.ts'
+import type { Dialect, Rule } from './types.ts'
 
 const dialect_28b8fb9bcf7f = {
   maxTokensField: 'max_completion_tokens',
@@ -179,6 +179,8 @@ const dialect_e15de27e6df4 = {
   thread: false,
 } as const satisfies Dialect
 
+const rules_b64c3b392df7 = [{ op: 'drop', path: '/response_format', when: { path: '/response_format', equals: 'b64_json' } }] as const satisfies readonly Rule[]
+
 /** Every entry, sorted by id. */
 export const ENTRIES = [
   {
@@ -198,7 +200,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-fable-5-1', 'claude-fable-5-2', 'fable'],
     deprecated: null,
     upstreams: [
@@ -229,7 +232,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-haiku-4-5-20251001'],
     deprecated: null,
     upstreams: [
@@ -260,7 +264,8 @@ export const ENTRIES = [
     releasedOn: '2025-11-24',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-opus-4-5-20251101'],
     deprecated: null,
     upstreams: [
@@ -291,7 +296,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-05',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -322,7 +328,8 @@ export const ENTRIES = [
     releasedOn: '2026-04-16',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -353,7 +360,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -384,7 +392,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-opus-5-5', 'opus'],
     deprecated: null,
     upstreams: [
@@ -415,7 +424,8 @@ export const ENTRIES = [
     releasedOn: '2025-09-29',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-sonnet-4-5-20250929'],
     deprecated: null,
     upstreams: [
@@ -446,7 +456,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -477,7 +488,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-sonnet-5-5', 'sonnet'],
     deprecated: null,
     upstreams: [
@@ -1376,7 +1388,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -1407,7 +1420,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -1438,7 +1452,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -1469,7 +1484,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -1500,7 +1516,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -1531,7 +1548,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2099,7 +2117,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'images',
         dialect: dialect_af69059370c3,
-        rules: [],
+        rules: rules_b64c3b392df7,
       },
     ],
   },
@@ -2368,7 +2386,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2399,7 +2418,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2430,7 +2450,8 @@ export const ENTRIES = [
     releasedOn: '2025-11-24',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2461,7 +2482,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-05',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2492,7 +2514,8 @@ export const ENTRIES = [
     releasedOn: '2026-04-16',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2523,7 +2546,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2554,7 +2578,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2585,7 +2610,8 @@ export const ENTRIES = [
     releasedOn: '2025-09-29',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2616,7 +2642,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2647,7 +2674,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'd823550b24d31a1a0009a78f6a4cb06b0c73e0fa37217c2fcad7656309b0cd88',
+  digest: '00444865264e3d4dadc0b7b21b790ee42c735a00f7c58050b03cac8716e1a5db',
 } as const satisfies TableSettings

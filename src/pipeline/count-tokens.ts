@@ -5,6 +5,7 @@ import { weighInput } from '../formats/messages/input-weight.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { PictureSize } from '../lib/picture.ts'
+import { textShares } from '../lib/text-shares.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
@@ -13,7 +14,7 @@ import { resolve } from './resolve.ts'
 
 /** Tokens that a request has beside its text. */
 const TOKENS = {
-  perRequest: 2,
+  perRequest: 3,
   /** A turn's role and its separators. */
   perTurn: 3,
   /** Instructions that providers of the messages format add to a request with tools, and those of the others. */
@@ -46,7 +47,8 @@ export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
 function countOf(body: JsonObject, entry: ModelEntry): number {
   const { texts, images, documentPages, turns, tools } = weighInput(body)
   // One text: a very long one is sampled, so that the work stays bounded.
-  const textTokens = countTokens(texts.join('\n')) * entry.tokenFactor
+  const text = texts.join('\n')
+  const textTokens = countTokens(text) * factorOf(text, entry)
   const instructions =
     tools === 0 ? 0 : TOKENS.toolInstructions[entry.apiStandard === 'messages' ? 'messages' : 'others']
   const imageTokens = images.reduce((sum, size) => sum + imageTokensOf(size), 0)
@@ -57,6 +59,22 @@ function countOf(body: JsonObject, entry: ModelEntry): number {
       instructions +
       imageTokens +
       documentPages * TOKENS.perDocumentPage,
+  )
+}
+
+/** Shares above these say no more. */
+const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
+
+/** What the vendor counts for one token of ours in such a text. */
+function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
+  if (tokenShares === undefined) return tokenFactor
+  const shares = textShares(text)
+  const { symbols = 0, capitals = 0, accents = 0 } = tokenShares
+  return (
+    tokenFactor +
+    symbols * Math.min(shares.symbols, SHARE_MAX.symbols) +
+    capitals * Math.min(shares.capitals, SHARE_MAX.capitals) +
+    accents * Math.min(shares.accents, SHARE_MAX.accents)
   )
 }
 
