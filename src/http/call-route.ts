@@ -2,16 +2,11 @@
 
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
-import type { Endpoint } from '../generated/types.ts'
 import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { ResponseChannel } from './client-channel.ts'
-import type { RouteFacts } from './endpoints.ts'
+import type { CallRoute } from './endpoints.ts'
 import { callOf, keysOf, type ServerOptions } from './request.ts'
-
-export interface CallRoute extends RouteFacts {
-  readonly endpoint: Endpoint
-}
 
 /** What runs a call; it never rejects. */
 export type RunCall = (

@@ -11,6 +11,7 @@ import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
 import { notFoundMessage } from './endpoints.ts'
 import { errorBody } from './error-body.ts'
+import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { callOf, requestIdOf, type ServerOptions, sendError } from './request.ts'
 import { addResponsesRoutes } from './responses-routes.ts'
@@ -119,6 +120,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   addChatRoutes(server, options)
   addResponsesRoutes(server, options)
+  addMediaRoutes(server, options)
   addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)

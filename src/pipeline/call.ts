@@ -12,6 +12,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
+import type { ImageFetcher } from '../upstream/fetch-image.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
 
 /** The account behind the key of a call. */
@@ -70,6 +71,8 @@ export interface ClientChannel {
 
 /** Limits of the pipeline; all come from configuration. */
 export interface PipelineLimits {
+  /** Largest request body after decoding, in bytes. */
+  readonly bodyBytesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
   /** Largest single event of an upstream's stream, in bytes. */
@@ -90,6 +93,8 @@ export interface Services {
   readonly catalogue: Catalogue
   readonly upstreams: UpstreamRegistry
   readonly ledger: Ledger
+  /** Fetches images that clients give as URLs. */
+  readonly images: ImageFetcher
   readonly limits: PipelineLimits
   readonly log: PipelineLog
   /** Monotonic milliseconds. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { environmentConfig } from '../../src/app/foundation.ts'
-import { type Gateway, startGateway } from '../../src/app/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { credit } from '../../src/ledger/credit.ts'
@@ -52,6 +52,7 @@ export interface TestGatewayOptions {
   /** Base URLs by upstream id; all others are the sandbox's. */
   readonly upstreams?: Readonly<Record<string, string>>
   readonly environment?: Readonly<Record<string, string>>
+  readonly imageFetch?: GatewayOptions['imageFetch']
 }
 
 let emails = 0
@@ -89,6 +90,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       sandboxUrl: sandbox.url,
       log: createLog('silent'),
       instanceName: `test-${instances++}`,
+      ...(options.imageFetch && { imageFetch: options.imageFetch }),
     })
   }
   const gateways = [await start()]
