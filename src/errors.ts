@@ -88,6 +88,12 @@ export const ERRORS = {
     message: 'The content encoding is not supported.',
     final: true,
   },
+  upgrade_refused: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'WebSockets are not served here; send the same request as a POST, with stream: true for events.',
+    final: true,
+  },
   headers_too_large: {
     status: 431,
     type: 'invalid_request_error',

@@ -17,6 +17,7 @@ import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
+import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
 
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly instanceName?: string
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
+  /** Where images may be fetched from, for tests. */
+  readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
 export interface Gateway {
@@ -84,8 +87,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
   })
+  const images = createImageFetcher({
+    bytesMax: config.limits.imageBytesMax,
+    timeoutMs: config.limits.imageFetchMs,
+    parallelMax: config.limits.imageFetchesMax,
+    redirectsMax: 3,
+    ports: [80, 443],
+    ...options.imageFetch,
+  })
   const services = {
     catalogue,
+    images,
     upstreams,
     ledger,
     limits: config.limits,
@@ -107,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await readiness.idle()
     await server.close()
     await ledger.close()
-    await Promise.all([upstreams.close(), keyFinder.close(), sql.end({ timeout: 5 })])
+    await Promise.all([upstreams.close(), images.close(), keyFinder.close(), sql.end({ timeout: 5 })])
   }
   try {
     const url = await server.listen({ host: config.host, port: config.port })
