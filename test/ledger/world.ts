@@ -68,13 +68,19 @@ export async function startLedger(
   const report = (event: LedgerEvent): void => {
     events.push(event)
   }
-  const ledger = await createLedger({ url, instanceName: name, spoolDir: folder, report, limits })
+  const remove = (): void => {
+    if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
+  }
+  const ledger = await createLedger({ url, instanceName: name, spoolDir: folder, report, limits }).catch(error => {
+    remove()
+    throw error
+  })
   return Object.assign(Object.create(ledger) as RunningLedger, {
     events,
     spoolDir: folder,
     async close() {
       await ledger.close()
-      if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
+      remove()
     },
   })
 }
