@@ -68,19 +68,19 @@ export async function startLedger(
   const report = (event: LedgerEvent): void => {
     events.push(event)
   }
-  const remove = (): void => {
-    if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
-  }
-  const ledger = await createLedger({ url, instanceName: name, spoolDir: folder, report, limits }).catch(error => {
-    remove()
-    throw error
+  const ledger = await createLedger({
+    url,
+    instanceName: name,
+    spoolDir: folder,
+    report,
+    limits: { settleWaitMs: 20_000, ...limits },
   })
   return Object.assign(Object.create(ledger) as RunningLedger, {
     events,
     spoolDir: folder,
     async close() {
       await ledger.close()
-      remove()
+      if (spoolDir === '') rmSync(folder, { recursive: true, force: true })
     },
   })
 }
