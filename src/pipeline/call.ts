@@ -83,6 +83,8 @@ export interface PipelineLimits {
   readonly upstreamTriesMax: number
   /** Input tokens that an image counts for in the size of a hold. */
   readonly holdTokensPerImage: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
 }
 
 export interface PipelineLog {
