@@ -1,7 +1,6 @@
 /** The two chat endpoints: key first, then the body, then the pipeline on a hijacked reply. */
 
 import type { FastifyInstance } from 'fastify'
-import { GatewayError } from '../errors.ts'
 import type { Caller } from '../pipeline/call.ts'
 import { runChatCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
@@ -19,7 +18,6 @@ function addChatRoute(server: FastifyInstance, route: ChatRoute, options: Server
     url: route.path,
     config: { endpoint: route.endpoint },
     onRequest: async request => {
-      if (readiness.draining()) throw new GatewayError('draining', { retryAfterSeconds: 1 })
       request.state.caller = await authenticator.recall(keysOf(request))
     },
     handler: (request, reply) => {
