@@ -42,6 +42,8 @@ export interface ConfigLimits {
   readonly imageFetchMs: number
   /** Most images that are fetched at one moment. */
   readonly imageFetchesMax: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
@@ -78,6 +80,7 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   imageBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
   imageFetchMs: { fallback: 10_000, min: 100, max: 120_000 },
   imageFetchesMax: { fallback: 64, min: 1, max: 10_000 },
+  imageUrlsMax: { fallback: 20, min: 0, max: 1000 },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },

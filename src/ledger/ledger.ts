@@ -131,7 +131,15 @@ async function start(given: {
         if (!admitted) open.delete(request.callId)
       }
     },
-    settle: settlement => settling.settle(settlement),
+    async settle(settlement) {
+      try {
+        return await settling.settle(settlement)
+      } catch (error) {
+        // A settlement that makes no sense leaves a hold that nobody owns: the sweep frees it.
+        open.delete(settlement.callId)
+        throw error
+      }
+    },
     wake: accountId => admission.wake(accountId, null),
     get available() {
       return parts.available

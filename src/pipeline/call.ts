@@ -21,6 +21,8 @@ export interface Caller {
   readonly keyId: number
   /** HMAC hash of the key. */
   readonly keyHash: Uint8Array
+  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  readonly rateLimitPerMinute: number | null
 }
 
 export interface Call {
@@ -83,6 +85,8 @@ export interface PipelineLimits {
   readonly upstreamTriesMax: number
   /** Input tokens that an image counts for in the size of a hold. */
   readonly holdTokensPerImage: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
 }
 
 export interface PipelineLog {

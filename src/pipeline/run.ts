@@ -9,6 +9,7 @@ import { chooseEntry, markSimulated } from './choose-entry.ts'
 import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { holdFirstEvent } from './first-event.ts'
+import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
 import type { PreparedCall } from './prepared-call.ts'
@@ -64,9 +65,10 @@ async function send<Received>(
   const { entry } = resolution
   const dispatched = await dispatch(services, call, {
     targets: entry.upstreams,
-    prepare(target): PreparedCall {
+    async prepare(target): Promise<PreparedCall> {
       markSimulated(open, target)
-      return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
+      const inlined = await withInlineImages(services, { body, target, format, signal: open.client.gone })
+      return prepare({ body: inlined, entry, target, format, header: call.header, inputTokensEstimate })
     },
     receive,
     streamed: body.streamed,

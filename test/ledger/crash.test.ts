@@ -145,6 +145,24 @@ test('holds that no call owns are freed by their own process, without a second r
   await ledger.close()
 })
 
+test('the hold of a call whose settlement makes no sense is freed', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { limits: { sweepMs: 10, orphanMs: 0 } })
+  const request = holdRequest(customer)
+  await ledger.admit(request, patient)
+  await expect(ledger.settle(settlement(customer, { callId: request.callId, inputTokens: -1 }))).rejects.toThrow(
+    'inputTokens',
+  )
+  await eventually(
+    async () => walletOf(database.sql, customer),
+    ({ held }) => held === 0n,
+  )
+  expect(await usageOf(database.sql, customer)).toMatchObject([
+    { call_id: request.callId, status: 599, charged_micro_vnd: '0' },
+  ])
+  await ledger.close()
+})
+
 test('two processes of one name on one spool cannot run together', async () => {
   const spoolDir = newFolder()
   const first = await startLedger(database.url, { name: 'twin', spoolDir })
