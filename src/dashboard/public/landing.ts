@@ -1,0 +1,44 @@
+/** The front page for people. */
+
+import type { Answer, Page, PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { costOf, familyViews, lowestPrice } from './model-view.ts'
+
+export const LANDING: Page = {
+  method: 'GET',
+  path: '/',
+  authentication: 'none',
+  purpose: 'Front page; JSON for programs',
+  handle: landing,
+}
+
+const RECEIPT = { inputTokens: 812, outputTokens: 264 }
+
+function landing({ options, language }: PageRequest): Answer {
+  const { catalogue } = options
+  const { item } = catalogue.fallback('')
+  const { inputTokens, outputTokens } = RECEIPT
+  const listed = catalogue.items.filter(candidate => !catalogue.isRetired(candidate))
+  return {
+    kind: 'page',
+    template: 'landing',
+    title: text(language, 'landing.title'),
+    indexed: true,
+    data: {
+      count: listed.length,
+      receipt: {
+        model: item.entry.id,
+        inputTokens,
+        outputTokens,
+        priceVnd: item.entry.price.vnd,
+        cost: costOf(item, { tokens: inputTokens + outputTokens, calls: 1 }),
+      },
+      families: familyViews(catalogue),
+      imageVnd: lowestPrice(listed, 'image'),
+      speechVnd: lowestPrice(
+        listed.filter(candidate => candidate.entry.kind === 'speech'),
+        'request',
+      ),
+    },
+  }
+}
