@@ -98,7 +98,7 @@ test('a link works for a day and no longer', async () => {
   expect(await finishRegistration(people, visitor(), { token, password: PASSWORD })).toEqual({ outcome: 'expired' })
 })
 
-test.each(['', 'x', `${'a'.repeat(43)}'`, 'a'.repeat(10_000), `${'a'.repeat(42)}\0`, 'ă'.repeat(43)])(
+test.each(['', 'x', `${'a'.repeat(43)}'`, 'a'.repeat(100), `${'a'.repeat(42)}\0`, 'ă'.repeat(43)])(
   'the token %j is like one that has expired',
   async token => {
     expect(await readVerification(people, token)).toBeNull()

@@ -33,7 +33,7 @@ test('only the hash of what the cookie holds is stored', async () => {
   expect(await readSession(people, opened.token)).toEqual(opened.session)
 })
 
-test.each(['', 'x', 'a'.repeat(43), `${'a'.repeat(42)}'`, '\0', 'a'.repeat(100_000)])(
+test.each(['', 'x', 'a'.repeat(43), `${'a'.repeat(42)}'`, '\0', 'a'.repeat(100)])(
   'the cookie %j is nobody',
   async token => {
     expect(await readSession(people, token)).toBeNull()
