@@ -14,6 +14,8 @@ export interface PeopleServices {
   readonly publicUrl: string
   /** Name that mails are signed with. */
   readonly serviceName: string
+  /** A mail that nobody waits for could not be handed over; the error holds no token. */
+  readonly onMailFailed: (error: unknown) => void
   readonly limits: PeopleLimits
 }
 

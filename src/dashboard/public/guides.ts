@@ -16,7 +16,7 @@ export const GUIDE_PAGES: readonly Page[] = [
   { method: 'GET', path: '/openapi.json', authentication: 'none', purpose: 'OpenAPI 3.1 document', handle: document },
 ]
 
-/** Models that the snippets name: of each kind the one that serves best as an example, whatever the catalogue holds. */
+/** Models that the snippets name: of each kind one that can do most, whatever the catalogue holds. */
 function exampleModels({ options }: PageRequest) {
   const { catalogue } = options
   const items = catalogue.items.filter(item => !catalogue.isRetired(item))
@@ -24,18 +24,18 @@ function exampleModels({ options }: PageRequest) {
     const suitable = items.filter(
       item => item.entry.price.per === 'mtok' && item.entry.channel === 'standard' && suits(item),
     )
-    // The newest, and of those the one with the shortest name.
+    // The longest context, then the newest.
     suitable.sort(
       (left, right) =>
-        (right.entry.releasedOn ?? '').localeCompare(left.entry.releasedOn ?? '') ||
-        left.entry.id.length - right.entry.id.length,
+        (right.entry.contextTokens ?? 0) - (left.entry.contextTokens ?? 0) ||
+        (right.entry.releasedOn ?? '').localeCompare(left.entry.releasedOn ?? ''),
     )
     return suitable[0]?.entry.id ?? catalogue.settings.fallback
   }
   const kind = (wanted: string) => items.find(item => item.entry.kind === wanted)?.entry.id ?? null
   return {
     messages: catalogue.settings.fallback,
-    chat: named(({ entry }) => entry.apiStandard === 'chat_completions'),
+    chat: named(({ entry }) => entry.endpoints.includes('responses')),
     responses: named(({ entry }) => entry.endpoints.includes('responses')),
     image: kind('image'),
     speech: kind('speech'),

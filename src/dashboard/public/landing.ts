@@ -1,5 +1,6 @@
 /** The front page for people. */
 
+import type { CatalogueItem } from '../../catalogue/catalogue.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { costOf, familyViews, lowestPrice } from './model-view.ts'
@@ -34,11 +35,15 @@ function landing({ options, language }: PageRequest): Answer {
         cost: costOf(item, { tokens: inputTokens + outputTokens, calls: 1 }),
       },
       families: familyViews(catalogue),
-      imageVnd: lowestPrice(listed, 'image'),
-      speechVnd: lowestPrice(
-        listed.filter(candidate => candidate.entry.kind === 'speech'),
-        'request',
-      ),
+      images: kindRow(listed, 'image'),
+      speech: kindRow(listed, 'speech'),
     },
   }
+}
+
+/** Models that are no chat models, as one line of the table; null when the catalogue has none. */
+function kindRow(items: readonly CatalogueItem[], kind: 'image' | 'speech') {
+  const found = items.filter(({ entry }) => entry.kind === kind)
+  const callVnd = lowestPrice(found, kind === 'image' ? 'image' : 'request')
+  return callVnd === null ? null : { count: found.length, callVnd }
 }

@@ -16,7 +16,7 @@ export const PUBLIC_TEXTS = {
   'landing.receipt.input': { vi: 'Token vào', en: 'Input tokens' },
   'landing.receipt.output': { vi: 'Token ra', en: 'Output tokens' },
   'landing.receipt.price': { vi: 'Đơn giá', en: 'Unit price' },
-  'landing.receipt.total': { vi: 'Trừ vào số dư', en: 'Taken from the balance' },
+  'landing.receipt.total': { vi: 'Trừ vào số dư', en: 'Charged' },
   'landing.change': { vi: 'Chỉ hai dòng thay đổi', en: 'Only two lines change' },
   'landing.steps': { vi: 'Ba bước để bắt đầu', en: 'Three steps to a first call' },
   'landing.step1.title': { vi: 'Tạo tài khoản', en: 'Create an account' },
