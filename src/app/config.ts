@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
+import { type PeopleConfig, readPeopleConfig } from './people-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -22,6 +23,8 @@ export interface Config {
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
+  /** Mail, bank account, proxies. */
+  readonly people: PeopleConfig
   /** Most calls that wait at one moment, connections and the like: see the field. */
   readonly limits: ConfigLimits
 }
@@ -215,6 +218,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     keyPeppers: reader.secretSet('KEY_PEPPERS'),
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
     aws: readAws(reader),
+    people: readPeopleConfig(reader, { production }),
     limits: readLimits(reader),
   }
   if (production) {

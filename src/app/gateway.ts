@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createKeyFinder } from '../accounts/find-key.ts'
-import { candidateHashes } from '../accounts/key-secret.ts'
+import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
@@ -13,7 +13,6 @@ import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
@@ -22,12 +21,13 @@ import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
+import { createPages } from './pages.ts'
 
 export interface GatewayOptions {
   readonly config: Config
   /** Migrated. */
   readonly databaseUrl: string
-  readonly peppers: SecretSet
+  readonly keySecrets: KeySecrets
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
   readonly log: Logger
@@ -62,7 +62,7 @@ async function databaseAnswers(sql: Sql): Promise<boolean> {
 
 /** Starts listening when everything a call needs is there. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, databaseUrl, peppers, sandboxUrl, log } = options
+  const { config, databaseUrl, keySecrets, sandboxUrl, log } = options
   const catalogue = createCatalogue(options.tables ?? TABLES)
   const upstreams = createRegistry({
     upstreams: catalogue.upstreams.values(),
@@ -85,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
-    directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
+    directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
     rememberedMax: config.limits.rememberedKeysMax,
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
@@ -135,7 +135,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     readiness,
     rateLimiter,
     limits: config.limits,
+    trustedProxies: config.people.trustedProxies,
     publicUrl: config.publicUrl,
+  })
+  const pages = createPages({
+    config,
+    databaseUrl,
+    keySecrets,
+    catalogue,
+    upstreams,
+    wake: accountId => ledger.wake(accountId),
+    log,
   })
   const stop = async () => {
     await readiness.drain(config.limits.drainMs)
@@ -149,10 +159,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       images.close(),
       keyFinder.close(),
       rateLimiter.close(),
+      pages.close(),
       sql.end({ timeout: 5 }),
     ])
   }
   try {
+    await pages.addTo(server)
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
     return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }

@@ -140,8 +140,13 @@ function audienceOf(request: FastifyRequest, session: Audience['session']): Audi
     preferences: readPreferences(request.cookies ?? {}, request.headers['accept-language']),
     session,
     isFragment: request.headers['hx-request'] === 'true' && request.headers['hx-request-type'] !== 'full',
-    requestId: request.id,
+    requestId: requestIdOf(request),
   }
+}
+
+/** As the server around the pages numbers its requests, so that logs and pages say the same. */
+function requestIdOf(request: FastifyRequest & { readonly state?: { readonly requestId: string } }): string {
+  return request.state?.requestId ?? request.id
 }
 
 /** Links such as `?language=en` work without scripts: the choice goes in a cookie, and the address loses the field. */

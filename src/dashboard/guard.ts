@@ -1,6 +1,7 @@
 /** Who may do what: the session behind the cookie, and whether a request that changes something comes from our own pages. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readSession } from '../accounts/sessions.ts'
 import type { OpenedSession, PeopleServices, Session } from '../accounts/types.ts'
 
 export interface CookiePolicy {
@@ -35,8 +36,7 @@ const TOKEN = /^[\w-]{20,200}$/
 
 /** Null for visitors, for what is no token, and for sessions that have ended. */
 export async function sessionOf(people: PeopleServices, token: string | undefined): Promise<Session | null> {
-  void people
-  return token !== undefined && TOKEN.test(token) ? null : null
+  return token !== undefined && TOKEN.test(token) ? readSession(people, token) : null
 }
 
 /**

@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter
   readonly limits: ServerLimits
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[]
   /** Address that clients use, without a slash at its end. */
   readonly publicUrl: string
 }

@@ -1,6 +1,6 @@
 /** The frame around every page, and what goes wrong. */
 
-import type { Texts } from './index.ts'
+import type { Texts } from './type.ts'
 
 export const COMMON_TEXTS = {
   'frame.skip': { vi: 'Đến nội dung chính', en: 'Skip to the content' },

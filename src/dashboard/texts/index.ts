@@ -7,9 +7,8 @@ import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
+import type { Texts } from './type.ts'
 import { USAGE_TEXTS } from './usage.ts'
-
-export type Texts = Readonly<Record<string, Readonly<Record<Language, string>>>>
 
 export const TEXTS = {
   ...COMMON_TEXTS,

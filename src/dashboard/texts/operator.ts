@@ -1,3 +1,3 @@
-import type { Texts } from './index.ts'
+import type { Texts } from './type.ts'
 
 export const OPERATOR_TEXTS = {} as const satisfies Texts

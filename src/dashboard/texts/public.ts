@@ -1,6 +1,6 @@
 /** Front page, price list, quick start, reference. */
 
-import type { Texts } from './index.ts'
+import type { Texts } from './type.ts'
 
 export const PUBLIC_TEXTS = {
   'landing.title': { vi: 'Một khóa cho mọi mô hình AI, trả bằng đồng', en: 'One key for every AI model, paid in dong' },
