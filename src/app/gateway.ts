@@ -44,6 +44,8 @@ export interface Gateway {
   readonly upstreams: UpstreamRegistry
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
+  /** Makes a `stop` that waits for calls break them off; they are settled for what was sent. */
+  hurry(): void
 }
 
 const nowMs = () => performance.now()
@@ -123,20 +125,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     limits: config.limits,
     publicUrl: config.publicUrl,
   })
-  const url = await server.listen({ host: config.host, port: config.port })
-  setImmediate(warmTokens)
-  return {
-    url,
-    server,
-    readiness,
-    upstreams,
-    async stop() {
-      const drained = readiness.drain(config.limits.drainMs)
-      await drained
-      await server.close()
-      await ledger.close()
-      await operations.close()
-      await Promise.all([upstreams.close(), keyFinder.close(), rateLimiter.close(), sql.end({ timeout: 5 })])
-    },
+  const stop = async () => {
+    await readiness.drain(config.limits.drainMs)
+    server.server.closeAllConnections()
+    await readiness.idle()
+    await server.close()
+    await ledger.close()
+    await operations.close()
+    await Promise.all([upstreams.close(), keyFinder.close(), rateLimiter.close(), sql.end({ timeout: 5 })])
+  }
+  try {
+    const url = await server.listen({ host: config.host, port: config.port })
+    setImmediate(warmTokens)
+    return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }

@@ -5,6 +5,7 @@ import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
 
 function factsOf(entry: ModelEntry): ModelFacts {
   return {
+    kind: entry.kind,
     reasoning: entry.capabilities.includes('reasoning'),
     vision: entry.capabilities.includes('vision'),
     tools: entry.capabilities.includes('tools'),

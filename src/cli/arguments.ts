@@ -32,7 +32,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'credit',
     usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
-    purpose: 'Add money to a wallet; the same --ref adds it once',
+    purpose: 'Add money to a wallet (below 0: credit --reason TEXT -- EMAIL -5000); the same --ref once',
     words: 2,
     options: ['reason', 'ref'],
   },

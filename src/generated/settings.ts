@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: '064f3cbb5a17bbe992c28c3b41b1a8a461ecf3cce711a8eee79eccc239e73426',
+  digest: 'da02501a74cc8ac1c716d0d1a0038c9791ee2663a90dc664b5972dfe9aefdd25',
 } as const satisfies TableSettings

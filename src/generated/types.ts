@@ -251,8 +251,8 @@ export interface DialectFacts {
     readonly budget_field?: ("none" | "thinking_budget")
     /** Reasoning must be off when the call is not streamed. */
     readonly stream_only?: boolean
-    /** explicit_none: function tools need `reasoning_effort: none` to be sent. */
-    readonly with_tools?: ("yes" | "explicit_none")
+    /** Function tools beside `reasoning_effort`. absent: refused, so the effort is left out. explicit_none: `none` must be sent. */
+    readonly with_tools?: ("yes" | "absent" | "explicit_none")
     /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
     readonly budgets?: {
       /** For low and below. */
@@ -272,6 +272,10 @@ export interface DialectFacts {
   }
   /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
   readonly reasoning_echo?: ("always" | "if_present" | "never")
+  /** What goes back with `always` where no reasoning is known; some upstreams take an empty text for a missing one. */
+  readonly reasoning_echo_placeholder?: string
+  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`); empty: none. */
+  readonly reasoning_tag?: string
   /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
   readonly reasoning_field?: ("reasoning_content" | "reasoning" | "content_parts")
   /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
@@ -310,6 +314,8 @@ export interface DialectFacts {
    * @maxItems 128
    */
   readonly betas?: readonly string[]
+  /** Beta flag that must go with an effort in the messages format; empty: none. */
+  readonly effort_beta?: string
   /**
    * Further pointers into `usage` of a chat reply that hold cached input tokens.
    *
@@ -647,6 +653,10 @@ export interface Dialect {
   readonly reasoning: DialectReasoning
   /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
   readonly reasoningEcho: ("always" | "if_present" | "never")
+  /** What goes back with `always` where no reasoning is known; some upstreams take an empty text for a missing one. */
+  readonly reasoningEchoPlaceholder: string
+  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`); empty: none. */
+  readonly reasoningTag: string
   /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
   readonly reasoningField: ("reasoning_content" | "reasoning" | "content_parts")
   /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
@@ -685,6 +695,8 @@ export interface Dialect {
    * @maxItems 128
    */
   readonly betas: readonly string[]
+  /** Beta flag that must go with an effort in the messages format; empty: none. */
+  readonly effortBeta: string
   /**
    * Further pointers into `usage` of a chat reply that hold cached input tokens.
    *
@@ -733,8 +745,8 @@ export interface DialectReasoning {
   readonly budgetField: ("none" | "thinking_budget")
   /** Reasoning must be off when the call is not streamed. */
   readonly streamOnly: boolean
-  /** explicit_none: function tools need `reasoning_effort: none` to be sent. */
-  readonly withTools: ("yes" | "explicit_none")
+  /** Function tools beside `reasoning_effort`. absent: refused, so the effort is left out. explicit_none: `none` must be sent. */
+  readonly withTools: ("yes" | "absent" | "explicit_none")
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
 }

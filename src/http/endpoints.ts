@@ -1,7 +1,7 @@
 /** Every route of the gateway: method, path, how it authenticates, what it is for. */
 
 import type { Endpoint } from '../generated/types.ts'
-import type { ChatFormat } from '../pipeline/prepare.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 
 /** `key`: an API key. `none`: public. */
 export type RouteAuthentication = 'key' | 'none'
@@ -40,6 +40,15 @@ export const OTHER_ROUTES: readonly RouteFacts[] = [
     purpose: 'Calls are taken: database, catalogue, not draining',
   },
 ]
+
+/** Methods that a path takes; none for a path that does not exist. */
+export function methodsOf(path: string): readonly string[] {
+  const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  const found = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => {
+    return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
+  })
+  return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
+}
 
 const TAILS = [
   '/messages/count_tokens',

@@ -23,6 +23,8 @@ import type { Settlement } from './types.ts'
 
 type SpoolLimits = Pick<LedgerLimits, 'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax'>
 
+const FLUSH_CHARACTERS = 65_536
+
 /** A finished file whose settlements are all durable. */
 const DONE = '.done.jsonl'
 
@@ -114,16 +116,25 @@ export class Spool {
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
-    this.#write(writeSettlement(settlement))
+    this.#buffer += writeSettlement(settlement)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.flush()
+    })
   }
 
+  /** Goes to the file with the next settlement or the next tidying: without it a successor asks Postgres, no more. */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
     if (segment === undefined) return
     this.#owedIn.delete(callId)
     segment.owed--
     segment.lastDoneAt = Date.now()
-    this.#write(`{"done":"${callId}"}\n`)
+    this.#segment()
+    this.#buffer += `{"done":"${callId}"}\n`
+    if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
   /** Hands everything to the operating system; there is no fsync, a killed process loses nothing. */
@@ -214,17 +225,6 @@ export class Spool {
     if (this.#file !== null) closeSync(this.#file)
     this.#file = null
     this.#current = null
-  }
-
-  #write(line: string): void {
-    this.#segment()
-    this.#buffer += line
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.flush()
-    })
   }
 
   /** A line that was cut by a crash is left out; it was never acknowledged. */

@@ -12,7 +12,7 @@ import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
-import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
 
 export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {

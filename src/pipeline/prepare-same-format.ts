@@ -15,7 +15,7 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
 import { planSameFormat, type SameFormatPlan } from '../translate/same-format.ts'
 import { readBetas } from './betas.ts'
-import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
 
 function bodyEdits({ body, target }: Preparation, plan: SameFormatPlan): BodyEdit[] {

@@ -6,7 +6,7 @@ import { parseJson } from '../lib/json.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { Attempt } from './dispatch.ts'
-import type { PreparedCall, ReadReply } from './prepare.ts'
+import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /** Throws GatewayError `upstream_…` for a reply that breaks off, is none, or tells of an error under status 200. */
 export async function readWholeReply(

@@ -40,6 +40,8 @@ class RelayRun {
   readonly #reject: (error: unknown) => void
   readonly #reader: SseReader
   #ended = false
+  /** The client takes nothing at the moment. */
+  #stalled = false
   #stopPinging = () => {}
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -52,6 +54,7 @@ class RelayRun {
   run(): void {
     const { upstream, client } = this.#relay
     client.onDrain(() => {
+      this.#stalled = false
       if (!this.#ended) upstream.resume()
     })
     if (client.gone.aborted) {
@@ -95,7 +98,9 @@ class RelayRun {
       this.#stopPinging = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
     }
     pinger.touch(this.#stopPinging)
-    if (!client.write(text, stream.encoding)) upstream.pause()
+    if (client.write(text, stream.encoding)) return
+    this.#stalled = true
+    upstream.pause()
   }
 
   /** Everything came. What ends the reply is made first, because a reply that did not end well must not be charged. */
@@ -128,6 +133,10 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
+    if (this.#stalled && error instanceof UpstreamFault && error.kind === 'timeout') {
+      this.#dropReader()
+      return
+    }
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
@@ -135,8 +144,19 @@ class RelayRun {
     )
   }
 
+  /** The time ran out because the client did not read: it pays for what it was sent. */
+  #dropReader(): void {
+    const { settle, client } = this.#relay
+    settle('abandoned').then(() => {
+      client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))
+      this.#resolve('abandoned')
+    }, this.#reject)
+  }
+
   #close(): void {
     this.#ended = true
+    // What may still come is read and thrown away, so that the connection can be used again.
+    this.#relay.upstream.resume()
     this.#stopPinging()
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }

@@ -1,6 +1,8 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
+import type { TokenUsage } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
 import { costHeaders, modelHeaders } from './billing-headers.ts'
@@ -10,12 +12,15 @@ import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { holdFirstEvent } from './first-event.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
-import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
+import { prepare } from './prepare.ts'
+import type { PreparedCall } from './prepared-call.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
 import { readWholeReply } from './relay-reply.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
+import { asStream } from './replay.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import type { CallResult } from './settle.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -43,7 +48,7 @@ export function runChatCall(
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
     scope.account.resolved(resolution)
-    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution))
+    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry, mappedFrom } = resolution
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
@@ -82,7 +87,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const signal = new AbortController().signal
   const { replyBytesMax } = services.limits
   const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
-  const used = reply.usage ? meteredTokens(reply.usage) : estimated(open, reply.countOutputTokens())
+  const used = usedBy(open, reply.usage, () => reply.countOutputTokens())
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
@@ -90,11 +95,12 @@ async function relayWhole(open: OpenCall): Promise<void> {
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, format } = open
-  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, upstream: { credentials } }) => {
-    const { secrets } = credentials
-    await holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets })
-    return { upstream: reply, stream: prepared.openStream() }
+  const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
+  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
+    const events = await asStream(reply, target, replyBytesMax)
+    const { secrets } = reached.credentials
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
+    return { upstream: events, stream: prepared.openStream() }
   })
   await relayStream({
     upstream,
@@ -108,21 +114,20 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   })
 }
 
-function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {
-  const { client } = open
-  if (end === 'abandoned' && !client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd): CallResult {
+  if (end === 'abandoned' && !open.client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const status = end === 'complete' ? 200 : CLIENT_GONE
-  if (stream.usage !== null && stream.usageFinal) {
-    return { used: meteredTokens(stream.usage), charged: true, status }
-  }
-  const counted = estimated(open, stream.countOutputTokens())
-  const used =
-    stream.usage === null
-      ? counted
-      : { ...meteredTokens(stream.usage), outputTokens: counted.outputTokens, estimated: true }
-  return { used, charged: true, status }
+  const { usage } = stream
+  // A figure that the provider has not said to be its last counts for the input only.
+  const reported = usage !== null && !stream.usageFinal ? { ...usage, outputTokens: 0 } : usage
+  return { used: usedBy(open, reported, () => stream.countOutputTokens()), charged: true, status }
 }
 
-function estimated(open: OpenCall, outputTokens: number): Metered {
-  return { ...NOTHING_USED, inputTokens: open.inputTokensEstimate, outputTokens, estimated: true }
+/** The provider's figures where they can be true, else what was counted here. */
+function usedBy(open: OpenCall, usage: TokenUsage | null, countOutputTokens: () => number): Metered {
+  const reported = usage === null ? NOTHING_USED : meteredTokens(usage)
+  const inputTokens = reported.inputTokens || open.inputTokensEstimate
+  const outputTokens = reported.outputTokens || countOutputTokens()
+  const estimated = inputTokens !== reported.inputTokens || outputTokens !== reported.outputTokens
+  return { ...reported, inputTokens, outputTokens, estimated }
 }

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { checkSignature, isSigned } from './bedrock/signature.ts'
-import { chatErrors } from './chat/format.ts'
+import { chatErrors } from './chat/errors.ts'
 import { BodyTooLargeError, Exchange, type Pace, type SandboxLimits } from './exchange.ts'
 import type { ErrorFormat } from './format.ts'
 import { helpText } from './help.ts'

@@ -32,6 +32,7 @@ export function planChatReasoning(
   switch (reasoning.parameter) {
     case 'reasoning_effort': {
       if (hasTools && reasoning.withTools === 'explicit_none') return off({ reasoning_effort: 'none' })
+      if (hasTools && reasoning.withTools === 'absent') return { fields: NOTHING, reasons: reasoning.onByDefault }
       if (wish.wanted === false) return leastEffort(reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
       if (level === null) return { fields: NOTHING, reasons: reasoning.onByDefault }

@@ -16,10 +16,18 @@ import type { Dialect } from './dialect.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
 import { type ReasoningWish, readChatReasoning } from './reasoning-wish.ts'
-import type { SameFormatPlan } from './same-format.ts'
 import { isSet, remove, type SameFormatFacts, set } from './same-format-messages.ts'
 import { takesSampling } from './sampling.ts'
 import { planChatStructure } from './structure.ts'
+
+export interface SameFormatPlan {
+  /** In order; no two touch the same place. `model` is not among them. */
+  readonly edits: readonly BodyEdit[]
+  /** The client did not ask for the usage chunk of a chat stream that is now asked for: it must not see it. */
+  readonly hidesUsageChunk: boolean
+  /** Beta flags that the edited body needs besides those that the client sent. */
+  readonly betas: readonly string[]
+}
 
 export function chatEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): SameFormatPlan {
   const stream = streamEdits(body, dialect)
@@ -35,6 +43,7 @@ export function chatEdits(body: JsonObject, { dialect, outputTokensMax }: SameFo
       ...stream.edits,
     ],
     hidesUsageChunk: stream.hidesUsageChunk,
+    betas: [],
   }
 }
 
@@ -162,8 +171,10 @@ function assistantEdits(message: JsonObject, place: string, dialect: Dialect): B
     edits.push(...fields.filter(field => message[field] !== undefined).map(field => remove(`${place}/${field}`)))
   }
   const field = dialect.reasoningField
-  if (dialect.reasoningEcho === 'always' && field !== 'content_parts' && !isSet(message[field])) {
-    edits.push(set(`${place}/${field}`, ''))
+  const placeholder = dialect.reasoningEchoPlaceholder
+  const isKnown = isSet(message[field]) && (message[field] !== '' || placeholder === '')
+  if (dialect.reasoningEcho === 'always' && field !== 'content_parts' && !isKnown) {
+    edits.push(set(`${place}/${field}`, placeholder))
   }
   const call = arrayOrEmpty(message.tool_calls)[0]
   const path = dialect.thoughtSignaturePath
@@ -195,7 +206,7 @@ function structureEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
   ]
 }
 
-function streamEdits(body: JsonObject, { streamOptions }: Dialect): SameFormatPlan {
+function streamEdits(body: JsonObject, { streamOptions }: Dialect): Pick<SameFormatPlan, 'edits' | 'hidesUsageChunk'> {
   if (body.stream !== true) return { edits: [], hidesUsageChunk: false }
   const options = objectOrNull(body.stream_options)
   const wantsUsage = options?.include_usage === true

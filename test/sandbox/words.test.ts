@@ -28,6 +28,11 @@ test('words are found at any place, with punctuation behind them, but not inside
   expect(withoutWords('a sandbox:tokens=5 b')).toBe('a  b')
 })
 
+test('what is no word of the table stays text, unless it is nearly one', () => {
+  expect(readWords('run the image sandbox:latest or sandbox:v2')).toEqual(new Map())
+  expect(() => readWords('sandbox:hangs')).toThrow('known words: error')
+})
+
 /** What a client sees: status, content type, body, and whether it ended as HTTP would have it. */
 async function see(format: 'messages' | 'chat' | 'responses', text: string, stream: boolean) {
   try {

@@ -24,7 +24,14 @@ const WEATHER = {
   },
 }
 
-const MODELS = ['claude-opus-5', 'gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash', 'svc/qwen3-coder-480b']
+const MODELS = [
+  'claude-opus-5',
+  'gpt-5.5',
+  'deepseek-v4-flash',
+  'gemini-3.5-flash',
+  'svc/qwen3-coder-480b',
+  'svc/claude-opus-5',
+]
 
 describe.each([
   ['1.x', () => new Anthropic({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })],

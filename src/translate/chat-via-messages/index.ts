@@ -1,7 +1,7 @@
 /** For clients that speak the chat format, to upstreams that speak the messages format. */
 
 import { objectOrNull } from '../../lib/json.ts'
-import { allowedBetas } from '../betas.ts'
+import { allowedBetas, requiredBetas } from '../betas.ts'
 import type { Translator } from '../translator.ts'
 import { convertReply } from './reply.ts'
 import { convertRequest } from './request.ts'
@@ -9,10 +9,13 @@ import { ChatStream } from './stream.ts'
 
 export const chatViaMessages: Translator = (clientBody, context) => {
   const request = convertRequest(clientBody, context)
+  const { dialect } = context.target
   const includeUsage = objectOrNull(clientBody.stream_options)?.include_usage === true
   return {
     upstreamBody: request.body,
-    upstreamBetas: allowedBetas(context.betas, context.target.dialect.betas),
+    upstreamBetas: [
+      ...new Set([...allowedBetas(context.betas, dialect.betas), ...requiredBetas(request.body, dialect)]),
+    ],
     reply: upstreamReply => convertReply(upstreamReply, request, context),
     stream: () => new ChatStream(request, context, { includeUsage }),
   }

@@ -8,11 +8,12 @@ export interface SpokenParts {
 }
 
 /**
- * `content` is a string, null, or parts of which some are reasoning. Reasoning stands in one of two fields too; where both
- * are filled they say the same.
+ * `content` is a string, null, or parts of which some are reasoning. Reasoning stands in one of three fields too; where
+ * several are filled they say the same.
  */
 export function spokenParts(message: JsonObject): SpokenParts {
-  const field = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
+  const field =
+    textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? detailsText(message.reasoning_details)
   if (typeof message.content === 'string') return { text: message.content, reasoning: field }
   const parts = arrayOrEmpty(message.content).map(part => objectOrNull(part))
   return {
@@ -25,5 +26,11 @@ function thinkingText(thinking: JsonValue | undefined): string {
   if (typeof thinking === 'string') return thinking
   return arrayOrEmpty(thinking)
     .map(part => textOrNull(objectOrNull(part)?.text) ?? '')
+    .join('')
+}
+
+function detailsText(details: JsonValue | undefined): string {
+  return arrayOrEmpty(details)
+    .map(detail => textOrNull(objectOrNull(detail)?.text) ?? '')
     .join('')
 }

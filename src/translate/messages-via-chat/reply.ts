@@ -9,10 +9,11 @@ import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } fro
 import { argumentsFragment, argumentsObject } from '../arguments.ts'
 import { withoutFence } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
+import { splitTag } from '../reasoning-tag.ts'
 import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
 import type { TranslationContext } from '../translator.ts'
 import { CallIds } from './call-ids.ts'
-import { spokenParts } from './reply-parts.ts'
+import { type SpokenParts, spokenParts } from './reply-parts.ts'
 import type { RequestFacts } from './request.ts'
 
 export interface MessagesReply {
@@ -38,7 +39,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
   const replyCall = request.replyTool === null ? undefined : calls.find(call => callName(call) === request.replyTool)
   const shownCalls = calls.filter(call => call !== replyCall)
   const refusal = textOrNull(message.refusal)
-  const spoken = spokenParts(message)
+  const spoken = untagged(spokenParts(message), context.target.dialect.reasoningTag)
   const text = replyCall ? argumentsFragment(objectOrNull(replyCall.function)?.arguments) : unwrap(spoken.text, request)
   const ids = new CallIds(request, context)
   const content: JsonObject[] = [
@@ -61,6 +62,12 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
     },
     usage,
   }
+}
+
+function untagged({ text, reasoning }: SpokenParts, tag: string): SpokenParts {
+  if (tag === '') return { text, reasoning }
+  const split = splitTag(text, tag)
+  return { text: split.text, reasoning: reasoning + split.reasoning }
 }
 
 /** The choice with index 0, else the first; null without any. */

@@ -6,6 +6,7 @@ import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } fro
 import { argumentsFragment } from '../arguments.ts'
 import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
+import { TagSplitter } from '../reasoning-tag.ts'
 import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
 import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
@@ -23,6 +24,7 @@ export class MessagesStream implements StreamTranslation {
   readonly #tracker = new CallTracker()
   readonly #segments: SegmentQueue
   readonly #fence: FenceFilter | null
+  readonly #tag: TagSplitter | null
   #started = false
   #hasCalls = false
   #hasReply = false
@@ -36,6 +38,8 @@ export class MessagesStream implements StreamTranslation {
     this.#context = context
     this.#ids = new CallIds(request, context)
     this.#fence = request.unwrapsFence ? new FenceFilter() : null
+    const tag = context.target.dialect.reasoningTag
+    this.#tag = tag === '' ? null : new TagSplitter(tag)
     this.#segments = new SegmentQueue({
       describeCall: call => ({
         id: this.#ids.assign(call.id, call.signature),
@@ -67,7 +71,7 @@ export class MessagesStream implements StreamTranslation {
     const delivered = this.outputCharacters > 0 || this.#hasCalls
     if (!this.#started) throw failedStream('a stream without a choice')
     if (this.#finishReason === null && !(this.finished && delivered)) throw failedStream('a stream without a finish')
-    const rest = this.#flushFence() + this.#segments.flush({ close: true })
+    const rest = this.#flushText() + this.#segments.flush({ close: true })
     const stopReason = stopReasonOf(this.#finishReason, { hasToolCalls: this.#hasCalls, refused: this.#refused })
     const told = this.usage ?? estimate ?? estimatedUsage(this.#context, this.outputCharacters)
     return rest + messageEnd(stopReason, told)
@@ -100,6 +104,12 @@ export class MessagesStream implements StreamTranslation {
   }
 
   #speak(text: string): string {
+    if (this.#tag === null || text === '') return this.#show(text)
+    const split = this.#tag.push(text)
+    return this.#segments.speak('thinking', split.reasoning) + this.#show(split.text)
+  }
+
+  #show(text: string): string {
     return this.#segments.speak('text', this.#fence === null ? text : this.#fence.push(text))
   }
 
@@ -121,7 +131,7 @@ export class MessagesStream implements StreamTranslation {
     }
     this.#learn(call, delta)
     this.#tracker.add(delta, call)
-    return this.#flushFence() + this.#segments.begin(call) + this.#segments.extendCall(call, fragment)
+    return this.#flushText() + this.#segments.begin(call) + this.#segments.extendCall(call, fragment)
   }
 
   /** Id and name come once or again and again; the first that is not empty counts. */
@@ -140,11 +150,14 @@ export class MessagesStream implements StreamTranslation {
     if (reason === null) return ''
     if (isFailedFinish(reason)) throw failedStream(`finish reason ${reason}`)
     this.#finishReason ??= reason
-    return this.#flushFence() + this.#segments.flush({ close: false })
+    return this.#flushText() + this.#segments.flush({ close: false })
   }
 
-  #flushFence(): string {
-    return this.#segments.speak('text', this.#fence?.end() ?? '')
+  /** What the filters still hold, once no more text can come. */
+  #flushText(): string {
+    const rest = this.#tag?.end()
+    const reasoning = this.#segments.speak('thinking', rest?.reasoning ?? '')
+    return reasoning + this.#show(rest?.text ?? '') + this.#segments.speak('text', this.#fence?.end() ?? '')
   }
 }
 

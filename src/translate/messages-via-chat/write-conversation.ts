@@ -73,7 +73,9 @@ function writeUser(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
 
 function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
   const text = joinText(turn.pieces)
-  const calls = turn.pieces.filter(isCall).map(call => writeCall(call, writing))
+  const made = turn.pieces.filter(isCall)
+  const isSigned = made.some(call => call.signature !== null)
+  const calls = made.map((call, index) => writeCall(call, { writing, signs: index === 0 && !isSigned }))
   const thinking = turn.pieces.filter(piece => piece.kind === 'thinking').map(piece => piece.text)
   const echo = echoReasoning(thinking.join('\n\n'), writing.dialect)
   // What is left of a turn that held nothing for this format is no turn; reasoning alone is none either.
@@ -111,8 +113,15 @@ function joinText(pieces: readonly Piece[]): string {
   return text
 }
 
-function writeCall(call: CallPiece, { names, ids, dialect }: ChatWriting): JsonObject {
-  const signature = call.signature ?? (dialect.thoughtSignaturePlaceholder || null)
+interface CallWriting {
+  readonly writing: ChatWriting
+  /** The first call of a turn without signatures gets the one that is accepted for calls of other models. */
+  readonly signs: boolean
+}
+
+function writeCall(call: CallPiece, { writing, signs }: CallWriting): JsonObject {
+  const { names, ids, dialect } = writing
+  const signature = call.signature ?? (signs ? dialect.thoughtSignaturePlaceholder || null : null)
   return {
     id: ids.of(call),
     type: 'function',
@@ -122,10 +131,10 @@ function writeCall(call: CallPiece, { names, ids, dialect }: ChatWriting): JsonO
 }
 
 /** Reasoning of an earlier turn as the upstream wants it back; null: not at all. */
-function echoReasoning(reasoning: string, { reasoningEcho }: Dialect): string | null {
+function echoReasoning(reasoning: string, { reasoningEcho, reasoningEchoPlaceholder }: Dialect): string | null {
   switch (reasoningEcho) {
     case 'always':
-      return reasoning
+      return reasoning === '' ? reasoningEchoPlaceholder : reasoning
     case 'if_present':
       return reasoning === '' ? null : reasoning
     case 'never':

@@ -1,0 +1,91 @@
+/** Reasoning that stands in a tag at the beginning of a reply's text, whole or piece by piece. */
+
+export interface TaggedText {
+  readonly reasoning: string
+  readonly text: string
+}
+
+/** Most blanks that may stand before the tag. */
+const BLANKS_MAX = 16
+
+/** Splits a text that arrives in pieces. A text that does not begin with the tag is given out as it is. */
+export class TagSplitter {
+  readonly #opening: string
+  readonly #closing: string
+  #state: 'undecided' | 'reasoning' | 'text' = 'undecided'
+  #held = ''
+  /** Blanks behind the tag are dropped until the text begins. */
+  #trims = false
+
+  constructor(tag: string) {
+    this.#opening = `<${tag}>`
+    this.#closing = `</${tag}>`
+  }
+
+  push(piece: string): TaggedText {
+    if (this.#state === 'text') return { reasoning: '', text: this.#trim(piece) }
+    this.#held += piece
+    if (this.#state === 'undecided' && !this.#decide()) return NOTHING
+    return this.#state === 'reasoning' ? this.#split() : { reasoning: '', text: this.#take(this.#held.length) }
+  }
+
+  /** What is still held when the text ends. */
+  end(): TaggedText {
+    const rest = this.#take(this.#held.length)
+    return this.#state === 'reasoning' ? { reasoning: rest, text: '' } : { reasoning: '', text: rest }
+  }
+
+  #decide(): boolean {
+    const start = this.#held.trimStart()
+    const blanks = this.#held.length - start.length
+    if (blanks <= BLANKS_MAX && start.startsWith(this.#opening)) {
+      this.#state = 'reasoning'
+      this.#held = start.slice(this.#opening.length)
+      return true
+    }
+    if (blanks <= BLANKS_MAX && this.#opening.startsWith(start)) return false
+    this.#state = 'text'
+    return true
+  }
+
+  #split(): TaggedText {
+    const end = this.#held.indexOf(this.#closing)
+    if (end < 0) return { reasoning: this.#take(this.#held.length - openEnd(this.#held, this.#closing)), text: '' }
+    const reasoning = this.#take(end)
+    const text = this.#take(this.#held.length).slice(this.#closing.length)
+    this.#state = 'text'
+    this.#trims = true
+    return { reasoning, text: this.#trim(text) }
+  }
+
+  #trim(text: string): string {
+    if (!this.#trims) return text
+    const trimmed = text.trimStart()
+    if (trimmed !== '') this.#trims = false
+    return trimmed
+  }
+
+  #take(length: number): string {
+    const taken = this.#held.slice(0, length)
+    this.#held = this.#held.slice(length)
+    return taken
+  }
+}
+
+/** The same for a whole text. */
+export function splitTag(text: string, tag: string): TaggedText {
+  const splitter = new TagSplitter(tag)
+  const first = splitter.push(text)
+  const rest = splitter.end()
+  return { reasoning: first.reasoning + rest.reasoning, text: first.text + rest.text }
+}
+
+const NOTHING: TaggedText = { reasoning: '', text: '' }
+
+/** Length of the longest end of `text` that could be the beginning of `mark`. */
+function openEnd(text: string, mark: string): number {
+  for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(mark.slice(0, length))) return length
+  }
+  return 0
+}
