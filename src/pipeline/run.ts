@@ -96,12 +96,16 @@ async function relayWhole(open: OpenCall): Promise<void> {
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, format } = open
   const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
-    const events = await asStream(reply, target, replyBytesMax)
-    const { secrets } = reached.credentials
-    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
-    return { upstream: events, stream: prepared.openStream() }
-  })
+  const { upstream, stream, secrets } = await send(
+    open,
+    client.gone,
+    async (reply, { prepared, target, upstream: reached }) => {
+      const events = await asStream(reply, target, replyBytesMax)
+      const { secrets: hidden } = reached.credentials
+      await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets: hidden })
+      return { upstream: events, stream: prepared.openStream(), secrets: hidden }
+    },
+  )
   await relayStream({
     upstream,
     client,
@@ -110,6 +114,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PINGS[format],
+    secrets,
     settle: end => account.close(resultOf(open, stream, end)),
   })
 }
