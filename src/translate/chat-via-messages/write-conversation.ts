@@ -108,6 +108,7 @@ function writePiece(piece: Piece, turn: PairedTurn, writing: MessagesWriting): J
     case 'result':
       return [writeResult(piece, turn, writing)]
     case 'thinking':
+    case 'gap':
       // Reasoning without its signature is refused by every upstream of this format.
       return []
   }
