@@ -150,6 +150,20 @@ describe('beside the body', () => {
     expect(plan('messages', { output_config: { effort: 'low' } }, { effort_beta: 'effort-flag' }).betas).toEqual([])
   })
 
+  test('the client’s beta flags pass by the list', () => {
+    const flags = (facts: DialectFacts) =>
+      planSameFormat({
+        format: 'messages',
+        body: {},
+        entry: ROOMY,
+        target: { dialect: dialectOf(facts) },
+        betas: ['a', 'b', 'a'],
+      }).betas
+    expect(flags({})).toEqual(['a', 'b'])
+    expect(flags({ betas: ['b', 'c'] })).toEqual(['b'])
+    expect(() => flags({ betas: ['b'], on_unsupported: 'refuse' })).toThrow(/^capability_rejected: beta_header:a /)
+  })
+
   test('an operator may have clients adapt instead', () => {
     const refuse = (body: object, facts: DialectFacts) => () =>
       plan('messages', body, { ...facts, on_unsupported: 'refuse' })
