@@ -29,7 +29,7 @@ check: install ## Validate the catalogue, compare generated files, types, lint, 
 	@node codegen/main.ts check --format $(FORMAT)
 	@tsc --noEmit
 	@biome check --error-on-warnings .
-	@vitest run --silent=passed-only test/tidy.test.ts
+	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
 
 price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Handlebars from 'handlebars'
 import { CODES } from './codes.ts'
 import { followReference, type Schema, type SchemaName, type Schemas } from './schemas.ts'
+import { flow } from './words.ts'
 
 interface Row {
   readonly key: string
@@ -121,16 +122,7 @@ function rangeOf(least: number | undefined, most: number | undefined): string {
 }
 
 function code(value: unknown): string {
-  const text = typeof value === 'string' ? value : flow(value)
-  return cell(`\`${text}\``)
-}
-
-function flow(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
-  if (value === null || typeof value !== 'object') return String(value)
-  return `{ ${Object.entries(value)
-    .map(([key, member]) => `${key}: ${flow(member)}`)
-    .join(', ')} }`
+  return cell(`\`${flow(value)}\``)
 }
 
 /** Text for a table; angle brackets outside code would be taken for HTML. */

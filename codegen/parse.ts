@@ -19,7 +19,8 @@ const YAML_ALIASES_MAX = 100
 
 export function parseTree(text: string): SyntaxTree {
   const lines = new LineCounter()
-  return { document: parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true }), lines }
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true } as const
+  return { document: parseDocument(text, options), lines }
 }
 
 export function parseSource(path: string, text: string): Parsed {
@@ -46,15 +47,25 @@ export function placeOf(
   return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
 }
 
+/** Repeated keys are mistakes of their own; of other errors all but the first few follow from those. */
+const SYNTAX_ERRORS_MAX = 2
+const REPEATED_KEYS_MAX = 20
+
 function findSyntaxErrors(path: string, text: string, tree: SyntaxTree): Finding[] {
-  return tree.document.errors.map(error => {
-    const place = placeOf(path, tree, error.pos[0])
-    if (error.code !== 'DUPLICATE_KEY') {
+  const errors = [...tree.document.errors, ...tree.document.warnings]
+  const repeated = errors.filter(error => error.code === 'DUPLICATE_KEY').slice(0, REPEATED_KEYS_MAX)
+  const others = errors.filter(error => error.code !== 'DUPLICATE_KEY').slice(0, SYNTAX_ERRORS_MAX)
+  const keyAt = (offset: number) => /^[^:\s]*/.exec(text.slice(offset, offset + 100))?.[0] ?? ''
+  return [
+    ...repeated.map((error): Finding => {
+      const message = `the key "${keyAt(error.pos[0])}" stands twice`
+      return { ...placeOf(path, tree, error.pos[0]), code: 'yaml-syntax', message, fix: 'keep one of the two' }
+    }),
+    ...others.map((error): Finding => {
+      const place = placeOf(path, tree, error.pos[0])
       return { ...place, code: 'yaml-syntax', message: plain(error.message), fix: 'correct the YAML at this place' }
-    }
-    const key = /^[^:\s]*/.exec(text.slice(error.pos[0], error.pos[0] + 100))?.[0]
-    return { ...place, code: 'yaml-syntax', message: `the key "${key}" stands twice`, fix: 'keep one of the two' }
-  })
+    }),
+  ]
 }
 
 /** A number must be written as it is read: `50.000` would be 50. */

@@ -25,12 +25,12 @@ export async function readProject({ root }: Project): Promise<readonly SourceTex
 }
 
 /** The catalogue of a folder or of a git commit, compiled with the schemas it had then. Throws UsageError. */
-export async function compileBase({ root }: Project, base: string): Promise<Compiled> {
+export async function compileBase({ root }: Project, base: string): Promise<Compiled & { schemas: Schemas }> {
   const isFolder = existsSync(join(base, 'catalogue')) && statSync(base).isDirectory()
   const schemas = isFolder ? readFolderSchemas(base) : readCommitSchemas(root, base)
   const texts = isFolder ? readCatalogue(join(base, 'catalogue'), 'catalogue') : readCommit(root, base, 'catalogue')
   const compiled = createCompiler(schemas).compile(await parseAhead(texts), { lenient: true })
-  if (compiled.tables !== null) return compiled
+  if (compiled.tables !== null) return { ...compiled, schemas }
   const errors = formatFindings(compiled.findings.filter(isError).slice(0, 5), 'text')
   throw new UsageError(`the catalogue of ${base} cannot be read:\n${errors}`)
 }

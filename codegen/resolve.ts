@@ -85,6 +85,7 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
     : [entry.upstream as TargetFacts]
   const contextTokens = entry.context_tokens ?? model.context_tokens ?? null
   const outputTokensMax = entry.output_tokens_max ?? model.output_tokens_max ?? null
+  const tokenShares = model.token_shares ?? family.token_shares
   const name = entry.name ?? model.name + nameSuffix(entry.id, service, kind)
   return {
     id: entry.id,
@@ -103,7 +104,8 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
     releasedOn: model.released ?? null,
     holdOutputTokens: entry.hold_output_tokens ?? model.hold_output_tokens ?? defaults.hold_output_tokens,
     imagesMax: entry.images_max ?? model.images_max ?? defaults.images_max,
-    tokenFactor: family.token_factor ?? defaults.token_factor,
+    tokenFactor: model.token_factor ?? family.token_factor ?? defaults.token_factor,
+    ...(tokenShares !== undefined && { tokenShares }),
     aliases: context.aliasesOf.get(entry.id) ?? [],
     deprecated: resolveDeprecation(entry.deprecated ?? model.deprecated),
     upstreams: targets.map(target => {
@@ -160,8 +162,9 @@ function resolveDeprecation(facts: DeprecatedFacts | undefined): Deprecation | n
 const AUTH_HEADERS = { bearer: 'authorization', 'x-api-key': 'x-api-key', sigv4: 'authorization', header: '' } as const
 
 function resolveUpstream(id: string, host: HostFacts, schema: Schema): Upstream {
-  const timeouts = schema.definitions?.host?.properties?.timeouts as Schema
-  const waits = resolveFacts(timeouts, [host.timeouts as Facts | undefined]) as Record<string, number>
+  const facts = schema.definitions?.host?.properties as Record<string, Schema>
+  const waits = resolveFacts(facts.timeouts as Schema, [host.timeouts as Facts | undefined]) as Record<string, number>
+  const cooldown = resolveFacts(facts.cooldown as Schema, [host.cooldown as Facts | undefined])
   const { scheme, region } = host.auth
   const header = host.auth.header ?? AUTH_HEADERS[scheme]
   return {
@@ -172,6 +175,11 @@ function resolveUpstream(id: string, host: HostFacts, schema: Schema): Upstream 
     auth: region === undefined ? { scheme, header } : { scheme, header, region },
     headers: sortKeys(host.headers ?? {}),
     forwardHeaders: host.forward_headers ?? [],
+    betas: host.betas === undefined ? null : { header: host.betas.header, field: host.betas.field ?? null },
+    fields: sortKeys(host.fields ?? {}),
+    attemptsMax: host.attempts_max ?? (facts.attempts_max?.default as number),
+    concurrencyMax: host.concurrency_max ?? (facts.concurrency_max?.default as number),
+    cooldown: cooldown as unknown as Upstream['cooldown'],
     connectTimeoutMs: waits.connectMs as number,
     firstByteTimeoutMs: waits.firstByteMs as number,
     idleTimeoutMs: waits.idleMs as number,

@@ -94,6 +94,12 @@ export const ERRORS = {
     message: 'The content encoding is not supported.',
     final: true,
   },
+  upgrade_refused: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'WebSockets are not served here; send the same request as a POST, with stream: true for events.',
+    final: true,
+  },
   headers_too_large: {
     status: 431,
     type: 'invalid_request_error',
@@ -143,6 +149,12 @@ export const ERRORS = {
     message: 'Billing is not available at the moment; nothing was charged.',
     final: false,
   },
+  maintenance: {
+    status: 503,
+    type: 'service_unavailable',
+    message: 'The service is under maintenance; try again later. Nothing was charged.',
+    final: true,
+  },
   draining: {
     status: 503,
     type: 'service_unavailable',
@@ -160,6 +172,8 @@ export interface ErrorDetails {
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>
+  /** What an upstream answered, or what its error stands for: failover learns from it. Never shown. */
+  upstreamStatus?: number
   /** For the log only; never shown to a client and never a prompt or a reply. */
   cause?: unknown
 }

@@ -159,7 +159,8 @@ function checkLimits(entry: EntryView, report: Report): void {
 }
 
 export function checkCounts(view: CatalogueView, report: Report): void {
-  if (view.main === undefined) return
+  const isComplete = view.families.every(family => family.models.length > 0)
+  if (view.main === undefined || !isComplete) return
   const counts = asRecord(view.settings.counts)
   const actual = {
     entries: view.entries.length,

@@ -146,6 +146,9 @@ function checkDate(report: Report, place: Parameters<Report>[0], at: string[], v
 
 /** What to write instead of a name that is not an entry. */
 function suggestEntry(view: CatalogueView, name: string): string {
-  const nearest = nearestWord(name, [...view.byId.keys()])
+  const nearest = nearestWord(
+    name,
+    [...view.byId.keys()].filter(id => id === id.toLowerCase()),
+  )
   return nearest === undefined ? 'write the id of an entry' : `did you mean "${nearest}"?`
 }

@@ -48,6 +48,7 @@ export function checkRules(view: CatalogueView, report: Report): void {
   for (const [rule, use] of uses) {
     checkBilled(rule, report)
     checkStars(rule, report)
+    checkBounds(rule, report)
     const shadow = use.shadows[0]
     if (shadow === undefined || use.shadows.length < use.chains) continue
     const place = shadow.file.locate(shadow.path)
@@ -105,6 +106,12 @@ function checkStars(rule: RuleView, report: Report): void {
     'the goal has a `*` that the source does not give',
     'use at most as many `*` in `to` as in `from`',
   )
+}
+
+function checkBounds(rule: RuleView, report: Report): void {
+  const { op, min, max } = rule.value
+  if (op !== 'clamp' || typeof min !== 'number' || typeof max !== 'number' || min <= max) return
+  report(rule, ['min'], 'out-of-range', `min is ${min}, above max ${max}`, `write at most ${max}`)
 }
 
 /** Whether one pointer is the other, or lies above or below it, with `*` for any step. */

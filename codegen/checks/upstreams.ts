@@ -88,7 +88,10 @@ export function checkTargets(view: CatalogueView, report: Report): void {
             ['via'],
             'unknown-upstream',
             `"${target.via}" is not in upstreams.yaml`,
-            didYouMean(target.via, [...view.hosts.keys()]),
+            didYouMean(
+              target.via,
+              [...view.hosts.keys()].filter(id => /^[a-z0-9-]+$/.test(id)),
+            ),
           )
         }
       } else checkFormat(entry, target, host, report)

@@ -2,7 +2,7 @@
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
-import { entryFacts, upstreamFacts } from './facts.ts'
+import { entryFacts, type Facts, upstreamFacts } from './facts.ts'
 
 export interface PriceChange {
   /** An entry, an alias, or `fallback`. */
@@ -43,6 +43,8 @@ export interface DiffOptions {
   /** Largest change of a price, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
+  /** What each catalogue's schema gives for a word of the dialect that nobody wrote; a word is new or gone without effect. */
+  readonly dialectDefaults: { readonly old: Facts; readonly now: Facts }
 }
 
 export function diffTables(old: Tables, now: Tables, options: DiffOptions): CatalogueDiff {
@@ -54,7 +56,10 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
     added: now.entries.filter(entry => !before.has(entry.id)),
     removed: old.entries.filter(entry => !after.has(entry.id)),
     facts: groupChanges(
-      common.flatMap(entry => changesOf(entry.id, entryFacts(before.get(entry.id) as ModelEntry), entryFacts(entry))),
+      common.flatMap(entry => {
+        const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
+        return changesOf(entry.id, oldFacts, entryFacts(entry), options.dialectDefaults)
+      }),
     ),
     settings: [...settingChanges(old, now), ...upstreamChanges(old, now)],
   }
@@ -113,15 +118,20 @@ function priceChange(
   return [{ name, kind, old, new: now, percent, isLarge, isAcknowledged }]
 }
 
-type Facts = ReadonlyMap<string, string>
-
 const ABSENT = '–'
+const NO_DEFAULTS = { old: new Map<string, string>(), now: new Map<string, string>() }
 
-function changesOf(name: string, old: Facts, now: Facts): FactChange[] {
+function changesOf(
+  name: string,
+  old: Facts,
+  now: Facts,
+  defaults = NO_DEFAULTS as DiffOptions['dialectDefaults'],
+): FactChange[] {
   const keys = [...new Set([...old.keys(), ...now.keys()])]
   return keys.flatMap(what => {
-    const before = old.get(what) ?? ABSENT
-    const after = now.get(what) ?? ABSENT
+    const [word = ''] = what.split(' (')
+    const before = old.get(what) ?? defaults.now.get(word) ?? ABSENT
+    const after = now.get(what) ?? defaults.old.get(word) ?? ABSENT
     return before === after ? [] : [{ what, old: before, new: after, names: [name] }]
   })
 }

@@ -2,8 +2,11 @@
 
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
+import { resolveFacts } from '../dialect.ts'
+import type { Schemas } from '../schemas.ts'
 
-type Facts = ReadonlyMap<string, string>
+/** In the words of the YAML, with dots between nested keys. */
+export type Facts = ReadonlyMap<string, string>
 
 /** Every fact but id and price. */
 export function entryFacts(entry: ModelEntry): Facts {
@@ -49,6 +52,13 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
   if (upstream === undefined) return facts
   const { id: _, ...rest } = upstream
   flatten(rest, '', '', facts)
+  return facts
+}
+
+/** What a dialect is when nobody writes a word of it. */
+export function dialectDefaults(schemas: Schemas): Facts {
+  const facts = new Map<string, string>()
+  flatten(resolveFacts(schemas.dialect, []), 'dialect', '', facts)
   return facts
 }
 

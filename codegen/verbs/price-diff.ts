@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, unacknowledged } from '../diff/diff.ts'
+import { dialectDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { type UsageEffect, usageEffect } from '../diff/usage.ts'
 import { formatFindings, isError } from '../findings.ts'
@@ -22,12 +23,17 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   if (!(thresholdPercent >= 0)) throw new UsageError('--threshold must be a percentage, e.g. 50')
   const base = positionals[0] as string
   const old = await compileBase(project, base)
-  const now = ownCompiler().compile(await readProject(project))
+  const compiler = ownCompiler()
+  const now = compiler.compile(await readProject(project))
   if (now.tables === null || old.tables === null) {
     output.err(formatFindings(now.findings.filter(isError), 'text'))
     return 1
   }
-  const diff = diffTables(old.tables, now.tables, { thresholdPercent, acknowledged: acknowledgements(now.view) })
+  const diff = diffTables(old.tables, now.tables, {
+    thresholdPercent,
+    acknowledged: acknowledgements(now.view),
+    dialectDefaults: { old: dialectDefaults(old.schemas), now: dialectDefaults(compiler.schemas) },
+  })
   const usage = values.usage === undefined ? undefined : await readUsage(values.usage, old.tables, now.tables)
   if (values.json === true) output.out(JSON.stringify({ ...diff, usage: usage ?? null }, bigintAsText, 2))
   else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())

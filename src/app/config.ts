@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
-import type { UpstreamEnvironment } from '../upstream/registry.ts'
+import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 
 export interface Config {
   readonly production: boolean
@@ -20,6 +20,8 @@ export interface Config {
   readonly keyEncryptionKeys: string | null
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
+  /** Access keys and region of AWS, as AWS's own tools name them. */
+  readonly aws: AwsEnvironment
   /** Most calls that wait at one moment, connections and the like: see the field. */
   readonly limits: ConfigLimits
 }
@@ -34,11 +36,21 @@ export interface ConfigLimits {
   readonly eventBytesMax: number
   readonly pingAfterMs: number
   readonly holdTokensPerImage: number
+  /** Largest image that is fetched from a URL, in bytes. */
+  readonly imageBytesMax: number
+  /** Time for fetching an image, redirects included, in ms. */
+  readonly imageFetchMs: number
+  /** Most images that are fetched at one moment. */
+  readonly imageFetchesMax: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
   readonly settleWaitMs: number
   readonly upstreamConnectionsMax: number
+  /** Most tries of one call at all its upstreams. */
+  readonly upstreamTriesMax: number
   readonly rememberedKeysMax: number
   readonly rememberedKeyMs: number
   /** Longest wait for calls in flight at a stop, in ms. */
@@ -65,10 +77,15 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },
   eventBytesMax: { fallback: 16 * MIB, min: 1024, max: 256 * MIB },
   pingAfterMs: { fallback: 15_000, min: 100, max: 120_000 },
+  imageBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
+  imageFetchMs: { fallback: 10_000, min: 100, max: 120_000 },
+  imageFetchesMax: { fallback: 64, min: 1, max: 10_000 },
+  imageUrlsMax: { fallback: 20, min: 0, max: 1000 },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
+  upstreamTriesMax: { fallback: 4, min: 1, max: 20 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
@@ -197,6 +214,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),
     keyPeppers: reader.secretSet('KEY_PEPPERS'),
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
+    aws: readAws(reader),
     limits: readLimits(reader),
   }
   if (production) {
@@ -207,6 +225,22 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return config
+}
+
+function readAws(reader: Reader): AwsEnvironment {
+  const region = reader.text('AWS_REGION')
+  if (region !== null && !/^[a-z0-9-]{1,40}$/.test(region)) {
+    reader.faults.push('AWS_REGION is not a region; write one such as us-east-1')
+  }
+  const [accessKeyId, secretAccessKey] = [reader.text('AWS_ACCESS_KEY_ID'), reader.text('AWS_SECRET_ACCESS_KEY')]
+  if (accessKeyId !== null && secretAccessKey !== null) {
+    const sessionToken = reader.text('AWS_SESSION_TOKEN')
+    return { secret: { kind: 'aws', accessKeyId, secretAccessKey, sessionToken }, region }
+  }
+  if (accessKeyId !== null || secretAccessKey !== null) {
+    reader.faults.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong together; set both or neither')
+  }
+  return { secret: null, region }
 }
 
 function readLimits(reader: Reader): ConfigLimits {

@@ -46,7 +46,15 @@ function localSecret(dataDir: string, name: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     chmodSync(file, 0o600)
   }
-  return readFileSync(file, 'utf8').trim()
+  const text = readFileSync(file, 'utf8').trim()
+  try {
+    parseSecretSet(name, text)
+  } catch (error) {
+    throw new ConfigError([
+      `${file} is damaged (${(error as Error).message}); restore it, or delete it to start with new secrets`,
+    ])
+  }
+  return text
 }
 
 /** Opens the database, the embedded one where none is configured, and brings its schema up to date. */

@@ -17,6 +17,7 @@ import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
+import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
 
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly instanceName?: string
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
+  /** Where images may be fetched from, for tests. */
+  readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
 export interface Gateway {
@@ -42,6 +45,8 @@ export interface Gateway {
   readonly upstreams: UpstreamRegistry
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
+  /** Makes a `stop` that waits for calls break them off; they are settled for what was sent. */
+  hurry(): void
 }
 
 const nowMs = () => performance.now()
@@ -60,8 +65,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = createRegistry({
     upstreams: catalogue.upstreams.values(),
     environment: config.upstream,
+    aws: config.aws,
     sandboxUrl,
     connectionsMax: config.limits.upstreamConnectionsMax,
+    nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
   const ledger = await createLedger({
@@ -80,8 +87,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
   })
+  const images = createImageFetcher({
+    bytesMax: config.limits.imageBytesMax,
+    timeoutMs: config.limits.imageFetchMs,
+    parallelMax: config.limits.imageFetchesMax,
+    redirectsMax: 3,
+    ports: [80, 443],
+    ...options.imageFetch,
+  })
   const services = {
     catalogue,
+    images,
     upstreams,
     ledger,
     limits: config.limits,
@@ -97,19 +113,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     limits: config.limits,
     publicUrl: config.publicUrl,
   })
-  const url = await server.listen({ host: config.host, port: config.port })
-  setImmediate(warmTokens)
-  return {
-    url,
-    server,
-    readiness,
-    upstreams,
-    async stop() {
-      const drained = readiness.drain(config.limits.drainMs)
-      await drained
-      await server.close()
-      await ledger.close()
-      await Promise.all([upstreams.close(), keyFinder.close(), sql.end({ timeout: 5 })])
-    },
+  const stop = async () => {
+    await readiness.drain(config.limits.drainMs)
+    server.server.closeAllConnections()
+    await readiness.idle()
+    await server.close()
+    await ledger.close()
+    await Promise.all([upstreams.close(), images.close(), keyFinder.close(), sql.end({ timeout: 5 })])
+  }
+  try {
+    const url = await server.listen({ host: config.host, port: config.port })
+    setImmediate(warmTokens)
+    return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }

@@ -13,6 +13,8 @@ import { welcome } from './welcome.ts'
 export interface RunningServer {
   readonly gateway: Gateway
   stop(): Promise<void>
+  /** Makes a `stop` that waits for calls break them off. */
+  hurry(): void
 }
 
 /** Starts everything. Throws ConfigError for what the operator can mend. */
@@ -41,8 +43,14 @@ export async function serve(config: Config, write: (text: string) => void): Prom
     log.warn({ upstream }, 'no credentials: calls to this upstream fail; set its API key in the environment')
   }
   log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
-  if (!config.production) write(await welcome(foundation, gateway))
-  return { gateway, stop: () => stopAll(gateway, sandbox, foundation) }
+  const stop = () => stopAll(gateway, sandbox, foundation)
+  try {
+    if (!config.production) write(await welcome(foundation, gateway))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { gateway, stop, hurry: () => gateway.hurry() }
 }
 
 function needsSandbox(config: Config, tables: Tables): boolean {

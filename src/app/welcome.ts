@@ -1,7 +1,8 @@
 /** What a development start prints: a key that works, a call to paste, where to go next. */
 
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'
-import { createKey, listKeys, showKey } from '../accounts/keys.ts'
+import { candidateHashes } from '../accounts/key-secret.ts'
+import { type ApiKey, createKey, listKeys, revokeKey, showKey } from '../accounts/keys.ts'
 import { TABLES } from '../generated/tables.ts'
 import { credit } from '../ledger/credit.ts'
 import { vndToMicro } from '../lib/money.ts'
@@ -12,7 +13,8 @@ const DEVELOPER = 'developer@example.com'
 const WELCOME_CREDIT_VND = 1_000_000
 
 /** The development account's key: made at the first start, shown again at later ones. */
-async function developerKey({ sql, secrets }: Foundation): Promise<string> {
+async function developerKey(foundation: Foundation): Promise<string> {
+  const { sql, secrets } = foundation
   const account = (await findAccountByEmail(sql, DEVELOPER)) ?? (await createAccount(sql, DEVELOPER))
   const { accountId } = account
   await credit(sql, {
@@ -22,10 +24,23 @@ async function developerKey({ sql, secrets }: Foundation): Promise<string> {
     reference: 'welcome',
     note: 'development account',
   })
-  const row = (await listKeys(sql, accountId)).find(candidate => candidate.showable)
-  const shown = row === undefined ? null : await showKey(sql, secrets, row)
-  if (shown?.outcome === 'shown') return shown.key
+  for (const row of await listKeys(sql, accountId)) {
+    if (!row.showable) continue
+    const key = await usableKey(foundation, row)
+    if (key !== null) return key
+    // Made under secrets that are gone: nobody can use it again.
+    await revokeKey(sql, row)
+  }
   return (await createKey(sql, secrets, { accountId, label: 'development' })).key
+}
+
+/** The key, if the secrets of today open its copy and find its hash. */
+async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<string | null> {
+  const shown = await showKey(sql, secrets, row).catch(() => null)
+  if (shown?.outcome !== 'shown') return null
+  const hashes = candidateHashes(secrets, shown.key).map(hash => Buffer.from(hash).toString('hex'))
+  const [stored] = await sql`select encode(key_hash, 'hex') as hash from api_key where key_id = ${row.keyId}`
+  return hashes.includes(String(stored?.hash)) ? shown.key : null
 }
 
 /** Text for the terminal; holds an API key, so it is never logged. */

@@ -32,7 +32,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'credit',
     usage: 'credit EMAIL VND --reason TEXT [--ref TEXT]',
-    purpose: 'Add money to a wallet; the same --ref adds it once',
+    purpose: 'Add money to a wallet (below 0: credit --reason TEXT -- EMAIL -5000); the same --ref once',
     words: 2,
     options: ['reason', 'ref'],
   },
@@ -40,9 +40,18 @@ export const VERBS: readonly Verb[] = [
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 
+/** Verbs of the code generator, run as they are. */
+const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
+  { usage: 'catalogue check', purpose: 'Find every mistake in the catalogue' },
+  { usage: 'catalogue list [--channel WORD] …', purpose: 'The entries as a table' },
+  { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry beside a like one' },
+  { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'What the catalogue changes against a commit' },
+]
+
 export function helpText(): string {
-  const width = Math.max(...VERBS.map(verb => verb.usage.length))
-  const rows = VERBS.map(verb => `  ${verb.usage.padEnd(width)}  ${verb.purpose}`)
+  const all = [...VERBS, ...CATALOGUE_VERBS]
+  const width = Math.max(...all.map(verb => verb.usage.length))
+  const rows = all.map(verb => `  ${verb.usage.padEnd(width)}  ${verb.purpose}`)
   return [
     'Usage: npm run -s gateway -- VERB [--json]',
     '',

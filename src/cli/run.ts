@@ -3,6 +3,7 @@
 import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
 import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
+import { runCatalogue } from './catalogue.ts'
 import { runServe } from './serve.ts'
 import { type Answer, VERB_ACTIONS } from './verbs.ts'
 
@@ -29,6 +30,7 @@ async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promis
 export async function runCommandLine(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const json = argv.includes('--json')
   try {
+    if (argv[0] === 'catalogue') return await runCatalogue(argv.slice(1))
     const command = readCommand(argv)
     if (command === null) {
       process.stdout.write(`${helpText()}\n`)

@@ -1,36 +1,47 @@
-/** `serve`: runs until a signal, then stops in order. A second signal stops at once. */
+/** `serve`: runs until a signal, then stops in order. A second signal breaks off the calls in flight. */
 
 import { environmentConfig } from '../app/foundation.ts'
 import { type RunningServer, serve } from '../app/serve.ts'
 import type { Command } from './arguments.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-/** What a shell reports of a program that a second signal ended. */
+/** What a shell reports of a program that a signal ended. */
 const EXIT_INTERRUPTED = 130
 
-/** Resolves with a signal's arrival, also one that comes while the server still starts. */
-function firstSignal(): Promise<void> {
-  return new Promise(resolve => {
-    let arrived = false
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        if (arrived) process.exit(EXIT_INTERRUPTED)
-        arrived = true
-        resolve()
-      })
-    }
-  })
+interface Signals {
+  /** Resolves at the first signal, also one that comes while the server still starts. */
+  readonly first: Promise<void>
+  /** Called at the second; a third ends the process. */
+  onSecond: () => void
+}
+
+function listenForSignals(): Signals {
+  const { promise: first, resolve } = Promise.withResolvers<void>()
+  const signals: Signals = { first, onSecond: () => {} }
+  let arrived = 0
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      arrived++
+      if (arrived === 1) resolve()
+      else if (arrived === 2) signals.onSecond()
+      else process.exit(EXIT_INTERRUPTED)
+    })
+  }
+  return signals
 }
 
 /** Exit status 0 after an orderly stop. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   const config = environmentConfig(environment)
-  const signalled = firstSignal()
+  const signals = listenForSignals()
   const running: RunningServer = await serve(config, text => {
     if (!command.json) process.stdout.write(`${text}\n`)
   })
   if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, url: running.gateway.url })}\n`)
-  await signalled
+  signals.onSecond = () => running.hurry()
+  await signals.first
+  const calls = running.gateway.readiness.callsInFlight
+  if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
   await running.stop()
   return 0
 }

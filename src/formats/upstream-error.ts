@@ -44,9 +44,16 @@ export interface UpstreamFailure {
 
 /** Reads an answer that is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
-  const body = readErrorText(failure.body)
+  const body = readErrorText(failure.body) ?? NO_BODY
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
-  return classify(body ?? NO_BODY, { status: failure.status, wait, secrets: failure.secrets ?? [] })
+  const type = body.type || errorTypeHeader(failure.headers?.['x-amzn-errortype'])
+  return classify({ ...body, type }, { status: failure.status, wait, secrets: failure.secrets ?? [] })
+}
+
+/** AWS names the error in a header: `ThrottlingException:http://…`. */
+function errorTypeHeader(header: string | readonly string[] | undefined): string {
+  const text = typeof header === 'string' ? header : (header?.[0] ?? '')
+  return (text.split(':')[0] as string).trim().toLowerCase()
 }
 
 /**
@@ -66,6 +73,7 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
     ...(error.retryAfterSeconds !== null && { retryAfterSeconds: error.retryAfterSeconds }),
     ...(KEEPS_STATUS.has(code) && { status: error.status }),
     ...(error.details !== null && { details: error.details }),
+    upstreamStatus: error.status,
     cause: `upstream ${error.status} ${error.label}`.trim(),
   })
 }
@@ -90,7 +98,16 @@ const CODES = {
 const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
 
 /** Words of an operator's problem, wherever the upstream puts them: a 400 and a 429 may mean one too. */
-const OPERATOR_TYPES = new Set(['authentication_error', 'permission_error', 'billing_error', 'insufficient_quota'])
+const OPERATOR_TYPES = new Set([
+  'authentication_error',
+  'permission_error',
+  'billing_error',
+  'insufficient_quota',
+  'accessdeniedexception',
+  'expiredtokenexception',
+  'servicequotaexceededexception',
+  'unrecognizedclientexception',
+])
 const OPERATOR_CODES = new Set([
   'insufficient_quota',
   'invalid_api_key',

@@ -24,15 +24,22 @@ export interface UsageFacts {
   readonly usageOutput?: 'completion' | 'total_less_prompt'
 }
 
-/** A token count as a whole number; 0 for null, text, NaN, infinities and negative numbers. */
+/** No call uses more: a larger figure is a fault of the provider, and is not believed. */
+const COUNT_MAX = 100_000_000
+
+function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= COUNT_MAX
+}
+
+/** A token count as a whole number; 0 for null, text, NaN, negative numbers and figures that cannot be. */
 export function tokenCount(value: JsonValue | undefined): number {
-  return typeof value === 'number' && value > 0 && value < Number.MAX_SAFE_INTEGER ? Math.floor(value) : 0
+  return isCount(value) ? Math.floor(value) : 0
 }
 
 /** The first of the values that is a count, as a whole number; null when none is. */
 export function firstCount(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
-    if (typeof value === 'number' && Number.isFinite(value)) return tokenCount(value)
+    if (isCount(value)) return Math.floor(value)
   }
   return null
 }

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: '06d2e3f99faab95692f6c7f8e846135b62be1e57022de674a06ac4c648b378e1',
+  digest: '1b9af155abc7d6fb352345372ab76ebc8958d4ba9822ad6c37ff49f31636e5c5',
 } as const satisfies TableSettings

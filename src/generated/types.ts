@@ -115,7 +115,7 @@ export interface UpstreamsFile {
 
 /** One provider API. */
 export interface HostFacts {
-  /** Address without a slash at its end and without credentials. The environment variable UPSTREAM_<ID>_BASE_URL replaces it. */
+  /** Address without a slash at its end and without credentials; `{region}` stands for the AWS region. The environment variable UPSTREAM_<ID>_BASE_URL replaces it. */
   readonly base_url: string
   /** plain: JSON and server-sent events. bedrock: AWS invoke; the model stands in the path, streams are AWS event streams. */
   readonly wire?: ("plain" | "bedrock")
@@ -131,6 +131,16 @@ export interface HostFacts {
    * @maxItems 32
    */
   readonly forward_headers?: readonly string[]
+  readonly betas?: BetaFacts
+  /** Members written into every JSON body: what other providers take as headers. Never a credential. */
+  readonly fields?: {
+    readonly [k: string]: string
+  }
+  /** Most tries of one call at this upstream, each with another credential (a broken connection may be tried again with the same one). 1: never a second try. */
+  readonly attempts_max?: number
+  /** Most calls of one process at this upstream at one time; further ones go to the next upstream, or are told to try again. */
+  readonly concurrency_max?: number
+  readonly cooldown?: CooldownFacts
   readonly timeouts?: TimeoutFacts
   readonly dialect?: DialectFacts
   /**
@@ -159,12 +169,30 @@ export interface UpstreamPaths {
 
 /** How the credential is sent. */
 export interface AuthFacts {
-  /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed by AWS access keys. header: the bare credential in the header named. */
+  /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed by the access keys AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or an API key of the upstream as bearer when there is one. header: the bare credential in the header named. */
   readonly scheme: ("bearer" | "x-api-key" | "sigv4" | "header")
   /** Header of the credential, lower case. Needed with `header` only; the other schemes know theirs. */
   readonly header?: string
-  /** AWS region to sign for. Needed with `sigv4` only. */
+  /** AWS region to sign for, unless AWS_REGION says another. Needed with `sigv4` only. */
   readonly region?: string
+}
+
+/** How beta flags of the client go upstream; without it, none do. Which flags may go is the dialect's word `betas`. */
+export interface BetaFacts {
+  /** Header of the client that lists them, comma-separated, lower case; sent upstream under the same name. */
+  readonly header: string
+  /** Member of the upstream body that takes them as a list, instead of the header. */
+  readonly field?: string
+}
+
+/** When the upstream, or one of its credentials, is left aside for a while so that others serve. */
+export interface CooldownFacts {
+  /** Faults of the upstream in a row that put it aside. A refused or rate-limited credential is put aside at once. */
+  readonly failures?: number
+  /** First time aside, unless `retry-after` says another; it doubles with each trial that fails. */
+  readonly base_ms?: number
+  /** Longest time aside. */
+  readonly max_ms?: number
 }
 
 /** Waits in milliseconds. */
@@ -439,6 +467,7 @@ export interface FamilyFile {
   readonly api_standard: ApiStandard
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor?: number
+  readonly token_shares?: TokenShares
   readonly dialect?: DialectFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
@@ -452,6 +481,16 @@ export interface FamilyFile {
    * @minItems 1
    */
   readonly models: readonly ModelFacts[]
+}
+
+/** What joins the token factor by the make of a text, for estimates only: the factor is `token_factor` plus each value times the share it stands for. */
+export interface TokenShares {
+  /** Times the share of punctuation among visible characters, at most 0.2. */
+  readonly symbols?: number
+  /** Times the share of capitals among Latin letters, at most 0.2. */
+  readonly capitals?: number
+  /** Times the share of accented letters among Latin letters, at most 0.3: what sets Vietnamese apart. */
+  readonly accents?: number
 }
 
 /** One model as its vendor makes it. Its entries share these facts. */
@@ -478,6 +517,9 @@ export interface ModelFacts {
   readonly hold_output_tokens?: number
   /** Most images that one call may ask for. */
   readonly images_max?: number
+  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  readonly token_factor?: number
+  readonly token_shares?: TokenShares
   readonly deprecated?: DeprecatedFacts
   readonly dialect?: DialectFacts
   /**
@@ -569,6 +611,7 @@ export interface ModelEntry {
   readonly imagesMax: number
   /** Factor from the gateway's own token count to the vendor's, for estimates. */
   readonly tokenFactor: number
+  readonly tokenShares?: TokenShares
   /** Further names of this entry, sorted. */
   readonly aliases: readonly string[]
   readonly deprecated: (Deprecation | null)
@@ -756,6 +799,15 @@ export interface Upstream {
   readonly headers: Readonly<Record<string, string>>
   /** Client headers that may be forwarded, lower case. */
   readonly forwardHeaders: readonly string[]
+  /** How beta flags of the client go upstream; null: none do. */
+  readonly betas: (UpstreamBetas | null)
+  /** Members written into every JSON body. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Most tries of one call at this upstream. */
+  readonly attemptsMax: number
+  /** Most calls of one process at one time. */
+  readonly concurrencyMax: number
+  readonly cooldown: UpstreamCooldown
   /** Until the connection stands. */
   readonly connectTimeoutMs: number
   /** From the request sent to the first byte of the reply. */
@@ -774,6 +826,24 @@ export interface UpstreamAuth {
   readonly header: string
   /** AWS region to sign for (sigv4 only). */
   readonly region?: string
+}
+
+/** Where beta flags come from and where they go. */
+export interface UpstreamBetas {
+  /** Header of the client, and of the upstream unless there is a field. */
+  readonly header: string
+  /** Member of the upstream body that takes them as a list. */
+  readonly field: (string | null)
+}
+
+/** When the upstream or a credential is left aside. */
+export interface UpstreamCooldown {
+  /** Faults in a row that put the upstream aside. */
+  readonly failures: number
+  /** First time aside. */
+  readonly baseMs: number
+  /** Longest time aside. */
+  readonly maxMs: number
 }
 
 /** What holds for the whole catalogue. */

@@ -9,6 +9,7 @@ export class Readiness {
   readonly #options: ReadinessOptions
   readonly #running = new Set<Promise<unknown>>()
   #draining = false
+  #stopWaiting = () => {}
 
   constructor(options: ReadinessOptions) {
     this.#options = options
@@ -35,11 +36,19 @@ export class Readiness {
     )
   }
 
-  /** Takes no more calls; resolves when those in flight have ended, or after `graceMs`. */
+  /** Takes no more calls; resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
-    const grace = new Promise<void>(resolve => setTimeout(resolve, graceMs).unref())
+    const grace = new Promise<void>(resolve => {
+      this.#stopWaiting = resolve
+      setTimeout(resolve, graceMs).unref()
+    })
     await Promise.race([grace, this.idle()])
+  }
+
+  /** Ends the wait of `drain`. */
+  hurry(): void {
+    this.#stopWaiting()
   }
 
   /** Resolves when no call is in flight. */

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
+import { uuidv7 } from '../lib/ids.ts'
 import { type Authenticator, offeredKeys } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
@@ -51,6 +52,11 @@ declare module 'fastify' {
 
 export function requestIdOf(callId: string): string {
   return `req_${callId.replaceAll('-', '')}`
+}
+
+export function newState(startedMs: number): RequestState {
+  const callId = uuidv7()
+  return { callId, requestId: requestIdOf(callId), openedAt: new Date(), startedMs, caller: null }
 }
 
 /** Headers that carry a key, in the order they are tried. */

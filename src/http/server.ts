@@ -7,11 +7,14 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
-import { notFoundMessage } from './endpoints.ts'
-import { errorBody } from './error-body.ts'
+import { methodsOf, notFoundMessage } from './endpoints.ts'
+import { errorBody, errorHeaders } from './error-body.ts'
+import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
-import { callOf, requestIdOf, type ServerOptions, sendError } from './request.ts'
+import { callOf, newState, requestIdOf, type ServerOptions, sendError } from './request.ts'
+import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
 
 /** Fastify's own faults in our words. */
@@ -39,17 +42,24 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
+/** Node's link from a socket to the response that it carries at the moment. */
+interface BusySocket extends Socket {
+  readonly _httpMessage?: { readonly headersSent: boolean } | null
+}
+
 /** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
-function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void {
+  const answering = socket._httpMessage?.headersSent === true
+  if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
   const code = CLIENT_ERRORS[error.code ?? '']
   const fault = code
     ? new GatewayError(code)
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
-  const body = errorBody(fault, requestIdOf(uuidv7()))
+  const requestId = requestIdOf(uuidv7())
+  const body = errorBody(fault, requestId)
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `request-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
 
@@ -67,14 +77,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
       ignoreDuplicateSlashes: true,
       maxParamLength: 512,
     },
-    http: { maxHeaderSize: limits.headerBytesMax },
+    http: { maxHeaderSize: limits.headerBytesMax, requireHostHeader: false },
+    frameworkErrors: (_error, request, reply) => {
+      request.state ??= newState(services.nowMs())
+      const message = 'The path is not valid: it has a percent sign that begins no escape.'
+      sendError(request, reply, new GatewayError('invalid_request', { message }))
+    },
     forceCloseConnections: 'idle',
   })
   server.decorateRequest('state', null as never)
   server.addHook('onRequest', (request, _reply, done) => {
-    const callId = uuidv7()
-    const startedMs = services.nowMs()
-    request.state = { callId, requestId: requestIdOf(callId), openedAt: new Date(), startedMs, caller: null }
+    request.state = newState(services.nowMs())
     done()
   })
   server.removeAllContentTypeParsers()
@@ -103,7 +116,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   server.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.raw)
-    const methods = server.supportedMethods.filter(method => server.hasRoute({ method, url: path }))
+    const methods = methodsOf(path)
     if (methods.length > 0) {
       reply.header('allow', methods.join(', '))
       const message = `${path} takes ${methods.join(', ')}, not ${request.method}.`
@@ -115,7 +128,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
       new GatewayError('route_not_found', { message: notFoundMessage(request.method, path, publicUrl) }),
     )
   })
+  server.server.on('checkExpectation', (_request, response) => {
+    const requestId = requestIdOf(uuidv7())
+    const fault = new GatewayError('invalid_request', {
+      status: 417,
+      message: 'This expectation cannot be met; leave out the Expect header.',
+    })
+    response.writeHead(417, { ...errorHeaders(fault), 'request-id': requestId, 'x-request-id': requestId })
+    response.end(errorBody(fault, requestId))
+  })
   addChatRoutes(server, options)
+  addResponsesRoutes(server, options)
+  addMediaRoutes(server, options)
+  addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
   return server

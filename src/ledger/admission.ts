@@ -3,6 +3,7 @@
  * it is turned away at once when the balance is 0. First come, first served per wallet.
  */
 
+import assert from 'node:assert/strict'
 import { GatewayError } from '../errors.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import { checkHold, cleanName } from './check.ts'
@@ -53,14 +54,20 @@ export class Admission {
     if (this.#closed) throw new GatewayError('draining')
     const row = toRow(request)
     const known = this.#accountOfKey.get(row.keyHashHex)
-    const queue = known === undefined ? undefined : this.#queues.get(known)
-    if (queue !== undefined) return this.#wait(queue, row, signal)
-    const result = await this.#placing.place(row, known ?? laneOfHash(row.keyHashHex))
-    if (result.active) this.#remember(row.keyHashHex, result.accountId)
-    const answer = answerOf(result)
+    if (known !== undefined && this.#queues.has(known)) return this.#wait(known, row, signal)
+    const result = await this.#placing.place(row, known ?? null, 'first')
+    if (result?.active) this.#remember(row.keyHashHex, result.accountId)
+    const answer = result === null ? null : answerOf(result)
     if (answer !== null) return answer
     signal.throwIfAborted()
-    return this.#wait(this.#queue((result as { accountId: number }).accountId), row, signal)
+    const accountId = result?.active ? result.accountId : known
+    assert(accountId !== undefined, 'a call without an account cannot wait')
+    return this.#wait(accountId, row, signal)
+  }
+
+  /** True while calls of this account wait for money. */
+  isQueued(accountId: number): boolean {
+    return this.#queues.has(accountId)
   }
 
   /** Tells waiting calls what a settlement or a credit in this process left in their wallet. */
@@ -86,8 +93,9 @@ export class Admission {
     }
   }
 
-  #wait(queue: WalletQueue, row: HoldRow, signal: AbortSignal): Promise<HoldAnswer> {
+  #wait(accountId: number, row: HoldRow, signal: AbortSignal): Promise<HoldAnswer> {
     if (this.#waiting >= this.#limits.waitersMax) return Promise.resolve({ outcome: 'waited' })
+    const queue = this.#queue(accountId)
     return new Promise((resolve, reject) => {
       this.#waiting++
       const leave = (): void => {
@@ -158,7 +166,8 @@ export class Admission {
   async #placeWaiter(queue: WalletQueue, waiter: Waiter): Promise<'gone' | 'empty' | 'stays'> {
     waiter.placed = true
     try {
-      const answer = answerOf(await this.#placing.place(waiter.row, queue.accountId))
+      const result = await this.#placing.place(waiter.row, queue.accountId, 'queued')
+      const answer = result === null ? null : answerOf(result)
       if (answer !== null) {
         waiter.settled(answer)
         return answer.outcome === 'empty' ? 'empty' : 'gone'
@@ -223,8 +232,4 @@ function toRow(request: HoldRequest): HoldRow {
     requestedName: cleanName(request.requestedName),
     endpoint: request.endpoint,
   }
-}
-
-function laneOfHash(keyHashHex: string): number {
-  return Number.parseInt(keyHashHex.slice(0, 8), 16)
 }

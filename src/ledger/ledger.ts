@@ -83,7 +83,13 @@ async function start(given: {
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool } = given
   const open = new Set<string>()
-  const placing = new Placing({ pool: pools.holds, limits, report: options.report, instanceId: () => parts.instanceId })
+  const placing = new Placing({
+    pool: pools.holds,
+    limits,
+    report: options.report,
+    instanceId: () => parts.instanceId,
+    isQueued: accountId => admission.isQueued(accountId),
+  })
   const admission = new Admission(placing, limits)
   const settling = new Settling({
     pool: pools.settles,
@@ -103,11 +109,11 @@ async function start(given: {
     settling,
     open,
     instanceId: given.instanceId,
-    timeline: null,
+    timeline: spool.timeline,
     available: true,
   }
-  await heartbeat(parts)
   const left = spool.load()
+  await heartbeat(parts)
   await settling.replay(left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
   await sweep(parts)
@@ -125,7 +131,15 @@ async function start(given: {
         if (!admitted) open.delete(request.callId)
       }
     },
-    settle: settlement => settling.settle(settlement),
+    async settle(settlement) {
+      try {
+        return await settling.settle(settlement)
+      } catch (error) {
+        // A settlement that makes no sense leaves a hold that nobody owns: the sweep frees it.
+        open.delete(settlement.callId)
+        throw error
+      }
+    },
     wake: accountId => admission.wake(accountId, null),
     get available() {
       return parts.available
@@ -170,22 +184,26 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
 
 /** Keeps the row and the lock of this process; notices a failover, after which recent settlements are sent again. */
 async function heartbeat(parts: Parts): Promise<void> {
-  const { life } = parts.pools
-  parts.spool.tidy()
-  let answer = await beat(life, parts.instanceId)
+  const { options, pools, spool, settling } = parts
+  spool.tidy()
+  let answer = await beat(pools.life, parts.instanceId)
   if (answer === null) {
-    parts.instanceId = await registerInstance(life, parts.options.instanceName)
+    parts.instanceId = await registerInstance(pools.life, options.instanceName)
     report(parts, 'fenced', 'another process declared this one dead; registered again')
-    answer = await beat(life, parts.instanceId)
+    answer = await beat(pools.life, parts.instanceId)
   }
-  const timeline = answer?.timeline ?? parts.timeline
-  const failedOver = parts.timeline !== null && timeline !== parts.timeline
-  parts.timeline = timeline
+  if (answer === null || answer.timeline === parts.timeline) return
+  const failedOver = parts.timeline !== null
+  parts.timeline = answer.timeline
   if (failedOver) {
-    const recent = parts.spool.recent()
-    report(parts, 'spool_replayed', `Postgres failed over; ${recent.size} recent settlements are sent again`)
-    void parts.settling.replay(recent.values())
+    let count = 0
+    for (const settlements of spool.retained()) {
+      await settling.replay(settlements)
+      count += settlements.length
+    }
+    report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
   }
+  spool.timeline = answer.timeline
 }
 
 async function sweep(parts: Parts): Promise<void> {

@@ -6,10 +6,15 @@ import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '.
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
+/** Where a hold comes from: `first` may find that it has to queue, `queued` is at the head of its queue. */
+export type Origin = 'first' | 'queued'
+
 interface Placement {
   readonly row: HoldRow
-  readonly lane: number
-  readonly resolve: (result: HoldResult) => void
+  /** Null while this process has never seen the key. */
+  readonly accountId: number | null
+  readonly origin: Origin
+  readonly resolve: (result: HoldResult | null) => void
   readonly reject: (error: Error) => void
   /** Its time is over and its caller has been told; it may still be under way. */
   expired: boolean
@@ -20,6 +25,8 @@ export interface PlacingOptions {
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
   readonly instanceId: () => string
+  /** True when other calls of this account wait for money: a newcomer must not be tried before them. */
+  readonly isQueued: (accountId: number) => boolean
 }
 
 export class Placing {
@@ -33,19 +40,20 @@ export class Placing {
     this.#lanes = createLanes<Placement>({
       lanes: options.limits.lanes,
       batchMax: options.limits.batchMax,
-      laneOf: placement => placement.lane,
+      laneOf: ({ accountId, row }) => accountId ?? Number.parseInt(row.keyHashHex.slice(0, 8), 16),
       run: batch => this.#run(batch),
     })
   }
 
   /**
-   * One try for the money. `lane` is the account where it is known, so that this process never waits for itself.
+   * One try for the money; null when it has to queue first. The calls of one account go in one lane, so that this
+   * process never waits for itself.
    * Rejects with GatewayError ledger_unavailable when Postgres gave no answer in time; a hold may exist then.
    */
-  place(row: HoldRow, lane: number): Promise<HoldResult> {
+  place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#lanes.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
-    const { promise, resolve, reject } = Promise.withResolvers<HoldResult>()
-    const placement: Placement = { row, lane, resolve, reject, expired: false }
+    const { promise, resolve, reject } = Promise.withResolvers<HoldResult | null>()
+    const placement: Placement = { row, accountId, origin, resolve, reject, expired: false }
     const timer = setTimeout(() => {
       placement.expired = true
       reject(unavailable(this.#lastFault))
@@ -55,7 +63,7 @@ export class Placing {
   }
 
   async #run(taken: Placement[]): Promise<Again<Placement>> {
-    const batch = taken.filter(placement => !placement.expired)
+    const batch = taken.filter(placement => !placement.expired && !this.#queues(placement))
     if (batch.length === 0) return NOTHING_AGAIN
     try {
       const rows = batch.map(placement => placement.row)
@@ -69,6 +77,13 @@ export class Placing {
     } catch (error) {
       return this.#recover(batch, error)
     }
+  }
+
+  #queues(placement: Placement): boolean {
+    const { origin, accountId } = placement
+    if (origin === 'queued' || accountId === null || !this.#options.isQueued(accountId)) return false
+    placement.resolve(null)
+    return true
   }
 
   #recover(batch: Placement[], error: unknown): Again<Placement> {

@@ -170,10 +170,11 @@ export class Settling {
     return again
   }
 
-  /** A refused settlement stays in the spool, and its hold until this process ends. */
+  /** A refused settlement stays in the spool; nobody owns its hold any more, so that the sweep frees it. */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement
     this.#pending.delete(callId)
+    this.#options.onSettled(callId)
     if (call === null) {
       const message = `settlement ${callId} of account ${accountId} was refused; it stays in the spool`
       this.#options.report({ level: 'error', code: 'settlement_refused', message, cause })
@@ -181,7 +182,6 @@ export class Settling {
       return
     }
     this.#options.spool.done(callId)
-    this.#options.onSettled(callId)
     pending.resolve({ outcome: 'settled', ...call })
   }
 

@@ -17,6 +17,7 @@ export function readSettlement(line: string): { done: string } | { done: null; s
   } catch {
     return null
   }
+  if (typeof value !== 'object' || value === null) return null
   if (typeof value.done === 'string') return { done: value.done }
   const { costMicroVnd, openedAt, ...plain } = value
   if (typeof plain.callId !== 'string' || !isUuid(plain.callId)) return null

@@ -3,7 +3,19 @@
  * A process that is killed loses nothing that it wrote. Only metadata is in it.
  */
 
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import { readSettlement, writeSettlement } from './spool-line.ts'
@@ -11,8 +23,13 @@ import type { Settlement } from './types.ts'
 
 type SpoolLimits = Pick<LedgerLimits, 'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax'>
 
+const FLUSH_CHARACTERS = 65_536
+
+/** A finished file whose settlements are all durable. */
+const DONE = '.done.jsonl'
+
 interface Segment {
-  readonly path: string
+  path: string
   readonly number: number
   readonly madeAt: number
   bytes: number
@@ -47,12 +64,14 @@ export class Spool {
   load(): readonly Settlement[] {
     const owed = new Map<string, { settlement: Settlement; segment: Segment }>()
     for (const name of readdirSync(this.#options.folder).sort()) {
-      const number = Number(/^(\d{8})\.jsonl$/.exec(name)?.[1])
-      if (!Number.isSafeInteger(number)) continue
+      const found = /^(\d{8})(\.done)?\.jsonl$/.exec(name)
+      if (found === null) continue
       const path = join(this.#options.folder, name)
       const { size, mtimeMs } = statSync(path)
+      const number = Number(found[1])
       const segment: Segment = { path, number, madeAt: mtimeMs, bytes: size, owed: 0, lastDoneAt: mtimeMs }
       this.#segments.push(segment)
+      if (found[2] !== undefined) continue
       for (const line of this.#lines(path)) {
         if (line.done !== null) owed.delete(line.done)
         else owed.set(line.settlement.callId, { settlement: line.settlement, segment })
@@ -62,40 +81,60 @@ export class Spool {
     return [...owed.values()].map(({ settlement }) => settlement)
   }
 
-  /** Settlements of the retained time, finished or not, by call id; the newest line of a call counts. */
-  recent(): ReadonlyMap<string, Settlement> {
+  /** Every settlement of the retained time, finished or not, file by file: a file is read when it is asked for. */
+  *retained(): Generator<readonly Settlement[]> {
     this.flush()
-    const found = new Map<string, Settlement>()
-    for (const segment of this.#segments) {
-      for (const line of this.#lines(segment.path))
-        if (line.done === null) found.set(line.settlement.callId, line.settlement)
-    }
-    return found
+    for (const segment of [...this.#segments]) yield this.#settlementsIn(segment)
   }
 
   /** Unfinished settlements, read back from the files. */
   owed(): readonly Settlement[] {
-    return [...this.recent().values()].filter(settlement => this.#owedIn.has(settlement.callId))
+    this.flush()
+    const segments = this.#segments.filter(segment => segment.owed > 0)
+    const settlements = segments.flatMap(segment => this.#settlementsIn(segment))
+    return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
-  get owedCount(): number {
-    return this.#owedIn.size
+  /** History line of the database that this spool's finished settlements went to; null when it is new. */
+  get timeline(): string | null {
+    try {
+      return readFileSync(join(this.#options.folder, 'timeline'), 'utf8')
+    } catch {
+      return null
+    }
+  }
+
+  set timeline(timeline: string) {
+    try {
+      writeFileSync(join(this.#options.folder, 'timeline'), timeline, { mode: 0o600 })
+    } catch (cause) {
+      this.#fail('the spool cannot be written', cause)
+    }
   }
 
   /** Written to the file within this turn of the event loop, or at the next flush. */
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
-    this.#write(writeSettlement(settlement))
+    this.#buffer += writeSettlement(settlement)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.flush()
+    })
   }
 
+  /** Goes to the file with the next settlement or the next tidying: without it a successor asks Postgres, no more. */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
     if (segment === undefined) return
     this.#owedIn.delete(callId)
     segment.owed--
     segment.lastDoneAt = Date.now()
-    this.#write(`{"done":"${callId}"}\n`)
+    this.#segment()
+    this.#buffer += `{"done":"${callId}"}\n`
+    if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
   /** Hands everything to the operating system; there is no fsync, a killed process loses nothing. */
@@ -111,14 +150,15 @@ export class Spool {
       this.#broken = false
     } catch (cause) {
       // Settling goes on without the spool: Postgres is the authority. The next line begins a new file.
-      if (!this.#broken)
-        this.#options.report({ level: 'error', code: 'spool_failed', message: 'the spool cannot be written', cause })
-      this.#broken = true
+      this.#fail('the spool cannot be written', cause)
       this.#retire()
     }
   }
 
-  /** Drops files whose settlements are durable and older than the retention; starts a new file when this one is old. */
+  /**
+   * Starts a new file when this one is old, marks files whose settlements are all durable, so that the next start need
+   * not read them, and drops those that are older than the retention.
+   */
   tidy(now: number = Date.now()): void {
     const { spoolSegmentMs, spoolRetentionMs, spoolBytesMax } = this.#options.limits
     this.flush()
@@ -126,16 +166,40 @@ export class Spool {
     let bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0)
     for (const segment of [...this.#segments]) {
       if (segment === this.#current || segment.owed > 0) continue
-      if (now - segment.lastDoneAt < spoolRetentionMs && bytes <= spoolBytesMax) continue
-      rmSync(segment.path, { force: true })
-      this.#segments.splice(this.#segments.indexOf(segment), 1)
-      bytes -= segment.bytes
+      if (now - segment.lastDoneAt < spoolRetentionMs && bytes <= spoolBytesMax) this.#markDone(segment)
+      else {
+        rmSync(segment.path, { force: true })
+        this.#segments.splice(this.#segments.indexOf(segment), 1)
+        bytes -= segment.bytes
+      }
     }
   }
 
   close(): void {
     this.flush()
     this.#retire()
+  }
+
+  #markDone(segment: Segment): void {
+    if (segment.path.endsWith(DONE)) return
+    const path = segment.path.replace(/\.jsonl$/, DONE)
+    try {
+      renameSync(segment.path, path)
+      segment.path = path
+    } catch (cause) {
+      if (existsSync(segment.path)) this.#fail('the spool cannot be tidied', cause)
+    }
+  }
+
+  #fail(message: string, cause: unknown): void {
+    if (!this.#broken) this.#options.report({ level: 'error', code: 'spool_failed', message, cause })
+    this.#broken = true
+  }
+
+  #settlementsIn(segment: Segment): Settlement[] {
+    const settlements: Settlement[] = []
+    for (const line of this.#lines(segment.path)) if (line.done === null) settlements.push(line.settlement)
+    return settlements
   }
 
   #owe(callId: string, segment: Segment): void {
@@ -161,17 +225,6 @@ export class Spool {
     if (this.#file !== null) closeSync(this.#file)
     this.#file = null
     this.#current = null
-  }
-
-  #write(line: string): void {
-    this.#segment()
-    this.#buffer += line
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.flush()
-    })
   }
 
   /** A line that was cut by a crash is left out; it was never acknowledged. */

@@ -189,19 +189,11 @@ export function editJson(text: string, edits: readonly BodyEdit[]): string {
 
 /** Keeps, of members written twice, only the last: what is read here and what an upstream reads must be the same. */
 export function withoutDuplicates(text: string, members: readonly Member[]): string {
-  const seen = new Set<string>()
-  for (let index = members.length - 1; index >= 0; index--) {
-    const key = (members[index] as Member).key
-    if (seen.has(key)) text = applySplice(text, removalOf(members, index))
-    else seen.add(key)
-  }
-  return text
+  const last = new Map(members.map(member => [member.key, member]))
+  const kept = members.filter(member => last.get(member.key) === member)
+  return `{${kept.map(member => text.slice(member.keyStart, member.valueEnd)).join(',')}}`
 }
 
 export function hasDuplicates(members: readonly Member[]): boolean {
-  for (let index = 1; index < members.length; index++) {
-    const key = members[index]?.key
-    for (let earlier = 0; earlier < index; earlier++) if (members[earlier]?.key === key) return true
-  }
-  return false
+  return new Set(members.map(member => member.key)).size < members.length
 }

@@ -3,7 +3,7 @@
  * waits when there is little to do.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 export interface LanesOptions<Item> {
   /** Batches under way at the same time. */
@@ -44,6 +44,8 @@ export function createLanes<Item>(options: LanesOptions<Item>): Lanes<Item> {
         lane.queue.unshift(...again.items)
         await sleep(again.pauseMs)
       }
+      // Whoever got an answer acts on it before the next batch leaves.
+      if (lane.queue.length > 0) await turn()
     }
     lane.busy = false
     if (size > 0) return

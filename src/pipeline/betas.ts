@@ -1,6 +1,4 @@
-/** The beta flags of the messages format, as a header. */
-
-import type { HeaderMap } from './call.ts'
+/** The beta flags of the messages format, as the client's header lists them. */
 
 const BETA_HEADER = 'anthropic-beta'
 /** Flags that are read of one header. */
@@ -13,8 +11,4 @@ export function readBetas(header: (name: string) => string | undefined): string[
     .split(',', BETAS_MAX)
     .map(beta => beta.trim())
     .filter(beta => /^[\x21-\x7e]+$/.test(beta))
-}
-
-export function betaHeaders(betas: readonly string[]): HeaderMap {
-  return betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(',') }
 }

@@ -20,13 +20,13 @@ function encodeName(name: string): string {
 }
 
 /** Headers that are known before the reply: also those of a streamed call. */
-export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution): HeaderMap {
+export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution, at: Date): HeaderMap {
   const unit = entry.price.per === 'mtok' ? 'mtok' : 'request'
   return {
     [`x-${service}-model`]: entry.id,
     ...(mappedFrom === null ? {} : { [`x-${service}-model-mapped-from`]: encodeName(mappedFrom) }),
     [`x-${service}-price-vnd-per-${unit}`]: item.priceText,
-    ...item.deprecationHeaders,
+    ...(item.deprecatedFromMs <= at.getTime() ? item.deprecationHeaders : {}),
   }
 }
 

@@ -1,16 +1,20 @@
-/** Sends a call to one of its targets; whatever is not a usable 2xx reply becomes the error that the client may see. */
+/** Sends a call to its targets until one gives a good reply. Nothing is told to the client before, and the price is the entry's. */
 
-import { GatewayError } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
+import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import { upstreamHeaders } from '../upstream/headers.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
-import { send, type UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
+import { type Candidate, Candidates } from './candidates.ts'
+import { Verdict } from './verdict.ts'
 
 /** Largest error body that is read, in bytes. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
+/** Less time than this is not worth another try, in ms. */
+const TRY_MS_MIN = 1_000
 
 /** A call's body for one target. What else a stage needs to know of it later may stand beside these. */
 export interface PreparedBody {
@@ -21,6 +25,8 @@ export interface PreparedBody {
   readonly contentType?: string
   /** What may come back; absent: JSON, or an event stream for a streamed call. */
   readonly accept?: string
+  /** Beta flags that the target takes; the upstream's facts say how they are sent. */
+  readonly betas?: readonly string[]
 }
 
 /** One try of a call at one target. */
@@ -34,7 +40,7 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** Where the call may go: the entry's list. */
   readonly targets: readonly UpstreamTarget[]
   /** The body for one target, made when the target's turn comes. A GatewayError of it ends the call. */
-  readonly prepare: (target: UpstreamTarget) => Prepared
+  readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
   /**
    * Reads as much of a 2xx reply as shows that it is a good one, before the client is told anything. A GatewayError of it
    * that blames the upstream (`upstream_…`) sends the call to the next target.
@@ -62,44 +68,74 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   call: Call,
   plan: DispatchPlan<Prepared, Received>,
 ): Promise<Dispatched<Prepared, Received>> {
-  const target = plan.targets[0]
-  if (target === undefined) throw new GatewayError('internal', { cause: 'the entry has no upstream' })
-  const prepared = plan.prepare(target)
-  const upstream = services.upstreams.find(target.via)
-  if (upstream === null)
-    throw new GatewayError('upstream_misconfigured', { cause: `no credentials for the upstream ${target.via}` })
-  const attempt = { target, prepared, upstream }
-  const reply = await sendTo(call, attempt, plan)
-  return { ...attempt, received: await plan.receive(reply, attempt) }
+  const candidates = new Candidates(plan.targets, call.caller.keyId, services.upstreams)
+  const { upstreamTriesMax } = services.limits
+  let candidate = candidates.next()
+  let worst: GatewayError | null = null
+  for (let tries = 1; candidate !== null; tries++) {
+    // A body that cannot be made ends the call: the next target would change what it means.
+    const prepared = await plan.prepare(candidate.target)
+    const attempt = { target: candidate.target, prepared, upstream: candidate.upstream }
+    const verdict = new Verdict(candidate)
+    try {
+      const reply = await tryOne(services, call, { plan, candidate, attempt, verdict })
+      const received = await plan.receive(reply, attempt)
+      verdict.succeed()
+      return { ...attempt, received }
+    } catch (cause) {
+      const error = gatewayErrorFor(cause)
+      verdict.fail(error)
+      if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
+      const { message, level } = loudness(error)
+      const reason = error.details.cause instanceof Error ? error.details.cause.message : error.details.cause
+      services.log[level](
+        { requestId: call.requestId, credential: candidate.credential.label, code: error.code, cause: reason },
+        message,
+      )
+      worst = worse(worst, error)
+      if (verdict.isBroken) candidates.broken(candidate.upstream)
+      if (tries >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
+      candidate = candidates.next() ?? (verdict.isConnectionLost ? candidates.again() : null)
+    }
+  }
+  throw worst ?? shortageError(candidates, plan.targets)
 }
 
-async function sendTo<Prepared extends PreparedBody, Received>(
+interface Trying<Prepared extends PreparedBody, Received> {
+  readonly plan: DispatchPlan<Prepared, Received>
+  readonly candidate: Candidate
+  readonly attempt: Attempt<Prepared>
+  readonly verdict: Verdict
+}
+
+/** Resolves with a 2xx reply whose body has not been read. */
+async function tryOne<Prepared extends PreparedBody, Received>(
+  services: Services,
   call: Call,
-  { target, prepared, upstream }: Attempt<Prepared>,
-  plan: DispatchPlan<Prepared, Received>,
+  { plan, candidate, attempt, verdict }: Trying<Prepared, Received>,
 ): Promise<UpstreamReply> {
-  const path = upstream.path(upstreamEndpoint(call.endpoint, target))
-  if (path === null) throw new GatewayError('upstream_misconfigured', { cause: `${target.via} lacks the path` })
-  const headers = upstreamHeaders({
+  const { target, prepared, upstream } = attempt
+  const reply = await callUpstream(
     upstream,
-    callerId: call.caller.keyId,
-    streamed: plan.streamed,
-    contentType: prepared.contentType,
-    accept: prepared.accept,
-    clientHeader: call.header,
-  })
-  const reply = await send({
-    dispatcher: upstream.pool,
-    path,
-    headers: { ...headers, ...prepared.headers },
-    body: prepared.body,
-    firstByteTimeoutMs: upstream.facts.firstByteTimeoutMs,
-    idleTimeoutMs: upstream.facts.idleTimeoutMs,
-    totalTimeoutMs: upstream.facts.totalTimeoutMs,
-    signal: plan.signal,
-  }).catch((error: unknown) => {
-    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
-  })
+    candidate.credential,
+    {
+      endpoint: upstreamEndpoint(call.endpoint, target),
+      model: target.model,
+      body: prepared.body,
+      headers: prepared.headers ?? {},
+      contentType: prepared.contentType ?? null,
+      accept: prepared.accept ?? null,
+      streamed: plan.streamed,
+      betas: prepared.betas ?? [],
+      clientHeader: call.header,
+    },
+    {
+      totalTimeoutMs: timeLeftMs(services, call, candidate),
+      frameBytesMax: services.limits.eventBytesMax,
+      signal: plan.signal,
+      onClose: verdict.closed,
+    },
+  )
   if (reply.status >= 200 && reply.status < 300) return reply
   const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   throw gatewayErrorOf(
@@ -111,4 +147,56 @@ async function sendTo<Prepared extends PreparedBody, Received>(
       secrets: upstream.credentials.secrets,
     }),
   )
+}
+
+/** The upstream's limit holds for the whole call, whatever was tried before. */
+function timeLeftMs(services: Services, call: Call, { upstream }: Candidate): number {
+  return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
+}
+
+function gatewayErrorFor(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  if (cause instanceof EndpointMissingError) return new GatewayError('upstream_misconfigured', { cause })
+  if (cause instanceof UpstreamFault) return new GatewayError('upstream_failed', { cause })
+  return new GatewayError('internal', { cause })
+}
+
+/** How much a client learns from an error, least first: of several tries it is told the most telling one. */
+const TELLING: readonly ErrorCode[] = [
+  'upstream_misconfigured',
+  'upstream_failed',
+  'upstream_overloaded',
+  'upstream_rate_limited',
+]
+
+/** What the upstream, and not the client, has to answer for. A reply that is too large will be so elsewhere too. */
+function isWorthAnotherTry(error: GatewayError): boolean {
+  const { cause } = error.details
+  if (cause instanceof UpstreamFault && (cause.kind === 'aborted' || cause.kind === 'oversized')) return false
+  return TELLING.includes(error.code)
+}
+
+function worse(known: GatewayError | null, error: GatewayError): GatewayError {
+  if (known === null || TELLING.indexOf(error.code) > TELLING.indexOf(known.code)) return error
+  if (known.code !== error.code) return known
+  const [before, now] = [known.details.retryAfterSeconds, error.details.retryAfterSeconds]
+  return now !== undefined && (before === undefined || now < before) ? error : known
+}
+
+function loudness(error: GatewayError): { level: 'warn' | 'error'; message: string } {
+  return error.code === 'upstream_misconfigured'
+    ? { level: 'error', message: 'an upstream refuses its credential, or what the catalogue says of it: see to it' }
+    : { level: 'warn', message: 'an upstream failed; the call goes on elsewhere if it can' }
+}
+
+function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[]): GatewayError {
+  const { reachable, limitedMs, full } = candidates.shortage
+  if (limitedMs !== null) {
+    const retryAfterSeconds = Math.max(1, Math.ceil(limitedMs / 1000))
+    return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'every credential is limited' })
+  }
+  if (full) return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause: 'every upstream is full' })
+  const names = targets.map(target => target.via).join(', ')
+  const cause = reachable ? `nothing can be tried at ${names}` : `no credentials for the upstream ${names}`
+  return new GatewayError('upstream_misconfigured', { cause })
 }

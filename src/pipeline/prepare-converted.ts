@@ -11,8 +11,8 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
-import { betaHeaders, readBetas } from './betas.ts'
-import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import { readBetas } from './betas.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
 
 export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
@@ -30,7 +30,7 @@ export function prepareConverted(preparation: Preparation, translator: Translato
   applyRules(upstreamBody, target.rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
   return {
     body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
-    headers: betaHeaders(translation.upstreamBetas),
+    betas: translation.upstreamBetas,
     readReply(bytes): ReadReply {
       const json = parseJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })

@@ -14,8 +14,8 @@ import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
 import { planSameFormat, type SameFormatPlan } from '../translate/same-format.ts'
-import { betaHeaders, readBetas } from './betas.ts'
-import type { Preparation, PreparedCall, ReadReply } from './prepare.ts'
+import { readBetas } from './betas.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
 
 function bodyEdits({ body, target }: Preparation, plan: SameFormatPlan): BodyEdit[] {
@@ -44,7 +44,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const usageFacts: UsageFacts = target.dialect
   return {
     body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation, plan)), preparation), 'latin1'),
-    headers: betaHeaders(betas),
+    betas,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)

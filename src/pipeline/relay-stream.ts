@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger } from './pinger.ts'
 
@@ -34,19 +34,14 @@ export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   })
 }
 
-/** Throws GatewayError `upstream_failed` for a whole reply to a streamed call. */
-export function refuseUnlessEventStream(upstream: UpstreamReply): void {
-  if (upstream.header('content-type').includes('text/event-stream')) return
-  upstream.abort()
-  throw new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
-}
-
 class RelayRun {
   readonly #relay: StreamRelay
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #reader: SseReader
   #ended = false
+  /** The client takes nothing at the moment. */
+  #stalled = false
   #stopPinging = () => {}
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -59,6 +54,7 @@ class RelayRun {
   run(): void {
     const { upstream, client } = this.#relay
     client.onDrain(() => {
+      this.#stalled = false
       if (!this.#ended) upstream.resume()
     })
     if (client.gone.aborted) {
@@ -102,7 +98,9 @@ class RelayRun {
       this.#stopPinging = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
     }
     pinger.touch(this.#stopPinging)
-    if (!client.write(text, stream.encoding)) upstream.pause()
+    if (client.write(text, stream.encoding)) return
+    this.#stalled = true
+    upstream.pause()
   }
 
   /** Everything came. What ends the reply is made first, because a reply that did not end well must not be charged. */
@@ -135,6 +133,10 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
+    if (this.#stalled && error instanceof UpstreamFault && error.kind === 'timeout') {
+      this.#dropReader()
+      return
+    }
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
@@ -142,8 +144,19 @@ class RelayRun {
     )
   }
 
+  /** The time ran out because the client did not read: it pays for what it was sent. */
+  #dropReader(): void {
+    const { settle, client } = this.#relay
+    settle('abandoned').then(() => {
+      client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))
+      this.#resolve('abandoned')
+    }, this.#reject)
+  }
+
   #close(): void {
     this.#ended = true
+    // What may still come is read and thrown away, so that the connection can be used again.
+    this.#relay.upstream.resume()
     this.#stopPinging()
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }

@@ -41,6 +41,15 @@ async function fail({ services, call, client, account, headers }: CallScope, cau
     const reason = error.details.cause instanceof Error ? error.details.cause.stack : error.details.cause
     services.log.error({ requestId: call.requestId, code: error.code, cause: reason }, 'call failed')
   }
-  await account.release(status)
-  client.fail(error, headers)
+  try {
+    await account.release(status)
+  } catch (fault) {
+    services.log.error(
+      { requestId: call.requestId, cause: fault instanceof Error ? fault.stack : fault },
+      'settlement failed',
+    )
+    await account.abandon()
+  } finally {
+    client.fail(error, headers)
+  }
 }

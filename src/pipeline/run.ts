@@ -1,21 +1,25 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
-import { GatewayError } from '../errors.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
-import { UpstreamFault } from '../upstream/fault.ts'
-import type { UpstreamReply } from '../upstream/send.ts'
+import type { ChatFormat } from '../translate/translator.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
-import { costHeaders, modelHeaders } from './billing-headers.ts'
+import { costHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { dispatch } from './dispatch.ts'
+import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
-import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import { holdFirstEvent } from './first-event.ts'
+import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
-import { type ChatFormat, type PreparedCall, prepare } from './prepare.ts'
+import { prepare } from './prepare.ts'
+import type { PreparedCall } from './prepared-call.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
-import { refuseUnlessEventStream, relayStream, type StreamEnd } from './relay-stream.ts'
-import { type Resolution, resolve } from './resolve.ts'
+import { readWholeReply } from './relay-reply.ts'
+import { relayStream } from './relay-stream.ts'
+import { asStream } from './replay.ts'
+import type { Resolution } from './resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { resultOf, usedBy } from './stream-result.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -41,9 +45,7 @@ export function runChatCall(
   return runAccounted(services, call, client, async scope => {
     const body = readChatBody(raw)
     scope.account.requested(body.requestedName, body.streamed)
-    const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
-    scope.account.resolved(resolution)
-    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution))
+    const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry, mappedFrom } = resolution
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
@@ -57,19 +59,18 @@ export function runChatCall(
 async function send<Received>(
   open: OpenCall,
   signal: AbortSignal,
-  receive: (reply: UpstreamReply, prepared: PreparedCall) => Promise<Received>,
+  receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>,
 ): Promise<Received> {
-  const { services, call, body, resolution, format, headers, inputTokensEstimate } = open
+  const { services, call, body, resolution, format, inputTokensEstimate } = open
   const { entry } = resolution
-  const simulated = `x-${services.catalogue.settings.service}-simulated`
   const dispatched = await dispatch(services, call, {
     targets: entry.upstreams,
-    prepare(target): PreparedCall {
-      if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
-      else delete headers[simulated]
-      return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
+    async prepare(target): Promise<PreparedCall> {
+      markSimulated(open, target)
+      const inlined = await withInlineImages(services, { body, target, format, signal: open.client.gone })
+      return prepare({ body: inlined, entry, target, format, header: call.header, inputTokensEstimate })
     },
-    receive: (reply, attempt) => receive(reply, attempt.prepared),
+    receive,
     streamed: body.streamed,
     signal,
   })
@@ -80,23 +81,22 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const { services, client, account, headers } = open
   // The client may leave: a non-streamed call is finished and billed all the same.
   const signal = new AbortController().signal
-  const reply = await send(open, signal, async (upstream, prepared) => {
-    const bytes = await upstream.readBody(services.limits.replyBytesMax).catch((error: unknown) => {
-      throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
-    })
-    return prepared.readReply(bytes)
-  })
-  const used = reply.usage ? meteredTokens(reply.usage) : estimated(open, reply.countOutputTokens())
+  const { replyBytesMax } = services.limits
+  const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
+  const used = usedBy(reply.usage, open.inputTokensEstimate, () => reply.countOutputTokens())
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format } = open
-  const { upstream, stream } = await send(open, client.gone, async (reply, prepared) => {
-    refuseUnlessEventStream(reply)
-    return { upstream: reply, stream: prepared.openStream() }
+  const { services, client, account, headers, format, inputTokensEstimate } = open
+  const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
+  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
+    const events = await asStream(reply, target, replyBytesMax)
+    const { secrets } = reached.credentials
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
+    return { upstream: events, stream: prepared.openStream() }
   })
   await relayStream({
     upstream,
@@ -106,25 +106,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PINGS[format],
-    settle: end => account.close(resultOf(open, stream, end)),
+    settle: end => account.close(resultOf({ stream, end, started: client.started, inputTokensEstimate })),
   })
-}
-
-function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd) {
-  const { client } = open
-  if (end === 'abandoned' && !client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const status = end === 'complete' ? 200 : CLIENT_GONE
-  if (stream.usage !== null && stream.usageFinal) {
-    return { used: meteredTokens(stream.usage), charged: true, status }
-  }
-  const counted = estimated(open, stream.countOutputTokens())
-  const used =
-    stream.usage === null
-      ? counted
-      : { ...meteredTokens(stream.usage), outputTokens: counted.outputTokens, estimated: true }
-  return { used, charged: true, status }
-}
-
-function estimated(open: OpenCall, outputTokens: number): Metered {
-  return { ...NOTHING_USED, inputTokens: open.inputTokensEstimate, outputTokens, estimated: true }
 }

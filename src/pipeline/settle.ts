@@ -53,9 +53,18 @@ export class CallAccount {
     this.#resolution = resolution
   }
 
-  /** Settles the call; a second call returns the first one's answer. Resolves when the charge is durable or spooled. */
+  /**
+   * Settles the call; a second call returns the first one's answer. Resolves when the charge is durable or spooled;
+   * rejects for figures that cannot be.
+   */
   close(result: CallResult): Promise<SettleAnswer> {
     this.#closing ??= this.#settle(result)
+    return this.#closing
+  }
+
+  /** Ends an account whose settlement could not be made as asked: uncharged, so that no hold stays. */
+  abandon(): Promise<SettleAnswer> {
+    this.#closing = this.#settle({ used: NOTHING_USED, charged: false, status: 500 })
     return this.#closing
   }
 
@@ -64,7 +73,7 @@ export class CallAccount {
     return this.close({ used: NOTHING_USED, charged: false, status })
   }
 
-  #settle(result: CallResult): Promise<SettleAnswer> {
+  async #settle(result: CallResult): Promise<SettleAnswer> {
     const entry = this.#resolution?.entry
     const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
     this.#cost = entry && result.charged ? costOf(entry, result.used) : ZERO_MICRO_VND

@@ -32,7 +32,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   throw new ProviderError(
     404,
     'invalid_request_error',
-    `This is not a ${kind} model and thus not supported on this endpoint.`,
+    `This is not ${kind === 'image' ? 'an' : 'a'} ${kind} model and thus not supported on this endpoint.`,
     {
       param: 'model',
     },

@@ -37,6 +37,7 @@ export class Exchange {
   readonly requestId = newId('req_')
   /** Aborted as soon as the client has gone away. */
   readonly signal: AbortSignal
+  #body: Promise<Buffer> | null = null
 
   constructor(request: IncomingMessage, response: ServerResponse, options: { pace: Pace; limits: SandboxLimits }) {
     this.request = request
@@ -56,8 +57,13 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : (value ?? '')
   }
 
-  /** Throws BodyTooLargeError. */
+  /** Read once, whoever asks. Throws BodyTooLargeError. */
   body(): Promise<Buffer> {
+    this.#body ??= this.#readBody()
+    return this.#body
+  }
+
+  #readBody(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
       let bytes = 0

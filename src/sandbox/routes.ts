@@ -1,16 +1,12 @@
-/** Which path of an upstream is answered by what. */
+/** Which path of an upstream is answered by what. What answers is loaded when it is first called, not at the start. */
 
-import { bedrockFormat } from './bedrock/format.ts'
-import { chatErrors, chatFormat } from './chat/format.ts'
+import { bedrockErrors } from './bedrock/errors.ts'
+import { chatErrors } from './chat/errors.ts'
 import type { ModelLookup } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import type { ErrorFormat, WireFormat } from './format.ts'
-import { answerImages } from './images/endpoint.ts'
-import { messagesFormat } from './messages/format.ts'
+import { messagesErrors } from './messages/errors.ts'
 import { invalid } from './model.ts'
-import { createResponsesFormat } from './responses/format.ts'
-import { answerSpeech } from './speech/endpoint.ts'
-import { answerText } from './text-endpoint.ts'
 
 /** What an endpoint may know of the upstream that it stands in for. */
 export interface UpstreamView {
@@ -28,24 +24,51 @@ export interface Route {
 
 /** Each sandbox has its own, because the responses format remembers. */
 export function createRoutes(): Route[] {
+  let responses: WireFormat | null = null
   return [
-    textRoute(/\/messages$/, messagesFormat),
-    textRoute(/\/chat\/completions$/, chatFormat),
-    textRoute(/\/responses$/, createResponsesFormat()),
-    {
-      method: 'POST',
-      path: /\/model\/([^/]+)\/invoke(-with-response-stream)?$/,
-      errors: bedrockFormat,
-      answer: (exchange, { lookUp }, match) => {
-        const fromPath = { model: decoded(match[1]!), stream: match[2] !== undefined }
-        return answerText(exchange, bedrockFormat, { lookUp, fromPath })
-      },
-    },
-    apiRoute(/\/images\/generations$/, (exchange, { lookUp }) => answerImages(exchange, false, lookUp)),
-    apiRoute(/\/images\/edits$/, (exchange, { lookUp }) => answerImages(exchange, true, lookUp)),
-    apiRoute(/\/audio\/speech$/, (exchange, { lookUp }) => answerSpeech(exchange, lookUp)),
+    textRoute(/\/messages$/, messagesErrors, async () => (await import('./messages/format.ts')).messagesFormat),
+    textRoute(/\/chat\/completions$/, chatErrors, async () => (await import('./chat/format.ts')).chatFormat),
+    textRoute(/\/responses$/, chatErrors, async () => {
+      const { createResponsesFormat } = await import('./responses/format.ts')
+      responses ??= createResponsesFormat()
+      return responses
+    }),
+    textRoute(
+      /\/model\/([^/]+)\/invoke(-with-response-stream)?$/,
+      bedrockErrors,
+      async () => (await import('./bedrock/format.ts')).bedrockFormat,
+    ),
+    apiRoute(/\/images\/(generations|edits)$/, async (exchange, { lookUp }, match) => {
+      const { answerImages } = await import('./images/endpoint.ts')
+      await answerImages(exchange, match[1] === 'edits', lookUp)
+    }),
+    apiRoute(/\/audio\/speech$/, async (exchange, { lookUp }) => {
+      const { answerSpeech } = await import('./speech/endpoint.ts')
+      await answerSpeech(exchange, lookUp)
+    }),
     { method: 'GET', path: /\/models$/, errors: chatErrors, answer: answerModels },
   ]
+}
+
+function apiRoute(path: RegExp, answer: Route['answer']): Route {
+  return { method: 'POST', path, errors: chatErrors, answer }
+}
+
+/** A path with groups carries the model and whether to stream, instead of the body. */
+function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFormat>): Route {
+  return {
+    method: 'POST',
+    path,
+    errors,
+    async answer(exchange, { lookUp }, match) {
+      const [format, { answerText }] = await Promise.all([load(), import('./text-endpoint.ts')])
+      const isVersioned = Object.keys(exchange.request.headers).some(name => /^[a-z]+-version$/.test(name))
+      if (format.needsVersionHeader && !isVersioned) throw invalid('<vendor>-version: header is required')
+      const [, model, suffix] = match
+      const fromPath = model === undefined ? {} : { model: decoded(model), stream: suffix !== undefined }
+      await answerText(exchange, format, { lookUp, fromPath })
+    },
+  }
 }
 
 /** A name that is not well encoded stays as it is, and is then unknown. */
@@ -54,23 +77,6 @@ function decoded(name: string): string {
     return decodeURIComponent(name)
   } catch {
     return name
-  }
-}
-
-function apiRoute(path: RegExp, answer: Route['answer']): Route {
-  return { method: 'POST', path, errors: chatErrors, answer }
-}
-
-function textRoute(path: RegExp, format: WireFormat): Route {
-  return {
-    method: 'POST',
-    path,
-    errors: format,
-    async answer(exchange, { lookUp }) {
-      const isVersioned = Object.keys(exchange.request.headers).some(name => /^[a-z]+-version$/.test(name))
-      if (format.needsVersionHeader && !isVersioned) throw invalid('<vendor>-version: header is required')
-      await answerText(exchange, format, { lookUp })
-    },
   }
 }
 

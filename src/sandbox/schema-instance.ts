@@ -27,7 +27,7 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
   const option = listOf(schema.anyOf ?? schema.oneOf)
   if (option.length > 0)
     return build(
-      mergeSchemas(without(schema, ['anyOf', 'oneOf']), pickOption(option, depth, walk), walk),
+      mergeSchemas(without(schema, ['anyOf', 'oneOf']), pickOption(option, depth, walk)),
       name,
       depth + 1,
       walk,
@@ -52,32 +52,32 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
 /** Resolves `$ref` and merges `allOf` into one schema object. */
 function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
   walk.nodesLeft -= 1
-  if (walk.nodesLeft < 0) return without(schema, ['$ref', 'allOf'])
+  if (walk.nodesLeft < 0 || hops >= LIMITS.depth) return without(schema, ['$ref', 'allOf'])
   let flat = schema
-  if (typeof schema.$ref === 'string' && hops < LIMITS.depth) {
+  if (typeof schema.$ref === 'string') {
     const target = resolve(walk.root, schema.$ref)
     const rest = without(schema, ['$ref'])
-    flat = isObject(target) ? mergeSchemas(rest, flatten(target, walk, hops + 1), walk) : rest
+    flat = isObject(target) ? mergeSchemas(rest, flatten(target, walk, hops + 1)) : rest
   }
-  if (Array.isArray(flat.allOf) && hops < LIMITS.depth) {
+  if (Array.isArray(flat.allOf)) {
     let merged = without(flat, ['allOf'])
-    for (const part of flat.allOf)
-      if (isObject(part)) merged = mergeSchemas(merged, flatten(part, walk, hops + 1), walk)
+    for (const part of flat.allOf) if (isObject(part)) merged = mergeSchemas(merged, flatten(part, walk, hops + 1))
     flat = merged
   }
   return flat
 }
 
-function mergeSchemas(left: JsonObject, rightRaw: Json | undefined, walk: Walk): JsonObject {
-  if (!isObject(rightRaw)) return left
-  const right = flatten(rightRaw, walk, 1)
+/** Both are flat. */
+function mergeSchemas(left: JsonObject, right: Json | undefined): JsonObject {
+  if (!isObject(right)) return left
   const merged: JsonObject = { ...left, ...right }
   if (isObject(left.properties) && isObject(right.properties)) {
-    merged.properties = { ...left.properties }
+    const properties = new Map(Object.entries(left.properties))
     for (const [key, value] of Object.entries(right.properties)) {
-      const own = Object.hasOwn(left.properties, key) ? left.properties[key] : undefined
-      merged.properties[key] = isObject(own) && isObject(value) ? { allOf: [own, value] } : value
+      const own = properties.get(key)
+      properties.set(key, isObject(own) && isObject(value) ? { allOf: [own, value] } : value)
     }
+    merged.properties = Object.fromEntries(properties)
   }
   if (Array.isArray(left.required) && Array.isArray(right.required)) {
     merged.required = [...new Set([...left.required, ...right.required])]

@@ -2,7 +2,8 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chatErrors } from './chat/format.ts'
+import { checkSignature, isSigned } from './bedrock/signature.ts'
+import { chatErrors } from './chat/errors.ts'
 import { BodyTooLargeError, Exchange, type Pace, type SandboxLimits } from './exchange.ts'
 import type { ErrorFormat } from './format.ts'
 import { helpText } from './help.ts'
@@ -78,6 +79,7 @@ async function handle(exchange: Exchange, table: readonly Route[], options: Sand
     if (exchange.request.method !== route.method)
       throw new ProviderError(405, 'invalid_request_error', 'Method Not Allowed')
     if (!hasCredentials(exchange)) throw errors.fault('401')
+    if (isSigned(exchange)) await checkSignature(exchange)
     const upstream = {
       lookUp: (model: string) => options.modelFacts(upstreamId, model),
       modelNames: options.modelNames?.(upstreamId) ?? [],
@@ -88,7 +90,7 @@ async function handle(exchange: Exchange, table: readonly Route[], options: Sand
   }
 }
 
-/** Any value will do; that one is sent at all is what a gateway must get right. */
+/** Any key will do; that one is sent at all is what a gateway must get right. Signatures are checked. */
 function hasCredentials(exchange: Exchange): boolean {
   return ['x-api-key', 'authorization', 'api-key'].some(name => exchange.header(name).replace(/^Bearer\s*/, '') !== '')
 }

@@ -11,14 +11,14 @@ import { EVENT_STREAM, sendStream } from './stream.ts'
 
 export interface TextOptions {
   readonly lookUp: ModelLookup
-  /** What a wire carries in the path instead of the body: model, streamed or not. */
-  readonly fromPath?: JsonObject
+  /** What a wire carries in the path instead of the body: model, streamed or not; else empty. */
+  readonly fromPath: JsonObject
 }
 
 /** Throws ProviderError for every refusal. */
 export async function answerText(exchange: Exchange, format: WireFormat, options: TextOptions): Promise<void> {
   const sent = parseBody(await exchange.body(), format)
-  for (const field of Object.keys(options.fromPath ?? {})) {
+  for (const field of Object.keys(options.fromPath)) {
     if (Object.hasOwn(sent, field))
       throw invalid(`Malformed input request: #: extraneous key [${field}] is not permitted`)
   }

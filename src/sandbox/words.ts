@@ -99,13 +99,16 @@ export function withoutWords(text: string): string {
   return text.replaceAll(IN_TEXT, '')
 }
 
-/** Reads `sandbox:word` and `sandbox:word=value`. Throws UnknownWordError with the known words in its message. */
+/** Reads `sandbox:word` and `sandbox:word=value`. Throws UnknownWordError for a word that is nearly a known one. */
 export function readWords(text: string): FoundWords {
   const found = new Map<Word, string>()
   for (const match of text.matchAll(IN_TEXT)) {
     const row: WordRow | undefined = WORDS.find(candidate => candidate.word === match[1])
     const value = match[2] ?? ''
-    if (row === undefined) throw new UnknownWordError(`sandbox:${match[1]} is not a known word; ${knownWords()}`)
+    if (row === undefined) {
+      if (isMisspelt(match[1]!)) throw new UnknownWordError(`sandbox:${match[1]} is not a known word; ${knownWords()}`)
+      continue
+    }
     if (!fits(row, value)) {
       throw new UnknownWordError(`${match[0]} has a wrong value; sandbox:${row.word} takes ${row.value ?? 'no value'}`)
     }
@@ -133,6 +136,24 @@ function fits(row: WordRow, value: string): boolean {
   const optional = row.value === null || row.value.startsWith('nothing')
   if (value === '') return optional
   return row.pattern?.test(value) ?? false
+}
+
+/** One or two letters away from a known word; anything else is text of the prompt. */
+function isMisspelt(word: string): boolean {
+  return WORDS.some(row => row.word.length > 3 && editDistance(word, row.word) <= 2)
+}
+
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (const [row, letter] of [...left.slice(0, 40)].entries()) {
+    const current = [row + 1]
+    for (let column = 0; column < right.length; column += 1) {
+      const swap = previous[column]! + (letter === right[column] ? 0 : 1)
+      current.push(Math.min(swap, previous[column + 1]! + 1, current[column]! + 1))
+    }
+    previous = current
+  }
+  return previous[right.length]!
 }
 
 function knownWords(): string {

@@ -1,11 +1,87 @@
 /** The credentials of one upstream: a pool, so that an operator can spread calls over several keys. */
 
 import { inspect } from 'node:util'
+import { Health, type HealthPolicy, type HealthState } from './health.ts'
 
-export interface Credential {
+/** What is sent as it is. */
+export interface KeySecret {
+  readonly kind: 'key'
   readonly secret: string
+}
+
+/** What requests are signed with. */
+export interface AwsSecret {
+  readonly kind: 'aws'
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken: string | null
+}
+
+export type Secret = KeySecret | AwsSecret
+
+/** What requests to the sandbox are signed with; it accepts no other access key. */
+export const SANDBOX_AWS_SECRET: AwsSecret = {
+  kind: 'aws',
+  accessKeyId: 'SANDBOX',
+  secretAccessKey: 'sandbox',
+  sessionToken: null,
+}
+
+/** One credential, how it is called in logs, and how it fares. */
+export class Credential {
+  readonly secret: Secret
   /** Names the credential in logs; holds no part of the secret. */
   readonly label: string
+  /** Put aside when the provider refuses the credential itself. */
+  readonly health: Health
+  readonly #policy: HealthPolicy
+  readonly #nowMs: () => number
+  /** By the upstream's name of the model: providers limit each model apart. At most as many as the catalogue has. */
+  readonly #models = new Map<string, Health>()
+
+  constructor(secret: Secret, label: string, options: { policy: HealthPolicy; nowMs: () => number }) {
+    this.secret = secret
+    this.label = label
+    this.#policy = options.policy
+    this.#nowMs = options.nowMs
+    this.health = new Health(options.policy, options.nowMs)
+  }
+
+  /** How a model fares with this credential; null when nothing was ever wrong. */
+  model(name: string): Health | null {
+    return this.#models.size === 0 ? null : (this.#models.get(name) ?? null)
+  }
+
+  /** The same, to be put aside. */
+  watchModel(name: string): Health {
+    const known = this.#models.get(name)
+    if (known !== undefined) return known
+    const health = new Health(this.#policy, this.#nowMs)
+    this.#models.set(name, health)
+    return health
+  }
+
+  status(): CredentialStatus {
+    const aside = [...this.#models].filter(([, health]) => health.state !== 'well').map(([name]) => name)
+    const { state, waitMs } = this.health
+    return { label: this.label, state, waitSeconds: Math.ceil(waitMs / 1000), modelsAside: aside }
+  }
+
+  toJSON(): string {
+    return this.label
+  }
+
+  [inspect.custom](): string {
+    return this.label
+  }
+}
+
+export interface CredentialStatus {
+  readonly label: string
+  readonly state: HealthState
+  readonly waitSeconds: number
+  /** Models that the provider limits or refuses for this credential at the moment. */
+  readonly modelsAside: readonly string[]
 }
 
 export class CredentialPool {
@@ -17,14 +93,27 @@ export class CredentialPool {
     this.#credentials = credentials
   }
 
-  /** One credential; the same caller gets the same one, so that the provider's prompt cache serves it. */
-  pick(callerId: number): Credential {
-    return this.#credentials[callerId % this.#credentials.length] as Credential
+  /**
+   * All of them, in the order in which a caller should try them. A caller's order is always the same, so that the provider's
+   * prompt cache serves it; callers whose first choice is aside spread over the others.
+   */
+  orderFor(callerId: number): readonly Credential[] {
+    if (this.#credentials.length === 1) return this.#credentials
+    const ranked = this.#credentials.map((credential, index) => ({ credential, rank: mixed(callerId, index) }))
+    return ranked.sort((a, b) => b.rank - a.rank).map(({ credential }) => credential)
   }
 
   /** For masking them in texts of the provider; not to be shown. */
   get secrets(): readonly string[] {
-    return this.#credentials.map(credential => credential.secret)
+    return this.#credentials.flatMap(({ secret }) =>
+      secret.kind === 'key'
+        ? [secret.secret]
+        : [secret.secretAccessKey, secret.accessKeyId, ...(secret.sessionToken === null ? [] : [secret.sessionToken])],
+    )
+  }
+
+  status(): readonly CredentialStatus[] {
+    return this.#credentials.map(credential => credential.status())
   }
 
   toJSON(): string {
@@ -34,4 +123,12 @@ export class CredentialPool {
   [inspect.custom](): string {
     return this.toJSON()
   }
+}
+
+/** A number from 0 up to, but not, 1 that depends on both numbers alone, spread evenly (the finaliser of MurmurHash3). */
+export function mixed(first: number, second: number): number {
+  let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }

@@ -1,8 +1,17 @@
-/** The upstreams as they are reached in this process: base URL, connections, credentials from the environment. */
+/** The upstreams as they are reached in this process: base URL, connections, credentials from the environment, health. */
 
 import { Pool } from 'undici'
-import type { Endpoint, Upstream } from '../generated/types.ts'
-import { type Credential, CredentialPool } from './credentials.ts'
+import type { Upstream } from '../generated/types.ts'
+import type { Signer } from './aws/sign.ts'
+import {
+  type AwsSecret,
+  Credential,
+  CredentialPool,
+  type CredentialStatus,
+  SANDBOX_AWS_SECRET,
+  type Secret,
+} from './credentials.ts'
+import { Health, type HealthPolicy, type HealthState } from './health.ts'
 
 /** What the environment says of one upstream (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
 export interface UpstreamEnvironment {
@@ -10,23 +19,111 @@ export interface UpstreamEnvironment {
   readonly apiKeys: readonly string[]
 }
 
+/** What it says of AWS (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
+export interface AwsEnvironment {
+  readonly secret: AwsSecret | null
+  readonly region: string | null
+}
+
 export interface RegistryOptions {
   readonly upstreams: Iterable<Upstream>
   readonly environment: (upstreamId: string) => UpstreamEnvironment
+  readonly aws: AwsEnvironment
   /** Base URL of the sandbox, which stands in for every upstream without credentials; null: there is none. */
   readonly sandboxUrl: string | null
-  /** Most connections to one upstream. */
+  /** Most connections to one upstream, if its own limit is not lower. */
   readonly connectionsMax: number
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number
 }
 
-export interface ReachableUpstream {
+export interface UpstreamStatus {
+  readonly id: string
+  readonly sandbox: boolean
+  readonly state: HealthState
+  /** Seconds until it is tried again; 0 when it is well. */
+  readonly waitSeconds: number
+  readonly callsInFlight: number
+  /** Tries since the start of the process, and how many of them failed. */
+  readonly tries: number
+  readonly failures: number
+  readonly credentials: readonly CredentialStatus[]
+}
+
+export class ReachableUpstream {
   readonly facts: Upstream
-  readonly pool: Pool
   /** The replies are simulated. */
   readonly sandbox: boolean
   readonly credentials: CredentialPool
-  /** Path of an endpoint on the upstream's origin; null when the upstream does not serve it. */
-  path(endpoint: Endpoint): string | null
+  readonly pool: Pool
+  /** Of the host in requests: name and port. */
+  readonly host: string
+  /** Path of the base URL, without a slash at its end. */
+  readonly basePath: string
+  readonly health: Health
+  readonly #concurrencyMax: number
+  readonly #region: string
+  readonly #signers = new Map<Credential, Signer>()
+  callsInFlight = 0
+  tries = 0
+  failures = 0
+
+  constructor(
+    facts: Upstream,
+    given: { baseUrl: string; sandbox: boolean; secrets: readonly Secret[]; region: string },
+    options: RegistryOptions,
+  ) {
+    const { nowMs } = options
+    const url = new URL(given.baseUrl)
+    this.facts = facts
+    this.sandbox = given.sandbox
+    this.host = url.host
+    this.basePath = url.pathname.replace(/\/$/, '')
+    this.#region = given.region
+    this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
+    // Faults of the sandbox are played on demand: they say nothing of the next call.
+    const policy: HealthPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
+    this.health = new Health(policy, nowMs)
+    this.credentials = new CredentialPool(
+      given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
+    )
+    this.pool = new Pool(url.origin, {
+      connections: this.#concurrencyMax,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: facts.connectTimeoutMs },
+      keepAliveTimeout: 30_000,
+    })
+  }
+
+  /** It has as many calls as it may have. */
+  get full(): boolean {
+    return this.callsInFlight >= this.#concurrencyMax
+  }
+
+  /** Signs for a credential; the signer is made once. */
+  async signerOf(credential: Credential, secret: AwsSecret): Promise<Signer> {
+    const known = this.#signers.get(credential)
+    if (known !== undefined) return known
+    const { createSigner } = await import('./aws/sign.ts')
+    const signer = createSigner(secret, this.#region)
+    this.#signers.set(credential, signer)
+    return signer
+  }
+
+  status(): UpstreamStatus {
+    const { state, waitMs } = this.health
+    return {
+      id: this.facts.id,
+      sandbox: this.sandbox,
+      state,
+      waitSeconds: Math.ceil(waitMs / 1000),
+      callsInFlight: this.callsInFlight,
+      tries: this.tries,
+      failures: this.failures,
+      credentials: this.credentials.status(),
+    }
+  }
 }
 
 export interface UpstreamRegistry {
@@ -35,37 +132,21 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
+  /** How each reachable upstream fares, for the command line and for metrics. */
+  status(): readonly UpstreamStatus[]
   close(): Promise<void>
 }
 
-const SANDBOX_CREDENTIAL: Credential = { secret: 'sandbox', label: 'sandbox' }
+const SANDBOX_SECRETS: Readonly<Record<'key' | 'aws', Secret>> = {
+  key: { kind: 'key', secret: 'sandbox' },
+  aws: SANDBOX_AWS_SECRET,
+}
 
-function reach(
-  facts: Upstream,
-  baseUrl: string,
-  sandbox: boolean,
-  credentials: CredentialPool,
-  options: RegistryOptions,
-) {
-  const url = new URL(baseUrl)
-  const basePath = url.pathname.replace(/\/$/, '')
-  const pool = new Pool(url.origin, {
-    connections: options.connectionsMax,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: facts.connectTimeoutMs },
-    keepAliveTimeout: 30_000,
-  })
-  return {
-    facts,
-    pool,
-    sandbox,
-    credentials,
-    path(endpoint: Endpoint): string | null {
-      const path = facts.paths[endpoint]
-      return path === undefined ? null : basePath + path
-    },
-  }
+/** What calls to the upstream can be authorised with. Where requests are signed, an API key goes before access keys. */
+function secretsOf(facts: Upstream, options: RegistryOptions): readonly Secret[] {
+  const { apiKeys } = options.environment(facts.id)
+  if (apiKeys.length > 0) return apiKeys.map(secret => ({ kind: 'key', secret }))
+  return facts.auth.scheme === 'sigv4' && options.aws.secret !== null ? [options.aws.secret] : []
 }
 
 export function createRegistry(options: RegistryOptions): UpstreamRegistry {
@@ -73,15 +154,16 @@ export function createRegistry(options: RegistryOptions): UpstreamRegistry {
   const unreachable: string[] = []
   const sandboxed: string[] = []
   for (const facts of options.upstreams) {
-    const environment = options.environment(facts.id)
-    if (environment.apiKeys.length > 0) {
-      const credentials = new CredentialPool(
-        environment.apiKeys.map((secret, index) => ({ secret, label: `${facts.id}#${index + 1}` })),
-      )
-      reachable.set(facts.id, reach(facts, environment.baseUrl ?? facts.baseUrl, false, credentials, options))
+    const region = options.aws.region ?? facts.auth.region ?? ''
+    const secrets = secretsOf(facts, options)
+    if (secrets.length > 0) {
+      const baseUrl = options.environment(facts.id).baseUrl ?? facts.baseUrl.replace('{region}', region)
+      reachable.set(facts.id, new ReachableUpstream(facts, { baseUrl, sandbox: false, secrets, region }, options))
     } else if (options.sandboxUrl !== null) {
-      const credentials = new CredentialPool([SANDBOX_CREDENTIAL])
-      reachable.set(facts.id, reach(facts, `${options.sandboxUrl}/${facts.id}`, true, credentials, options))
+      const baseUrl = `${options.sandboxUrl}/${facts.id}`
+      const secret = SANDBOX_SECRETS[facts.auth.scheme === 'sigv4' ? 'aws' : 'key']
+      const given = { baseUrl, sandbox: true, secrets: [secret], region }
+      reachable.set(facts.id, new ReachableUpstream(facts, given, options))
       sandboxed.push(facts.id)
     } else unreachable.push(facts.id)
   }
@@ -89,6 +171,7 @@ export function createRegistry(options: RegistryOptions): UpstreamRegistry {
     find: upstreamId => reachable.get(upstreamId) ?? null,
     unreachable,
     sandboxed,
+    status: () => [...reachable.values()].map(upstream => upstream.status()),
     async close() {
       await Promise.all([...reachable.values()].map(upstream => upstream.pool.destroy()))
     },

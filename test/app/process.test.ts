@@ -189,6 +189,13 @@ test.each([
   expect(ended.stderr).toMatch(message)
 })
 
+test('runs the catalogue verbs of the code generator', async () => {
+  const listed = await run(['catalogue', 'list', '--channel', 'aws', '--json'])
+  expect(listed.status).toBe(0)
+  expect(JSON.parse(listed.stdout)).toHaveLength(20)
+  expect((await run(['catalogue', 'dance'])).stderr).toContain('Usage: catalogue check|list|add|diff')
+})
+
 test('prints help', async () => {
   const ended = await run(['--help'])
   expect(ended.status).toBe(0)

@@ -1,7 +1,10 @@
 /** What a change does, resolved. */
 
 import { expect, test } from 'vitest'
+import { createCompiler } from '../../codegen/compile.ts'
+import { readCsv } from '../../codegen/diff/csv.ts'
 import { type Acknowledgement, type CatalogueDiff, diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
+import { dialectDefaults } from '../../codegen/diff/facts.ts'
 import { renderMarkdown } from '../../codegen/diff/markdown.ts'
 import { usageEffect } from '../../codegen/diff/usage.ts'
 import type { SourceText } from '../../codegen/source.ts'
@@ -17,7 +20,9 @@ function tablesOf(texts: readonly SourceText[]): Tables {
 const good = tablesOf(goodTexts())
 
 function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = []): CatalogueDiff {
-  return diffTables(good, now, { thresholdPercent: 50, acknowledged })
+  const defaults = dialectDefaults(compiler.schemas)
+  const options = { thresholdPercent: 50, acknowledged, dialectDefaults: { old: defaults, now: defaults } }
+  return diffTables(good, now, options)
 }
 
 /** Several passages replaced in one file. */
@@ -101,6 +106,22 @@ test('a line in a family shows once, with every entry that it reaches', () => {
   ])
 })
 
+test('a word of the dialect that is new or gone shows only where its value is not the default', () => {
+  const { dialect } = compiler.schemas
+  const words = { ...dialect.properties, hum: { type: 'boolean', default: false } }
+  const later = createCompiler({ ...compiler.schemas, dialect: { ...dialect, properties: words } })
+  const texts = withPassage('families/alpha.yaml', 'parameter: budget } }', 'parameter: budget }, hum: true }')
+  const { tables } = later.compile(texts)
+  if (tables === null) throw new Error('unreachable')
+  const [before, after] = [dialectDefaults(compiler.schemas), dialectDefaults(later.schemas)]
+  const options = { thresholdPercent: 50, acknowledged: [] }
+  const added = diffTables(good, tables, { ...options, dialectDefaults: { old: before, now: after } })
+  const names = ['alpha-1', 'req/alpha-1', 'svc/alpha-1']
+  expect(added.facts).toEqual([{ what: 'dialect.hum', old: 'false', new: 'true', names }])
+  const gone = diffTables(tables, good, { ...options, dialectDefaults: { old: after, now: before } })
+  expect(gone.facts).toEqual([{ what: 'dialect.hum', old: 'true', new: 'false', names }])
+})
+
 test('entries that come and go are listed, with rules, targets and upstreams that change', () => {
   const beta = edited(
     'families/beta.yaml',
@@ -132,6 +153,18 @@ const USAGE = `\uFEFFtime,key,model,input_tokens,output_tokens,cost_vnd,latency_
 2026-10-02,k,req/paint,0,0,1300,10,200\r
 2026-10-02,k,gone,1,1,5.5,10,200\r
 `
+
+test('CSV is read with quotes, line breaks in fields, and a last line without an end', async () => {
+  const text = '\uFEFFa,"b ""q"", c","d\ne"\r\n\r\n"",x,""\nlast'
+  for (const size of [1, 3, 100]) {
+    expect(await Array.fromAsync(readCsv(chunksOf(text, size)))).toEqual([
+      ['a', 'b "q", c', 'd\ne'],
+      ['', 'x', ''],
+      ['last'],
+    ])
+  }
+  await expect(Array.fromAsync(readCsv(chunksOf(`"${'x'.repeat(1_000_001)}`, 9999)))).rejects.toThrow('never ends')
+})
 
 test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))

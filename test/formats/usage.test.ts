@@ -53,7 +53,7 @@ describe('messages usage', () => {
     [
       'garbage counts',
       { input_tokens: 'many', output_tokens: -4, cache_read_input_tokens: Number.POSITIVE_INFINITY },
-      usage(0, 0, 0, 0),
+      null,
     ],
     ['nothing', {}, null],
     ['null', null, null],

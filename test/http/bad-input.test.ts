@@ -81,6 +81,14 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
     'invalid_request_error',
     /POST \/v1\/images\/generations/,
   ],
+  [
+    'the wrong method for one model',
+    { path: '/v1/models/opus', body: GOOD },
+    405,
+    'invalid_request_error',
+    /GET, HEAD/,
+  ],
+  ['a broken escape', { path: '/v1/models/%E0%A4%A', method: 'GET' }, 400, 'invalid_request_error', /percent sign/],
   ['the wrong method', { method: 'PUT', body: GOOD }, 405, 'invalid_request_error', /takes POST, not PUT/],
   ['an unknown path', { path: '/v1/nothing', body: GOOD }, 404, 'not_found_error', /endpoints are listed at/],
   [

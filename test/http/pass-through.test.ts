@@ -355,6 +355,23 @@ test('a reply without usage is counted here and marked', async () => {
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, output_tokens: 4, estimated: true }])
 })
 
+test('a provider that answers a streamed call with plain JSON is told again as a stream', async () => {
+  answer = json(200, REPLY)
+  const response = await call('/v1/messages', STREAMED)
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const text = await response.text()
+  expect([...text.matchAll(/^event: (\w+)$/gm)].map(match => match[1])).toEqual([
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+  ])
+  expect(text).not.toContain('claude-opus-5-20260601')
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, cost: 24n * 6500n, estimated: false }])
+})
+
 test('a stream that ends well without its usage is counted here and marked', async () => {
   answer = stream(EVENTS.map(event => event.replace(',"usage":{"output_tokens":25}', '')))
   await (await call('/v1/messages', STREAMED)).text()

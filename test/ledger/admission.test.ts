@@ -114,6 +114,26 @@ test('serves the calls of a wallet in the order in which they came', async () =>
   expect(order).toEqual([0, 1, 2, 3, 4, 5])
 })
 
+test('a small call does not overtake a large one that came first and does not fit', async () => {
+  const ledger = await startLedger(database.url, { limits: { lanes: 1, batchMax: 1 } })
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ask = (calls: bigint): Promise<unknown> =>
+    ledger.admit(holdRequest(customer, { wantMicroVnd: microVnd(calls * CALL_MICRO_VND) }), patient)
+  const first = holdRequest(customer, { wantMicroVnd: microVnd(8n * CALL_MICRO_VND) })
+  await ledger.admit(first, patient)
+  const order: string[] = []
+  const large = ask(5n).then(() => order.push('large'))
+  const small = ask(2n).then(() => order.push('small'))
+  await eventually(
+    async () => ledger.figures().waiting,
+    waiters => waiters === 2,
+  )
+  await ledger.settle(settlement(customer, { callId: first.callId }))
+  await Promise.all([large, small])
+  expect(order).toEqual(['large', 'small'])
+  await ledger.close()
+})
+
 test('a call whose client leaves while it waits is not admitted and holds nothing', async () => {
   const customer = await createCustomer(database.sql, CALL_MICRO_VND)
   const first = holdRequest(customer)

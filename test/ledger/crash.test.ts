@@ -117,22 +117,49 @@ test('holds of a process that lives are left alone, whatever its age', async () 
   await Promise.all([living.close(), other.close()])
 })
 
-test('a hold that no call owns is freed by its own process', async () => {
+test('holds that no call owns are freed by their own process, without a second row for a call that has one', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ledger = await startLedger(database.url, { name: 'forgetful', limits: { sweepMs: 10, orphanMs: 0 } })
   const kept = holdRequest(customer)
   await ledger.admit(kept, patient)
-  await database.sql.unsafe(
-    `with i as (select max(instance_id) as id from gateway_instance where name = 'forgetful'),
-      w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
-     insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
-     select ${customer.accountId}, '${uuidv7()}', 1, 'model-a', 1, 5, id from i`,
-  )
+  const finished = settlement(customer)
+  await ledger.settle(finished)
+  const unknown = uuidv7()
+  // As a statement leaves them that is carried out after its process gave it up.
+  for (const callId of [unknown, finished.callId]) {
+    await database.sql.unsafe(
+      `with w as (update wallet set held_micro_vnd = held_micro_vnd + 5 where account_id = ${customer.accountId})
+       insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
+       select ${customer.accountId}, '${callId}', 1, 'model-a', 1, 5, max(instance_id) from gateway_instance where name = 'forgetful'`,
+    )
+  }
   await eventually(
     async () => walletOf(database.sql, customer),
     ({ held }) => held === CALL_MICRO_VND,
   )
-  expect(await usageOf(database.sql, customer)).toMatchObject([{ status: 599, charged_micro_vnd: '0' }])
+  const rows = await usageOf(database.sql, customer)
+  expect(rows.map(row => [row.call_id, row.status])).toEqual([
+    [finished.callId, 200],
+    [unknown, 599],
+  ])
+  await ledger.close()
+})
+
+test('the hold of a call whose settlement makes no sense is freed', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { limits: { sweepMs: 10, orphanMs: 0 } })
+  const request = holdRequest(customer)
+  await ledger.admit(request, patient)
+  await expect(ledger.settle(settlement(customer, { callId: request.callId, inputTokens: -1 }))).rejects.toThrow(
+    'inputTokens',
+  )
+  await eventually(
+    async () => walletOf(database.sql, customer),
+    ({ held }) => held === 0n,
+  )
+  expect(await usageOf(database.sql, customer)).toMatchObject([
+    { call_id: request.callId, status: 599, charged_micro_vnd: '0' },
+  ])
   await ledger.close()
 })
 

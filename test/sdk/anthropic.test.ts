@@ -24,7 +24,14 @@ const WEATHER = {
   },
 }
 
-const MODELS = ['claude-opus-5', 'gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash', 'svc/qwen3-coder-480b']
+const MODELS = [
+  'claude-opus-5',
+  'gpt-5.5',
+  'deepseek-v4-flash',
+  'gemini-3.5-flash',
+  'svc/qwen3-coder-480b',
+  'svc/claude-opus-5',
+]
 
 describe.each([
   ['1.x', () => new Anthropic({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })],
@@ -87,6 +94,22 @@ describe.each([
     })
     expect(second.stop_reason).toBe('end_turn')
     expect(second.content.map(block => (block.type === 'text' ? block.text : '')).join('')).toContain('31 degrees')
+  })
+
+  test('counts tokens, for free', async () => {
+    const client = makeClient()
+    const poor = await running.account(0n)
+    client.apiKey = poor.apiKey
+    const content = 'How many tokens are in this question? '.repeat(50)
+    const counted = await client.messages.countTokens({
+      model: 'claude-opus-5',
+      system: 'Be brief.',
+      tools: [WEATHER],
+      messages: [{ role: 'user', content }],
+    })
+    expect(counted.input_tokens).toBeGreaterThan(700)
+    expect(counted.input_tokens).toBeLessThan(1200)
+    expect(await running.usage(poor.accountId)).toEqual([])
   })
 
   test('lists the models and retrieves one by its id with a slash', async () => {

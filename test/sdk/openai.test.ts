@@ -39,7 +39,7 @@ test('creates a completion and is told its cost', async () => {
   expect(Number(response.headers.get('x-svc-cost-vnd')) * 1e6).toBeCloseTo(tokens * 2400, 6)
 })
 
-const MODELS = ['gpt-5.5', 'claude-opus-5', 'claude-haiku-4-5', 'deepseek-v4-flash']
+const MODELS = ['gpt-5.5', 'claude-opus-5', 'claude-haiku-4-5', 'deepseek-v4-flash', 'svc/claude-sonnet-5']
 
 test.each(MODELS)('streams a completion of %s; without include_usage no chunk is without choices', async model => {
   const stream = await client.chat.completions.create({

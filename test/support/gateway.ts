@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { environmentConfig } from '../../src/app/foundation.ts'
-import { type Gateway, startGateway } from '../../src/app/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
 import { TABLES } from '../../src/generated/tables.ts'
+import type { Tables } from '../../src/generated/types.ts'
 import { credit } from '../../src/ledger/credit.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { createLog, type Logger } from '../../src/lib/log.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
@@ -49,27 +50,33 @@ export interface TestGateway {
 }
 
 export interface TestGatewayOptions {
-  /** Base URLs by upstream id; all others are the sandbox's. */
-  readonly upstreams?: Readonly<Record<string, string>>
+  /** Base URLs by upstream id, with API keys where one is not enough; all others are the sandbox's. */
+  readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
+  /** Instead of the generated ones; their upstreams must have ids of the generated ones. */
+  readonly tables?: Tables
+  readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
+  readonly imageFetch?: GatewayOptions['imageFetch']
 }
 
 let emails = 0
 
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const tables = options.tables ?? TABLES
   const database = await createTestDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
   const peppers = parseSecretSet('KEY_PEPPERS', generateSecretSet())
   const encryption = parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet())
   const sandbox: Sandbox = await startSandbox({
-    ...sandboxFacts(TABLES),
+    ...sandboxFacts(tables),
     pace: { firstTokenMs: 0, tokensPerSecond: 0 },
   })
-  const upstreamVariables = Object.entries(options.upstreams ?? {}).flatMap(([id, url]) => {
+  const upstreamVariables = Object.entries(options.upstreams ?? {}).flatMap(([id, given]) => {
+    const { url, keys } = typeof given === 'string' ? { url: given, keys: ['upstream-secret-1'] } : given
     const name = `UPSTREAM_${id.toUpperCase().replaceAll('-', '_')}`
     return [
       [`${name}_BASE_URL`, url],
-      [`${name}_API_KEY`, 'upstream-secret-1'],
+      [`${name}_API_KEY`, keys.join(',')],
     ]
   })
   let instances = 0
@@ -89,8 +96,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       databaseUrl: database.url,
       peppers,
       sandboxUrl: sandbox.url,
-      log: createLog('silent'),
+      log: options.log ?? createLog('silent'),
+      tables,
       instanceName: `test-${instances++}`,
+      ...(options.imageFetch && { imageFetch: options.imageFetch }),
     })
   }
   const gateways = [await start()]

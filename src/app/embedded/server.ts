@@ -1,7 +1,7 @@
 /** One postmaster: is it running, start it, stop it. Callers hold the start lock of the data directory. */
 
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runner } from './identity.ts'
@@ -53,10 +53,11 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
       await sleep(POLL_MS)
     }
     const log = tail(options.logFile)
-    // A backend that survived a killed postmaster holds the shared memory until it notices; that takes moments.
+    // A backend that was busy when its postmaster was killed lives on and holds the shared memory.
     if (!/shared memory block .* is still in use/.test(log) || performance.now() > deadline) {
       throw new Error(`The embedded Postgres did not start; the end of ${options.logFile} says:\n${log}`)
     }
+    for (const processId of findOrphans(options.dataDirectory)) sendSignal(processId, 'SIGKILL')
     await sleep(200)
   }
 }
@@ -126,6 +127,23 @@ function isAlive(processId: number): boolean {
   // A process that ended but was never waited for (no init in a container) still answers signal 0.
   const status = readProcess(processId, 'stat')
   return status === null || !/\) Z /.test(status)
+}
+
+/** Processes that work in the data directory although its postmaster is gone; none where there is no /proc to ask. */
+function findOrphans(dataDirectory: string): number[] {
+  if (findPostmaster(dataDirectory) !== null || !existsSync('/proc/self/cwd')) return []
+  const directory = realpathSync(dataDirectory)
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name) && workingDirectory(name) === directory)
+    .map(Number)
+}
+
+function workingDirectory(processId: string): string | null {
+  try {
+    return readlinkSync(`/proc/${processId}/cwd`)
+  } catch {
+    return null
+  }
 }
 
 /** Guards against a process number that was given to another program since. */

@@ -1,53 +1,21 @@
 /** The messages format on the cloud wire: model and streaming in the path, binary events, errors of another shape. */
 
-import type { FaultKind, WireFormat } from '../format.ts'
+import type { WireFormat } from '../format.ts'
 import { isObject, type JsonObject, listOf, textOf } from '../json.ts'
 import { messagesFormat } from '../messages/format.ts'
 import { messagesEvents } from '../messages/write.ts'
-import { invalid, ProviderError, type ReplyPlan, type StreamStep } from '../model.ts'
+import { invalid, type ReplyPlan, type StreamStep } from '../model.ts'
+import { bedrockErrors } from './errors.ts'
 import { chunkFrame, exceptionFrame, FRAME_STREAM } from './frames.ts'
-
-type Fault = readonly [status: number, type: string, message: string]
-
-const FAULTS: Readonly<Record<FaultKind, Fault>> = {
-  '400': [400, 'ValidationException', 'The request was refused on demand.'],
-  '401': [403, 'UnrecognizedClientException', 'The security token included in the request is invalid.'],
-  '403': [403, 'AccessDeniedException', "You don't have access to the model with the specified model ID."],
-  '404': [
-    404,
-    'ResourceNotFoundException',
-    'Could not resolve the foundation model from the provided model identifier.',
-  ],
-  '413': [413, 'ValidationException', 'Input is too long for requested model.'],
-  '429': [429, 'ThrottlingException', 'Too many requests, please wait before trying again.'],
-  '500': [
-    500,
-    'InternalServerException',
-    'The system encountered an unexpected error during processing. Try your request again.',
-  ],
-  '502': [502, 'InternalServerException', 'Bad gateway'],
-  '503': [503, 'ServiceUnavailableException', 'The service is temporarily unavailable. Try again later.'],
-  '529': [529, 'ModelErrorException', 'Overloaded'],
-  insufficient_quota: [
-    429,
-    'ServiceQuotaExceededException',
-    'Too many tokens per day, please wait before trying again.',
-  ],
-  json: [400, 'ValidationException', 'Malformed input request, please reformat your input and try again.'],
-}
 
 /** Fields that the other hosts of the format take and this one refuses. */
 const REFUSED_FIELDS = ['betas', 'container', 'service_tier', 'fallbacks']
 
 export const bedrockFormat: WireFormat = {
   ...messagesFormat,
-  requestIdHeader: 'x-amzn-requestid',
+  ...bedrockErrors,
   needsVersionHeader: false,
   streamContentType: FRAME_STREAM,
-  fault: kind => new ProviderError(...FAULTS[kind]),
-  modelNotFound: () => new ProviderError(400, 'ValidationException', 'The provided model identifier is invalid.'),
-  errorBody: error => ({ message: error.message }),
-  errorHeaders: error => ({ 'x-amzn-errortype': `${errorType(error)}:` }),
   errorEvent: () => exceptionFrame('modelStreamErrorException', 'The model stream broke off. Try your request again.'),
   check(body, facts) {
     checkWire(body)
@@ -99,8 +67,4 @@ function* streamFrames(plan: ReplyPlan, { body }: { body: JsonObject }): Generat
     const event = data.type === 'message_stop' ? { ...data, 'amazon-bedrock-invocationMetrics': metrics } : data
     yield { wire: chunkFrame(event), tokens }
   }
-}
-
-function errorType(error: ProviderError): string {
-  return error.type.endsWith('Exception') ? error.type : 'ValidationException'
 }

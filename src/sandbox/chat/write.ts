@@ -3,7 +3,7 @@
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { PlannedCall, ProviderError, ReplyPlan, StopCause, StreamStep } from '../model.ts'
+import type { PlannedCall, ReplyPlan, StopCause, StreamStep } from '../model.ts'
 
 export interface ChatReplyOptions {
   readonly model: string
@@ -118,10 +118,6 @@ function usageOf(plan: ReplyPlan, choices: number): JsonObject {
       rejected_prediction_tokens: 0,
     },
   }
-}
-
-export function chatError(error: ProviderError): JsonObject {
-  return { error: { message: error.message, type: error.type, param: error.param, code: error.code } }
 }
 
 /** What a provider sends when it breaks down in the middle of a stream. */

@@ -1,6 +1,6 @@
 /** Answers image generations and edits with drawn images. */
 
-import { chatErrors } from '../chat/format.ts'
+import { chatErrors } from '../chat/errors.ts'
 import { chatErrorEvent } from '../chat/write.ts'
 import { countPicture, countText } from '../count.ts'
 import { lookUpModel, type ModelLookup, parseBody, wordsOf } from '../endpoint.ts'

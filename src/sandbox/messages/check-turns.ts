@@ -92,15 +92,21 @@ function checkBlock(block: Json, at: string, role: string, facts: ModelFacts): J
       checkThinkingBlock(block, at)
       break
     case 'tool_use':
-      if (role !== 'assistant') throw invalid(`${at}: \`tool_use\` blocks can only be in \`assistant\` messages`)
+      if (role !== 'assistant')
+        throw invalid(`${turnOf(at)}: \`tool_use\` blocks can only be in \`assistant\` messages`)
       checkCall(block, at)
       break
     case 'tool_result':
-      if (role !== 'user') throw invalid(`${at}: \`tool_result\` blocks can only be in \`user\` messages`)
+      if (role !== 'user') throw invalid(`${turnOf(at)}: \`tool_result\` blocks can only be in \`user\` messages`)
       checkResult(block, at, facts)
       break
   }
   return block
+}
+
+/** `messages.3` of `messages.3.content.0`. */
+function turnOf(at: string): string {
+  return at.split('.').slice(0, 2).join('.')
 }
 
 function checkCall(block: JsonObject, at: string): void {

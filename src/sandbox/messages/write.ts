@@ -3,7 +3,7 @@
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { PlannedCall, ProviderError, ReplyPlan, StopCause, StreamStep } from '../model.ts'
+import type { PlannedCall, ReplyPlan, StopCause, StreamStep } from '../model.ts'
 import { signThinking } from './signature.ts'
 
 export interface MessagesReplyOptions {
@@ -136,14 +136,6 @@ function usageOf(plan: ReplyPlan): JsonObject {
     output_tokens: plan.usage.outputTokens,
     output_tokens_details: { thinking_tokens: plan.usage.reasoningTokens },
     service_tier: 'standard',
-  }
-}
-
-export function messagesError(error: ProviderError, requestId: string): JsonObject {
-  return {
-    type: 'error',
-    error: { type: error.type, message: error.message, ...(error.details === null ? {} : { details: error.details }) },
-    request_id: requestId,
   }
 }
 

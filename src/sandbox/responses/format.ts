@@ -1,6 +1,6 @@
 /** The responses format as the server uses it. */
 
-import { chatErrors } from '../chat/format.ts'
+import { chatErrors } from '../chat/errors.ts'
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { newId } from '../ids.ts'
 import type { JsonObject } from '../json.ts'

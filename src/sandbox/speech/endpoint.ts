@@ -1,6 +1,6 @@
 /** Answers text to speech with tones. Whatever container is asked for, the audio is WAV (or raw samples for `pcm`). */
 
-import { chatErrors } from '../chat/format.ts'
+import { chatErrors } from '../chat/errors.ts'
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { chatErrorEvent } from '../chat/write.ts'
 import { countText } from '../count.ts'

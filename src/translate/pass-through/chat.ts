@@ -56,7 +56,7 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.finished && !this.#finishSeen) throw brokenOff()
+    if (!this.#started || !(this.finished || this.#finishSeen)) throw brokenOff()
     return this.#terminal
   }
 

@@ -60,7 +60,7 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.finished) throw brokenOff()
+    if (!this.finished || !this.#started) throw brokenOff()
     return this.#terminal
   }
 

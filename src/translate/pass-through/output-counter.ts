@@ -8,10 +8,11 @@ const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
 
-/** Where the events of each client format carry output, as the text that stands before it. */
+/** Where the events of each client format carry output: the members whose string values are read. */
 export const OUTPUT_MARKERS = {
-  messages: ['"text":"', '"thinking":"', '"partial_json":"'],
-  chat_completions: ['"content":"', '"reasoning_content":"', '"reasoning":"', '"arguments":"', '"refusal":"'],
+  messages: ['"text":', '"thinking":', '"partial_json":'],
+  responses: ['"delta":'],
+  chat_completions: ['"content":', '"reasoning_content":', '"reasoning":', '"arguments":', '"refusal":'],
 } as const
 
 export interface OutputCounterOptions {
@@ -35,7 +36,9 @@ export class OutputCounter {
   append(events: string): void {
     for (const marker of this.#options.markers) {
       for (let at = events.indexOf(marker); at >= 0; at = events.indexOf(marker, at + marker.length)) {
-        this.#add(stringAt(events, at + marker.length))
+        let start = at + marker.length
+        while (events[start] === ' ') start++
+        if (events[start] === '"') this.#add(stringAt(events, start + 1))
       }
     }
   }

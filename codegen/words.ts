@@ -1,0 +1,59 @@
+/** Values and schemas in words. */
+
+import type { Schema } from './schemas.ts'
+
+const SHOWN_MAX = 80
+
+/** A value as JSON, cut when it is long. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
+}
+
+/** What a value is, for the middle of a sentence. */
+export function describe(value: unknown): string {
+  if (value === null) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return `the text ${show(value)}`
+  if (typeof value === 'object') return 'a mapping'
+  return show(value)
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  null: 'null',
+}
+
+export function expectedType(schema: Schema): string {
+  return [schema.type ?? []]
+    .flat()
+    .map(type => TYPE_WORDS[type] ?? type)
+    .join(' or ')
+}
+
+/** What to write, from the schema's own example, keys or type. */
+export function hint(schema: Schema): string {
+  if (schema.examples?.[0] !== undefined || schema.default !== undefined)
+    return `write for example ${exampleOf(schema)}`
+  if (schema.required !== undefined) return `write the keys ${schema.required.join(', ')} with their values`
+  const keys = Object.keys(schema.properties ?? {})
+  return keys.length > 0 ? `write keys such as ${keys.slice(0, 4).join(', ')}` : `write ${expectedType(schema)}`
+}
+
+export function exampleOf(schema: Schema | undefined): string {
+  const example = schema?.examples?.[0] ?? schema?.default ?? schema?.enum?.[0]
+  return example === undefined ? '…' : flow(example)
+}
+
+/** A value in YAML's flow form, as operators write it; for showing only. */
+export function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
+  if (value === null || typeof value !== 'object') return String(value)
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${flow(member)}`)
+  return `{ ${members.join(', ')} }`
+}

@@ -1,0 +1,112 @@
+/** Where a call may be tried: its targets and their credentials, best first, each place once, what is aside last. */
+
+import type { UpstreamTarget } from '../generated/types.ts'
+import { type Credential, mixed } from '../upstream/credentials.ts'
+import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
+
+export interface Candidate {
+  readonly target: UpstreamTarget
+  readonly upstream: ReachableUpstream
+  readonly credential: Credential
+}
+
+/** Why there was nothing to try. */
+export interface Shortage {
+  /** Some upstream of the call can be reached at all. */
+  readonly reachable: boolean
+  /** Shortest time until a credential that the provider limits may be used, in ms; null: none is limited. */
+  readonly limitedMs: number | null
+  /** An upstream has as many calls as it may have. */
+  readonly full: boolean
+}
+
+export class Candidates {
+  readonly #targets: readonly UpstreamTarget[]
+  readonly #callerId: number
+  readonly #upstreams: UpstreamRegistry
+  readonly #tried: Candidate[] = []
+  /** Upstreams that could not be reached during this call: their other credentials would fare no better. */
+  readonly #broken = new Set<ReachableUpstream>()
+  #repeated = false
+  #limitedMs: number | null = null
+  #full = false
+
+  /** A caller's calls go to the same target and credential while those are well, so that prompt caches serve them. */
+  constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
+    this.#targets = targets.length > 1 ? inOrder(targets, callerId) : targets
+    this.#callerId = callerId
+    this.#upstreams = upstreams
+  }
+
+  /** What is well; then what is aside, because trying it beats failing for sure. Null: nothing is left. */
+  next(): Candidate | null {
+    const candidate = this.#find(false) ?? this.#find(true)
+    if (candidate !== null) this.#tried.push(candidate)
+    return candidate
+  }
+
+  /** The last candidate again, once a call: a connection kept open may have been closed just as it was used. */
+  again(): Candidate | null {
+    const last = this.#tried.at(-1)
+    if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
+    this.#repeated = true
+    this.#tried.push(last)
+    return last
+  }
+
+  broken(upstream: ReachableUpstream): void {
+    this.#broken.add(upstream)
+  }
+
+  get shortage(): Shortage {
+    const reachable = this.#targets.some(target => this.#upstreams.find(target.via) !== null)
+    return { reachable, limitedMs: this.#limitedMs, full: this.#full }
+  }
+
+  #triesLeft(upstream: ReachableUpstream): number {
+    return upstream.facts.attemptsMax - this.#tried.filter(candidate => candidate.upstream === upstream).length
+  }
+
+  #find(asideToo: boolean): Candidate | null {
+    for (const target of this.#targets) {
+      const upstream = this.#upstreams.find(target.via)
+      if (upstream === null || this.#triesLeft(upstream) < 1) continue
+      if (upstream.full) {
+        this.#full = true
+        continue
+      }
+      if (!asideToo && (this.#broken.has(upstream) || !upstream.health.open)) continue
+      for (const credential of upstream.credentials.orderFor(this.#callerId)) {
+        if (!asideToo && !credential.health.open) continue
+        if (this.#isTried(target, credential) || this.#isLimited(target, credential, asideToo)) continue
+        return { target, upstream, credential }
+      }
+    }
+    return null
+  }
+
+  #isTried(target: UpstreamTarget, credential: Credential): boolean {
+    return this.#tried.some(candidate => candidate.target === target && candidate.credential === credential)
+  }
+
+  /** A provider that asks for time gets it, except from one call at a time that finds out whether it still does. */
+  #isLimited(target: UpstreamTarget, credential: Credential, asideToo: boolean): boolean {
+    const health = credential.model(target.model)
+    if (health === null || health.open || (asideToo && !health.tried)) return false
+    this.#limitedMs = Math.min(this.#limitedMs ?? Number.POSITIVE_INFINITY, health.waitMs)
+    return true
+  }
+}
+
+/** As listed; or, with weights, each caller's own order, in which a target comes first for its share of all callers. */
+function inOrder(targets: readonly UpstreamTarget[], callerId: number): readonly UpstreamTarget[] {
+  if (targets.every(target => target.weight === 0)) return targets
+  const ranked = targets.map((target, index) => ({
+    target,
+    rank:
+      target.weight === 0
+        ? Number.NEGATIVE_INFINITY
+        : Math.log(mixed(callerId, index) || Number.MIN_VALUE) / target.weight,
+  }))
+  return ranked.sort((a, b) => b.rank - a.rank).map(({ target }) => target)
+}

@@ -1,0 +1,108 @@
+/** Holds a stream back until its first event, so that an error there is a true HTTP error, or goes to another upstream. */
+
+import { GatewayError } from '../errors.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
+import { parseJson } from '../lib/json.ts'
+import { type SseEvent, SseReader } from '../lib/sse.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+
+export interface HoldOptions {
+  /** Largest first event, in bytes. */
+  readonly eventBytesMax: number
+  /** Longest hold of a stream that sends comments but no event, in ms; then it counts as begun. */
+  readonly holdMs: number
+  /** Ends the hold: the client has gone. */
+  readonly signal: AbortSignal
+  /** Texts that must never be shown. */
+  readonly secrets: readonly string[]
+}
+
+/** Largest body of a reply that should have been a stream and is none, in bytes. */
+const OTHER_BODY_BYTES_MAX = 256 * 1024
+
+/**
+ * Resolves with the reply, nothing of it consumed, when its first event has come and is a good one. Throws GatewayError
+ * `upstream_…` when it tells of an error, is none, or never comes; the reply is aborted then.
+ */
+export async function holdFirstEvent(reply: UpstreamReply, options: HoldOptions): Promise<UpstreamReply> {
+  if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
+  const chunks = await firstChunks(reply, options).catch((error: unknown) => {
+    reply.abort()
+    throw error instanceof UpstreamFault ? new GatewayError('upstream_failed', { cause: error }) : error
+  })
+  reply.unread(chunks)
+  return reply
+}
+
+/** A JSON body may tell of an error under status 200; whatever else comes is no reply. */
+async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
+  const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  const value = parseJson(body.toString('utf8'))
+  const error = value === undefined ? null : readUpstreamErrorValue(value, secrets)
+  if (error !== null) return gatewayErrorOf(error)
+  return new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
+}
+
+function firstChunks(reply: UpstreamReply, options: HoldOptions): Promise<readonly Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const reader = new SseReader({ eventBytesMax: options.eventBytesMax })
+    const chunks: Buffer[] = []
+    let timer: NodeJS.Timeout | undefined
+    let done = false
+    const settle = (act: () => void): void => {
+      if (done) return
+      done = true
+      clearTimeout(timer)
+      options.signal.removeEventListener('abort', leave)
+      act()
+    }
+    const leave = (): void => settle(() => reject(new UpstreamFault('aborted', 'the client went away')))
+    /** The first event decides; comments do not. */
+    const look = (events: readonly SseEvent[]): void => {
+      const event = events.find(candidate => candidate.hasData)
+      if (event === undefined) return
+      const error = errorIn(event, options.secrets)
+      settle(() => (error === null ? resolve(chunks) : reject(error)))
+    }
+    const attempt = (step: () => void): void => {
+      try {
+        step()
+      } catch (error) {
+        settle(() => reject(error))
+      }
+    }
+    /** A chunk may hold a thousand events: it is read only as far as the first. */
+    const read = (chunk: Buffer): void => {
+      for (let start = 0; start < chunk.length && !done; ) {
+        const blank = chunk.indexOf('\n\n', start)
+        const end = blank < 0 ? chunk.length : blank + 2
+        look(reader.push(chunk.subarray(start, end)))
+        start = end
+      }
+    }
+    if (options.signal.aborted) return void leave()
+    options.signal.addEventListener('abort', leave)
+    reply.consume({
+      data(chunk) {
+        chunks.push(chunk)
+        attempt(() => read(chunk))
+        if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.holdMs)
+      },
+      end() {
+        attempt(() => look(reader.end()))
+        settle(() => reject(new GatewayError('upstream_failed', { cause: 'the stream ended before its first event' })))
+      },
+      error: fault => settle(() => reject(fault)),
+    })
+  })
+}
+
+function errorIn(event: SseEvent, secrets: readonly string[]): GatewayError | null {
+  const { data } = event
+  if (data === '[DONE]') return new GatewayError('upstream_failed', { cause: 'the stream is empty' })
+  const value = parseJson(data)
+  if (value === undefined) return new GatewayError('upstream_failed', { cause: 'the first event is not JSON' })
+  const error = readUpstreamErrorValue(value, secrets)
+  return error === null ? null : gatewayErrorOf(error)
+}

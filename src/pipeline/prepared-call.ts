@@ -1,0 +1,34 @@
+/** What a call is before and after it is made ready for one target. */
+
+import type { TokenUsage } from '../formats/usage.ts'
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { ChatFormat } from '../translate/translator.ts'
+import type { PreparedBody } from './dispatch.ts'
+import type { ChatBody } from './receive.ts'
+
+/** A whole reply as the client gets it. */
+export interface ReadReply {
+  readonly body: Buffer
+  /** Null when the provider reported none. */
+  readonly usage: TokenUsage | null
+  /** Output tokens counted from the reply itself. */
+  countOutputTokens(): number
+}
+
+export interface PreparedCall extends PreparedBody {
+  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is no reply. */
+  readReply(bytes: Buffer): ReadReply
+  openStream(): ReplyStream
+}
+
+export interface Preparation {
+  readonly body: ChatBody
+  readonly entry: ModelEntry
+  readonly target: UpstreamTarget
+  /** The client's format. */
+  readonly format: ChatFormat
+  /** A client header by lower-case name. */
+  readonly header: (name: string) => string | undefined
+  readonly inputTokensEstimate: number
+}

@@ -1,0 +1,28 @@
+/** A provider that answers a streamed call with a whole JSON reply: the reply is told again as the stream it should be. */
+
+import { GatewayError } from '../errors.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { replayAsEvents } from '../translate/replay.ts'
+import { UpstreamFault } from '../upstream/fault.ts'
+import { UpstreamReply } from '../upstream/reply.ts'
+
+const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
+
+/** The reply itself unless it is JSON. Throws GatewayError `upstream_failed` for JSON that is no object or breaks off. */
+export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
+  if (!reply.header('content-type').includes('application/json')) return reply
+  const body = await reply.readBody(bytesMax).catch((error: unknown) => {
+    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  })
+  const json = parseJson(body.toString('utf8'))
+  if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
+  const format = target.standard === 'messages' ? 'messages' : 'chat_completions'
+  const text = replayAsEvents(format, json)
+    .map(({ name, data }) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`)
+    .join('')
+  const stream = new UpstreamReply(NO_SOURCE, reply.status, { 'content-type': 'text/event-stream' })
+  stream.receive(Buffer.from(text, 'utf8'))
+  stream.finish(null)
+  return stream
+}

@@ -1,0 +1,118 @@
+/** AWS's binary event stream of a Messages reply, as the server-sent events that it stands for. */
+
+import { EventStreamCodec } from '@smithy/core/event-streams'
+import { isObject, parseJson } from '../../lib/json.ts'
+import { editJson } from '../../lib/json-text.ts'
+import { UpstreamFault } from '../fault.ts'
+
+/** Length of a frame, length of its headers, checksum of both. */
+const PRELUDE_BYTES = 12
+/** Prelude and checksum of the whole. */
+const FRAME_BYTES_MIN = 16
+
+/** Figures that AWS adds to the last event; they are the operator's. */
+const METRICS_MEMBER = 'amazon-bedrock-invocationMetrics'
+
+const codec = new EventStreamCodec(
+  bytes => (typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()),
+  text => Buffer.from(text, 'utf8'),
+)
+
+type Frame = ReturnType<typeof codec.decode>
+
+/** Takes bytes cut anywhere; gives whole events. */
+export class EventStreamDecoder {
+  readonly #frameBytesMax: number
+  #rest: Buffer = Buffer.alloc(0)
+  /** Why nothing more can be read: UpstreamFault `garbage` or `oversized`. */
+  fault: UpstreamFault | null = null
+
+  constructor({ frameBytesMax }: { frameBytesMax: number }) {
+    this.#frameBytesMax = frameBytesMax
+  }
+
+  /** The events that this chunk completes; those before a damaged frame too. */
+  push(chunk: Buffer): Buffer {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    let text = ''
+    try {
+      for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) text += eventOf(frame)
+    } catch (error) {
+      this.fault = UpstreamFault.from(error)
+    }
+    return Buffer.from(text, 'latin1')
+  }
+
+  /** Throws UpstreamFault when the stream ends inside a frame. */
+  end(): void {
+    if (this.#rest.length > 0) throw new UpstreamFault('reset', 'the stream ended inside an event frame')
+  }
+
+  #nextFrame(): Frame | null {
+    if (this.#rest.length < PRELUDE_BYTES) return null
+    const length = this.#rest.readUInt32BE(0)
+    if (length > this.#frameBytesMax) {
+      throw new UpstreamFault('oversized', `an event frame exceeds ${this.#frameBytesMax} bytes`)
+    }
+    if (length < FRAME_BYTES_MIN) throw damaged()
+    if (this.#rest.length < length) return null
+    const frame = decode(this.#rest.subarray(0, length))
+    this.#rest = this.#rest.subarray(length)
+    return frame
+  }
+}
+
+function damaged(): UpstreamFault {
+  return new UpstreamFault('garbage', 'an event frame is damaged')
+}
+
+/** Checks both checksums. */
+function decode(bytes: Buffer): Frame {
+  try {
+    return codec.decode(bytes)
+  } catch {
+    throw damaged()
+  }
+}
+
+function textHeader(frame: Frame, name: string): string {
+  const header = frame.headers[name]
+  return header?.type === 'string' ? header.value : ''
+}
+
+/** The event as latin1 text of UTF-8 bytes; '' for frames that carry none. */
+function eventOf(frame: Frame): string {
+  const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
+  switch (textHeader(frame, ':message-type')) {
+    case 'event':
+      return textHeader(frame, ':event-type') === 'chunk' ? messagesEvent(payload) : ''
+    case 'exception':
+      return errorEvent(textHeader(frame, ':exception-type'), messageOf(payload))
+    case 'error':
+      return errorEvent(textHeader(frame, ':error-code'), textHeader(frame, ':error-message'))
+    default:
+      throw damaged()
+  }
+}
+
+/** The payload is `{"bytes": "<base64 of one event's JSON>", "p": "<padding>"}`. */
+function messagesEvent(payload: Buffer): string {
+  const wrapped = parseJson(payload.toString('latin1'))
+  if (!isObject(wrapped) || typeof wrapped.bytes !== 'string') throw damaged()
+  let data = Buffer.from(wrapped.bytes, 'base64').toString('latin1')
+  const event = parseJson(data)
+  if (!isObject(event) || typeof event.type !== 'string' || data.includes('\n')) throw damaged()
+  if (event[METRICS_MEMBER] !== undefined) data = editJson(data, [{ op: 'remove', path: `/${METRICS_MEMBER}` }])
+  return `event: ${event.type}\ndata: ${data}\n\n`
+}
+
+function messageOf(payload: Buffer): string {
+  const body = parseJson(payload.toString('utf8'))
+  const message = isObject(body) ? (body.message ?? body.Message) : undefined
+  return typeof message === 'string' ? message : ''
+}
+
+function errorEvent(type: string, message: string): string {
+  const data = JSON.stringify({ type: 'error', error: { type: type || 'api_error', message } })
+  return `event: error\ndata: ${Buffer.from(data, 'utf8').toString('latin1')}\n\n`
+}

@@ -1,0 +1,95 @@
+/** A request to a provider out of the upstream's facts: nothing is copied from the client but what the facts name. */
+
+import type { Endpoint, Upstream } from '../generated/types.ts'
+import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import type { Credential } from './credentials.ts'
+import type { ReachableUpstream } from './registry.ts'
+
+export interface Outgoing {
+  readonly endpoint: Endpoint
+  /** The upstream's name of the model. */
+  readonly model: string
+  readonly body: Buffer
+  /** Headers of this call beside those of the upstream. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: JSON. */
+  readonly contentType: string | null
+  /** Null: JSON, or an event stream. */
+  readonly accept: string | null
+  readonly streamed: boolean
+  /** Beta flags to send, as far as the upstream takes any. */
+  readonly betas: readonly string[]
+  /** Values of the client's headers, by lower-case name; only those that the facts name are looked at. */
+  readonly clientHeader: (name: string) => string | undefined
+}
+
+export interface BuiltRequest {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+}
+
+/** Longest value of a forwarded header, in characters. */
+const FORWARDED_VALUE_MAX = 2048
+const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
+const STREAM_SUFFIX = '-with-response-stream'
+
+/** Without the signature of `sigv4`. Null when the upstream does not serve the endpoint. */
+export function buildRequest(
+  upstream: ReachableUpstream,
+  credential: Credential,
+  outgoing: Outgoing,
+): BuiltRequest | null {
+  const { facts } = upstream
+  const path = pathOf(upstream, outgoing)
+  if (path === null) return null
+  const headers: Record<string, string> = {
+    'content-type': outgoing.contentType ?? 'application/json',
+    accept: outgoing.accept ?? (outgoing.streamed ? EVENT_STREAM[facts.wire] : 'application/json'),
+    'accept-encoding': 'identity',
+    ...facts.headers,
+    ...outgoing.headers,
+  }
+  for (const name of facts.forwardHeaders) {
+    const value = outgoing.clientHeader(name)
+    if (value && isPlain(value)) headers[name] = value.slice(0, FORWARDED_VALUE_MAX)
+  }
+  if (facts.betas !== null && facts.betas.field === null && outgoing.betas.length > 0) {
+    headers[facts.betas.header] = outgoing.betas.join(',')
+  }
+  const { secret } = credential
+  if (secret.kind === 'key') {
+    if (facts.auth.scheme === 'x-api-key') headers['x-api-key'] = secret.secret
+    else if (facts.auth.scheme === 'header') headers[facts.auth.header.toLowerCase()] = secret.secret
+    else headers.authorization = `Bearer ${secret.secret}`
+  }
+  return { path, headers, body: bodyOf(facts, outgoing) }
+}
+
+function pathOf({ facts, basePath }: ReachableUpstream, { endpoint, model, streamed }: Outgoing): string | null {
+  const path = facts.paths[endpoint]
+  if (path === undefined) return null
+  const named = path.includes('{model}') ? path.replace('{model}', encodeURIComponent(model)) : path
+  return basePath + (facts.wire === 'bedrock' && streamed ? named + STREAM_SUFFIX : named)
+}
+
+function isPlain(value: string): boolean {
+  return /^[\x20-\x7e]+$/.test(value)
+}
+
+function bodyOf(facts: Upstream, outgoing: Outgoing): Buffer {
+  if (outgoing.contentType !== null) return outgoing.body
+  const edits: BodyEdit[] = Object.entries(facts.fields).map(([name, value]) => ({
+    op: 'set',
+    path: `/${name}`,
+    value,
+  }))
+  const field = facts.betas?.field ?? null
+  if (field !== null) {
+    edits.push({ op: 'remove', path: `/${field}` })
+    if (outgoing.betas.length > 0) edits.push({ op: 'set', path: `/${field}`, value: outgoing.betas })
+  }
+  if (facts.wire === 'bedrock') edits.push({ op: 'remove', path: '/model' }, { op: 'remove', path: '/stream' })
+  if (edits.length === 0) return outgoing.body
+  return Buffer.from(editJson(outgoing.body.toString('latin1'), edits), 'latin1')
+}

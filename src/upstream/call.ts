@@ -1,0 +1,61 @@
+/** One call to one upstream with one credential: built, signed, sent; its reply decoded to plain JSON or server-sent events. */
+
+import { buildRequest, type Outgoing } from './build.ts'
+import type { Credential } from './credentials.ts'
+import { decoded, transformed } from './decode.ts'
+import type { UpstreamFault } from './fault.ts'
+import type { ReachableUpstream } from './registry.ts'
+import type { UpstreamReply } from './reply.ts'
+import { send } from './send.ts'
+
+export interface CallOptions {
+  /** Time left for the whole call, in ms; the upstream's own limit holds too. */
+  readonly totalTimeoutMs: number
+  /** Largest frame of a framed stream, in bytes. */
+  readonly frameBytesMax: number
+  readonly signal: AbortSignal
+  /** Called once when nothing more is sent or received. */
+  readonly onClose: (fault: UpstreamFault | null) => void
+}
+
+export class EndpointMissingError extends Error {}
+
+/**
+ * Resolves with the reply, whatever its status. Rejects with UpstreamFault when none came, and with EndpointMissingError
+ * when the upstream has no path for the endpoint.
+ */
+export async function callUpstream(
+  upstream: ReachableUpstream,
+  credential: Credential,
+  outgoing: Outgoing,
+  options: CallOptions,
+): Promise<UpstreamReply> {
+  const { facts } = upstream
+  const request = buildRequest(upstream, credential, outgoing)
+  if (request === null) throw new EndpointMissingError(`${facts.id} has no path for ${outgoing.endpoint}`)
+  let { headers } = request
+  if (credential.secret.kind === 'aws') {
+    const sign = await upstream.signerOf(credential, credential.secret)
+    headers = await sign({ host: upstream.host, ...request })
+  }
+  upstream.callsInFlight++
+  const reply = await send({
+    dispatcher: upstream.pool,
+    path: request.path,
+    headers,
+    body: request.body,
+    firstByteTimeoutMs: facts.firstByteTimeoutMs,
+    idleTimeoutMs: facts.idleTimeoutMs,
+    totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
+    signal: options.signal,
+    onClose: fault => {
+      upstream.callsInFlight--
+      options.onClose(fault)
+    },
+  })
+  const plain = decoded(reply)
+  if (!plain.header('content-type').includes('application/vnd.amazon.eventstream')) return plain
+  const { EventStreamDecoder } = await import('./aws/event-stream.ts')
+  const decoder = new EventStreamDecoder({ frameBytesMax: options.frameBytesMax })
+  return transformed(plain, decoder, { 'content-type': 'text/event-stream' })
+}

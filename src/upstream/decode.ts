@@ -1,0 +1,95 @@
+/** Replies whose bytes must be turned into others before they can be read: compressed ones, and framed streams. */
+
+import type { Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { UpstreamFault } from './fault.ts'
+import { UpstreamReply } from './reply.ts'
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/**
+ * The reply with its content coding undone. `identity` is asked for, so this is for providers and proxies that do not care.
+ * Whoever reads the body caps what comes out; a coding that is unknown or chained is a fault of the reply.
+ */
+export function decoded(reply: UpstreamReply): UpstreamReply {
+  const coding = reply.header('content-encoding').trim().toLowerCase()
+  if (coding === '' || coding === 'identity') return reply
+  const create = DECODERS[coding]
+  if (create === undefined) {
+    reply.abort()
+    throw new UpstreamFault('garbage', 'the reply has a content coding that was not asked for and is not known')
+  }
+  const decoder = create()
+  const { 'content-encoding': _coding, 'content-length': _length, ...headers } = reply.headers
+  const source = {
+    pause: () => void decoder.pause(),
+    resume: () => void decoder.resume(),
+    abort: () => {
+      reply.abort()
+      decoder.destroy()
+      plain.finish(new UpstreamFault('aborted', 'the gateway ended the call'))
+    },
+  }
+  const plain = new UpstreamReply(source, reply.status, headers)
+  decoder.on('data', (chunk: Buffer) => plain.receive(chunk))
+  decoder.on('end', () => plain.finish(null))
+  decoder.on('error', () => {
+    reply.abort()
+    plain.finish(new UpstreamFault('garbage', 'the compressed reply is damaged'))
+  })
+  decoder.on('drain', () => reply.resume())
+  reply.consume({
+    data: chunk => {
+      if (!decoder.write(chunk)) reply.pause()
+    },
+    end: () => void decoder.end(),
+    error: fault => {
+      decoder.destroy()
+      plain.finish(fault)
+    },
+  })
+  return plain
+}
+
+/** Turns bytes into others at once. */
+export interface BodyDecoder {
+  push(chunk: Buffer): Buffer
+  /** Why nothing more can be read; null while all is well. */
+  readonly fault: UpstreamFault | null
+  /** Nothing more comes; throws UpstreamFault when something is missing. */
+  end(): void
+}
+
+export function transformed(
+  reply: UpstreamReply,
+  decoder: BodyDecoder,
+  headers: Readonly<Record<string, string>>,
+): UpstreamReply {
+  const result = new UpstreamReply(reply, reply.status, { ...reply.headers, ...headers })
+  reply.consume({
+    data(chunk) {
+      if (decoder.fault !== null) return
+      const bytes = decoder.push(chunk)
+      if (bytes.length > 0) result.receive(bytes)
+      if (decoder.fault === null) return
+      reply.abort()
+      result.finish(decoder.fault)
+    },
+    end() {
+      try {
+        decoder.end()
+        result.finish(null)
+      } catch (error) {
+        result.finish(UpstreamFault.from(error))
+      }
+    },
+    error: fault => result.finish(decoder.fault ?? fault),
+  })
+  return result
+}

@@ -1,0 +1,111 @@
+/** The reply of a provider: status and headers, and a body that waits until somebody takes it. */
+
+import { UpstreamFault } from './fault.ts'
+
+/** Where the bytes come from. */
+export interface ReplySource {
+  pause(): void
+  resume(): void
+  /** Closes the connection at once. */
+  abort(): void
+}
+
+export interface UpstreamConsumer {
+  data(chunk: Buffer): void
+  end(): void
+  /** Always an UpstreamFault. */
+  error(fault: UpstreamFault): void
+}
+
+export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+export class UpstreamReply {
+  readonly status: number
+  readonly headers: ReplyHeaders
+  readonly #source: ReplySource
+  #consumer: UpstreamConsumer | null = null
+  #early: Buffer[] = []
+  #outcome: { fault: UpstreamFault | null } | null = null
+
+  constructor(source: ReplySource, status: number, headers: ReplyHeaders) {
+    this.#source = source
+    this.status = status
+    this.headers = headers
+  }
+
+  header(name: string): string {
+    const value = this.headers[name]
+    return Array.isArray(value) ? value.join(', ') : (value ?? '')
+  }
+
+  /** Hands the body over to its one consumer; what came before is delivered first. */
+  consume(consumer: UpstreamConsumer): void {
+    this.#consumer = consumer
+    while (this.#early.length > 0 && this.#consumer === consumer) consumer.data(this.#early.shift() as Buffer)
+    if (this.#consumer !== consumer) return
+    if (this.#outcome) this.#deliverOutcome(consumer, this.#outcome)
+    else this.#source.resume()
+  }
+
+  /** Takes the body back from its consumer, with the chunks that it has only looked at; another may consume it then. */
+  unread(chunks: readonly Buffer[]): void {
+    this.#consumer = null
+    this.#early = [...chunks, ...this.#early]
+    if (this.#outcome === null) this.#source.pause()
+  }
+
+  /** The whole body. Rejects with UpstreamFault when it breaks off or exceeds `bytesMax`. */
+  readBody(bytesMax: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      this.consume({
+        data: chunk => {
+          size += chunk.length
+          if (size <= bytesMax) chunks.push(chunk)
+          else {
+            this.abort()
+            reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
+          }
+        },
+        end: () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+        error: reject,
+      })
+    })
+  }
+
+  pause(): void {
+    this.#source.pause()
+  }
+
+  resume(): void {
+    this.#source.resume()
+  }
+
+  /** Closes the connection to the provider at once. */
+  abort(): void {
+    if (this.#outcome === null) this.#source.abort()
+  }
+
+  /** @internal Bytes arrived. */
+  receive(chunk: Buffer): void {
+    if (this.#outcome) return
+    if (this.#consumer) this.#consumer.data(chunk)
+    else {
+      this.#early.push(chunk)
+      this.#source.pause()
+    }
+  }
+
+  /** @internal No more bytes will arrive. */
+  finish(fault: UpstreamFault | null): void {
+    if (this.#outcome) return
+    this.#outcome = { fault }
+    if (this.#consumer) this.#deliverOutcome(this.#consumer, this.#outcome)
+  }
+
+  #deliverOutcome(consumer: UpstreamConsumer, outcome: { fault: UpstreamFault | null }): void {
+    if (outcome.fault) consumer.error(outcome.fault)
+    else consumer.end()
+  }
+}

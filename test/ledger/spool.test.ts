@@ -1,0 +1,89 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { LedgerEvent } from '../../src/ledger/options.ts'
+import { Spool } from '../../src/ledger/spool.ts'
+import { settlement } from './calls.ts'
+
+let folder: string
+let events: LedgerEvent[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-spool-'))
+  events = []
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const LIMITS = { spoolSegmentBytes: 2_000, spoolSegmentMs: 60_000, spoolRetentionMs: 600_000, spoolBytesMax: 1_000_000 }
+
+function openSpool(limits: Partial<typeof LIMITS> = {}): Spool {
+  return new Spool({ folder, limits: { ...LIMITS, ...limits }, report: event => events.push(event) })
+}
+
+const customer = { accountId: 7, keyId: 9 }
+const files = (): string[] => readdirSync(folder).sort()
+
+test('the successor finds exactly what was not done, in whichever file, with every field as it was', () => {
+  const calls = Array.from({ length: 12 }, () =>
+    settlement(customer, { requestedName: 'a "name"\n', firstByteMs: null, streamed: true }),
+  )
+  const first = openSpool()
+  for (const finished of calls) first.append(finished)
+  for (const { callId } of calls.slice(0, 5)) first.done(callId)
+  first.close()
+  expect(files().length).toBeGreaterThan(1)
+  const second = openSpool()
+  expect(second.load()).toEqual(calls.slice(5))
+  for (const { callId } of calls.slice(5)) second.done(callId)
+  second.close()
+  expect(openSpool().load()).toEqual([])
+})
+
+test('a line is in the file when it is flushed, without waiting for more', () => {
+  const spool = openSpool()
+  spool.append(settlement(customer))
+  spool.flush()
+  expect(readFileSync(join(folder, '00000001.jsonl'), 'utf8')).toMatch(/^\{.*\}\n$/)
+  spool.close()
+})
+
+test('finished files are marked, kept for the retention and then dropped; unfinished ones stay', () => {
+  const spool = openSpool({ spoolSegmentMs: 0 })
+  const [done, owed] = [settlement(customer), settlement(customer)]
+  const now = Date.now()
+  spool.append(done)
+  spool.tidy(now + 1)
+  spool.append(owed)
+  spool.done(done.callId)
+  spool.tidy(now + 60_000)
+  expect(files()).toEqual(['00000001.done.jsonl', '00000002.jsonl'])
+  expect([...spool.retained()].flat().map(({ callId }) => callId)).toEqual([done.callId, owed.callId])
+  spool.tidy(now + 700_000)
+  expect(files()).toEqual(['00000002.jsonl'])
+  expect(spool.owed()).toEqual([owed])
+  spool.close()
+})
+
+test('beyond its size finished files go before their time, unfinished ones never', () => {
+  const spool = openSpool({ spoolBytesMax: 3_000 })
+  const calls = Array.from({ length: 40 }, () => settlement(customer))
+  for (const finished of calls) spool.append(finished)
+  for (const { callId } of calls.slice(4)) spool.done(callId)
+  spool.tidy()
+  const kept = files()
+  expect(kept.length).toBeLessThan(5)
+  expect(kept[0]).toBe('00000001.jsonl')
+  expect(spool.owed().map(({ callId }) => callId)).toEqual(calls.slice(0, 4).map(({ callId }) => callId))
+  spool.close()
+})
+
+test('a disk that cannot be written is reported once and stops nothing', () => {
+  const spool = openSpool()
+  rmSync(folder, { recursive: true, force: true })
+  spool.append(settlement(customer))
+  spool.flush()
+  spool.append(settlement(customer))
+  spool.flush()
+  expect(events.map(({ code, level }) => [code, level])).toEqual([['spool_failed', 'error']])
+  spool.close()
+})

@@ -1,0 +1,38 @@
+/** The generated tables with changes, for tests that need other upstreams or shorter waits. */
+
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry, Tables, Upstream, UpstreamTarget } from '../../src/generated/types.ts'
+
+export interface TableChanges {
+  /** By upstream id. */
+  readonly upstreams?: Readonly<Record<string, Partial<Upstream>>>
+  /** Changes to all upstreams. */
+  readonly everyUpstream?: Partial<Upstream>
+  /** Upstream ids by entry id, each as the entry's own target with another `via`, and a weight where one is given. */
+  readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
+  readonly settings?: Partial<Tables['settings']>
+}
+
+export function changedTables(changes: TableChanges): Tables {
+  const upstreams: readonly Upstream[] = TABLES.upstreams
+  const entries: readonly ModelEntry[] = TABLES.entries
+  return {
+    settings: { ...TABLES.settings, ...changes.settings },
+    upstreams: upstreams.map(upstream => ({
+      ...upstream,
+      ...changes.everyUpstream,
+      ...changes.upstreams?.[upstream.id],
+    })),
+    entries: entries.map(entry => {
+      const targets = changes.targets?.[entry.id]
+      const own = entry.upstreams[0] as UpstreamTarget
+      if (targets === undefined) return entry
+      return {
+        ...entry,
+        upstreams: targets.map(target =>
+          typeof target === 'string' ? { ...own, via: target } : { ...own, via: target[0], weight: target[1] },
+        ),
+      }
+    }),
+  }
+}
