@@ -29,7 +29,7 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where g.ended_at is not null limit $1::text::integer`
 const MINE = `select ${HOLD_COLUMNS} from hold h where h.instance_id = $1::text::bigint
-  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::text::uuid[])
+  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::uuid[])
   limit $4::text::integer`
 
 interface HoldRow {
