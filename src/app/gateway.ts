@@ -19,6 +19,7 @@ import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
+import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
 
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   readonly instanceName?: string
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
+  /** Where images may be fetched from, for tests. */
+  readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
 export interface Gateway {
@@ -87,6 +90,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
   })
+  const images = createImageFetcher({
+    bytesMax: config.limits.imageBytesMax,
+    timeoutMs: config.limits.imageFetchMs,
+    parallelMax: config.limits.imageFetchesMax,
+    redirectsMax: 3,
+    ports: [80, 443],
+    ...options.imageFetch,
+  })
   const readiness = new Readiness({
     databaseAnswers: () => databaseAnswers(sql),
     maintenance: () => operations.maintenance,
@@ -109,6 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   })
   const services = {
     catalogue,
+    images,
     upstreams,
     ledger,
     limits: config.limits,
@@ -132,7 +144,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await server.close()
     await ledger.close()
     await operations.close()
-    await Promise.all([upstreams.close(), keyFinder.close(), rateLimiter.close(), sql.end({ timeout: 5 })])
+    await Promise.all([
+      upstreams.close(),
+      images.close(),
+      keyFinder.close(),
+      rateLimiter.close(),
+      sql.end({ timeout: 5 }),
+    ])
   }
   try {
     const url = await server.listen({ host: config.host, port: config.port })

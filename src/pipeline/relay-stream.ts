@@ -18,8 +18,6 @@ export interface StreamRelay {
   readonly pinger: Pinger
   /** What keeps the client's connection alive, as a complete event or comment. */
   readonly ping: string
-  /** Texts that must never be shown: the credentials of the upstream. */
-  readonly secrets: readonly string[]
   /** Settles the call; the events that end the reply go out when it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
@@ -143,7 +141,7 @@ class RelayRun {
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
-        : withoutSecrets(error, this.#relay.secrets),
+        : withoutSecrets(error, this.#relay.upstream.secrets),
     )
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { environmentConfig } from '../../src/app/foundation.ts'
-import { type Gateway, startGateway } from '../../src/app/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { Tables } from '../../src/generated/types.ts'
@@ -57,6 +57,7 @@ export interface TestGatewayOptions {
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
+  readonly imageFetch?: GatewayOptions['imageFetch']
 }
 
 let emails = 0
@@ -99,6 +100,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       log: options.log ?? createLog('silent'),
       tables,
       instanceName: `test-${instances++}`,
+      ...(options.imageFetch && { imageFetch: options.imageFetch }),
     })
   }
   const gateways = [await start()]
