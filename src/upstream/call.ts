@@ -44,6 +44,7 @@ export async function callUpstream(
     path: request.path,
     headers,
     body: request.body,
+    secrets: upstream.credentials.secrets,
     firstByteTimeoutMs: facts.firstByteTimeoutMs,
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),

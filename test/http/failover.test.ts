@@ -266,6 +266,16 @@ test('puts an upstream aside after faults in a row, tries it again, and takes it
   expect(stateOf()).toBe('well')
 })
 
+test('puts an upstream aside whose streams break off one after the other', async () => {
+  const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
+  const second = await upstream(() => goodMessagesStream)
+  const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }
+  const started = await start(first.url, second.url, { everyUpstream: { cooldown } })
+  const texts: string[] = []
+  for (let calls = 0; calls < 4; calls++) texts.push(await (await call(started, { stream: true })).text())
+  expect(texts.map(text => text.includes('message_stop'))).toEqual([false, false, false, true])
+})
+
 test('tries an upstream that is aside when nothing else is left', async () => {
   let isBroken = true
   const alone = await upstream(() => (isBroken ? json(500, {}) : goodMessage))

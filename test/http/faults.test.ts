@@ -201,6 +201,14 @@ test.each(LATER)('%s after the first events is an error event that costs nothing
   expectNoSecret(text)
 })
 
+test('an error event that the client may see does not show it a credential', async () => {
+  const refusal = { type: 'error', error: { type: 'invalid_request_error', message: `bad input for ${SECRET}` } }
+  answer = [sse(), write(MESSAGES_START.join('') + messagesEvent(refusal)), end()]
+  const text = await (await call({ stream: true })).text()
+  expect(text).toContain('bad input for ***')
+  expectNoSecret(text)
+})
+
 test('a silent provider is covered by pings, until it has been silent too long', async () => {
   answer = [sse(), write(MESSAGES_START.join('')), hang()]
   const text = await (await call({ stream: true })).text()
