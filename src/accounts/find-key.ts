@@ -36,7 +36,7 @@ export interface KeyFinder {
 
 const FIND = `select r.n::integer as n, a.account_id, a.key_id, a.revoked_at is null as active, r.hash_hex,
     a.rate_limit_per_minute
-  from unnest($1::text[], $2::integer[]) as r(hash_hex, n)
+  from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
   join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`
 
 interface Row {

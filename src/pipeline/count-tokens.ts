@@ -35,9 +35,11 @@ export interface TokenCount {
 
 /** Throws GatewayError for a body that the messages endpoint would refuse too. */
 export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
-  const { requestedName, text } = readChatBody(raw)
+  const { requestedName, text, json } = readChatBody(raw)
   const resolution = resolve(catalogue, requestedName, 'messages')
-  const body = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  // What is ASCII reads the same either way.
+  const isAscii = !/[\u0080-\u00ff]/.test(text)
+  const body = isAscii ? json : (JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject)
   return {
     inputTokens: countOf(body, resolution.entry),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),

@@ -45,7 +45,8 @@ export async function callUpstream(
     headers,
     body: request.body,
     secrets: upstream.credentials.secrets,
-    firstByteTimeoutMs: facts.firstByteTimeoutMs,
+    // A whole reply begins when it is complete: only the total time bounds it.
+    firstByteTimeoutMs: outgoing.streamed ? facts.firstByteTimeoutMs : facts.totalTimeoutMs,
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
     signal: options.signal,
