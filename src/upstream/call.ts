@@ -18,6 +18,9 @@ export interface CallOptions {
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
+/** A whole reply begins when it is complete: it gets so many times as long until its first byte. */
+const WHOLE_REPLY_PATIENCE = 5
+
 export class EndpointMissingError extends Error {}
 
 /**
@@ -45,8 +48,7 @@ export async function callUpstream(
     headers,
     body: request.body,
     secrets: upstream.credentials.secrets,
-    // A whole reply begins when it is complete: only the total time bounds it.
-    firstByteTimeoutMs: outgoing.streamed ? facts.firstByteTimeoutMs : facts.totalTimeoutMs,
+    firstByteTimeoutMs: facts.firstByteTimeoutMs * (outgoing.streamed ? 1 : WHOLE_REPLY_PATIENCE),
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
     signal: options.signal,
