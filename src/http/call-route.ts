@@ -1,7 +1,6 @@
 /** The frame of every route that runs a model: key first, then the body, then the pipeline on a hijacked reply. */
 
 import type { FastifyInstance } from 'fastify'
-import { GatewayError } from '../errors.ts'
 import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { ResponseChannel } from './client-channel.ts'
@@ -24,7 +23,6 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
     url: route.path,
     config: { endpoint: route.endpoint },
     onRequest: async request => {
-      if (readiness.draining()) throw new GatewayError('draining', { retryAfterSeconds: 1 })
       request.state.caller = await authenticator.recall(keysOf(request))
     },
     handler: (request, reply) => {

@@ -6,6 +6,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { recordUnread } from '../pipeline/settle.ts'
+import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
@@ -90,6 +91,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     request.state = newState(services.nowMs())
     done()
   })
+  addCallGates(server, options)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.addHook('preParsing', (request, _reply, payload, done) => {

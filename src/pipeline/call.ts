@@ -21,6 +21,8 @@ export interface Caller {
   readonly keyId: number
   /** HMAC hash of the key. */
   readonly keyHash: Uint8Array
+  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  readonly rateLimitPerMinute: number | null
 }
 
 export interface Call {
