@@ -1,6 +1,7 @@
 /** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
 
 import { GatewayError } from '../errors.ts'
+import { maskSecrets } from '../formats/mask.ts'
 import { SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -17,6 +18,8 @@ export interface StreamRelay {
   readonly pinger: Pinger
   /** What keeps the client's connection alive, as a complete event or comment. */
   readonly ping: string
+  /** Texts of the upstream's credentials: hidden where an error event repeats one. */
+  readonly secrets: readonly string[]
   /** Settles the call; the events that end the reply go out when it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
@@ -140,7 +143,7 @@ class RelayRun {
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
-        : error,
+        : masked(error, this.#relay.secrets),
     )
   }
 
@@ -160,4 +163,9 @@ class RelayRun {
     this.#stopPinging()
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
+}
+
+function masked(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof GatewayError) || error.details.message === undefined) return error
+  return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })
 }

@@ -133,9 +133,10 @@ function usedBy({ json }: WholeReply, count: number): Metered {
 async function relayStreamed(open: OpenCall, bodyFor: BodyFor, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, resolution, wish } = open
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const upstream = await send(open, bodyFor, client.gone, (reply, { upstream: { credentials } }) =>
-    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets }),
-  )
+  const { upstream, secrets } = await send(open, bodyFor, client.gone, async (reply, { upstream: { credentials } }) => {
+    const { secrets } = credentials
+    return { upstream: await holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets }), secrets }
+  })
   const stream = new ImagesPassThrough({ clientModel: resolution.entry.id, count: wish.count })
   await relayStream({
     upstream,
@@ -145,6 +146,7 @@ async function relayStreamed(open: OpenCall, bodyFor: BodyFor, pinger: Pinger): 
     limits: services.limits,
     pinger,
     ping: PING,
+    secrets,
     settle: end => account.close(resultOf(stream, end, client.started)),
   })
 }
