@@ -85,6 +85,7 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
     : [entry.upstream as TargetFacts]
   const contextTokens = entry.context_tokens ?? model.context_tokens ?? null
   const outputTokensMax = entry.output_tokens_max ?? model.output_tokens_max ?? null
+  const tokenShares = model.token_shares ?? family.token_shares
   const name = entry.name ?? model.name + nameSuffix(entry.id, service, kind)
   return {
     id: entry.id,
@@ -103,7 +104,8 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
     releasedOn: model.released ?? null,
     holdOutputTokens: entry.hold_output_tokens ?? model.hold_output_tokens ?? defaults.hold_output_tokens,
     imagesMax: entry.images_max ?? model.images_max ?? defaults.images_max,
-    tokenFactor: family.token_factor ?? defaults.token_factor,
+    tokenFactor: model.token_factor ?? family.token_factor ?? defaults.token_factor,
+    ...(tokenShares !== undefined && { tokenShares }),
     aliases: context.aliasesOf.get(entry.id) ?? [],
     deprecated: resolveDeprecation(entry.deprecated ?? model.deprecated),
     upstreams: targets.map(target => {

@@ -38,6 +38,12 @@ export const ERRORS = {
     message: 'The model refused the request.',
     final: true,
   },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: "The conversation exceeds the model's maximum context length; reduce the length of the messages.",
+    final: true,
+  },
   thread_unsupported: {
     status: 400,
     type: 'invalid_request_error',
@@ -104,6 +110,12 @@ export const ERRORS = {
     status: 415,
     type: 'invalid_request_error',
     message: 'The content encoding is not supported.',
+    final: true,
+  },
+  upgrade_refused: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'WebSockets are not served here; send the same request as a POST, with stream: true for events.',
     final: true,
   },
   headers_too_large: {

@@ -26,6 +26,7 @@ create table api_key (
   ciphertext bytea,
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
+  rate_limit_per_minute integer,
   monthly_cap_micro_vnd bigint,
   suspended_at timestamp with time zone,
   submission uuid,
@@ -35,7 +36,8 @@ create table api_key (
   constraint api_key_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12)),
   constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   constraint api_key_label_check CHECK ((octet_length(label) <= 400)),
-  constraint api_key_monthly_cap_micro_vnd_check CHECK ((monthly_cap_micro_vnd > 0))
+  constraint api_key_monthly_cap_micro_vnd_check CHECK ((monthly_cap_micro_vnd > 0)),
+  constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute >= 0))
 );
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
@@ -150,6 +152,16 @@ create table hold (
 ) with (fillfactor=60,autovacuum_vacuum_scale_factor=0.0,autovacuum_vacuum_threshold=2000);
 CREATE INDEX hold_instance ON public.hold USING btree (instance_id);
 
+create table maintenance (
+  singleton boolean not null default true,
+  enabled boolean not null,
+  retry_after_seconds integer not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint maintenance_pkey PRIMARY KEY (singleton),
+  constraint maintenance_retry_after_seconds_check CHECK (((retry_after_seconds >= 1) AND (retry_after_seconds <= 86400))),
+  constraint maintenance_singleton_check CHECK (singleton)
+);
+
 create table migration (
   number integer not null,
   name text not null,
@@ -171,6 +183,25 @@ create table operator_action (
 );
 CREATE INDEX operator_action_account ON public.operator_action USING btree (account_id, action_id) WHERE (account_id IS NOT NULL);
 CREATE TRIGGER operator_action_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.operator_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table process_status (
+  name text not null,
+  seen_at timestamp with time zone not null default now(),
+  status jsonb not null,
+  constraint process_status_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
+
+create table rate_window (
+  key_id bigint not null,
+  started_at timestamp with time zone not null,
+  used integer not null,
+  previous integer not null,
+  allowed integer not null,
+  constraint rate_window_pkey PRIMARY KEY (key_id),
+  constraint rate_window_allowed_check CHECK ((allowed > 0)),
+  constraint rate_window_previous_check CHECK ((previous >= 0)),
+  constraint rate_window_used_check CHECK ((used >= 0))
+) with (fillfactor=50);
 
 create table session (
   session_hash bytea not null,

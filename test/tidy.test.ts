@@ -21,6 +21,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   ledger: 2,
   accounts: 2,
   payments: 2,
+  operations: 2,
   catalogue: 1,
   formats: 1,
   lib: 0,

@@ -11,6 +11,8 @@ export interface FoundKey {
   readonly keyHash: Uint8Array
   /** False once it was revoked. */
   readonly active: boolean
+  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  readonly rateLimitPerMinute: number | null
 }
 
 export interface KeyFinderOptions {
@@ -32,7 +34,8 @@ export interface KeyFinder {
   close(): Promise<void>
 }
 
-const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex
+const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex,
+    a.rate_limit_per_minute
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
   join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`
 
@@ -42,6 +45,7 @@ interface Row {
   readonly key_id: string
   readonly active: boolean
   readonly hash_hex: string
+  readonly rate_limit_per_minute: number | null
 }
 
 interface Question {
@@ -117,7 +121,8 @@ async function findKeys(pool: StatementPool, batch: readonly Question[]): Promis
   for (const row of await pool.query<Row>(FIND, [plainArray(hashes), plainArray(numbers)])) {
     const { account_id, key_id, active } = row
     const keyHash = Buffer.from(row.hash_hex, 'hex')
-    found.set(row.n, { accountId: Number(account_id), keyId: Number(key_id), active, keyHash })
+    const rateLimitPerMinute = row.rate_limit_per_minute
+    found.set(row.n, { accountId: Number(account_id), keyId: Number(key_id), active, keyHash, rateLimitPerMinute })
   }
   return found
 }

@@ -13,6 +13,8 @@ export interface ApiKey extends KeyRow {
   readonly createdAt: Date
   /** Null while it is active. */
   readonly revokedAt: Date | null
+  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  readonly rateLimitPerMinute: number | null
   /** False for keys from before the encrypted copy existed, and for revoked ones. */
   readonly showable: boolean
 }
@@ -27,7 +29,10 @@ const INSERT = `insert into api_key
           decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
 const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
-const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, ciphertext is not null as showable
+const LIMIT = `update api_key set rate_limit_per_minute = $3::text::integer
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute,
+    ciphertext is not null as showable
   from api_key where account_id = $1::text::bigint order by key_id`
 const SHOW = `select encryption_id, encryption_iv, ciphertext from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint`
@@ -90,6 +95,16 @@ export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow)
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
 }
 
+/** False when there is no such active key. Processes that remember the key hear of it by `announce(sql, 'keys')`. */
+export async function limitKey(
+  sql: Sql | AnySql,
+  { accountId, keyId }: KeyRow,
+  rateLimitPerMinute: number | null,
+): Promise<boolean> {
+  const limit = rateLimitPerMinute === null ? null : String(rateLimitPerMinute)
+  return (await sql.unsafe(LIMIT, [String(accountId), String(keyId), limit])).length > 0
+}
+
 /** Oldest first, revoked ones too. */
 export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<readonly ApiKey[]> {
   const rows = await sql.unsafe(LIST, [String(accountId)])
@@ -100,6 +115,7 @@ export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<re
     last4: row.last4,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
+    rateLimitPerMinute: row.rate_limit_per_minute,
     showable: row.showable,
   }))
 }

@@ -36,6 +36,14 @@ export interface ConfigLimits {
   readonly eventBytesMax: number
   readonly pingAfterMs: number
   readonly holdTokensPerImage: number
+  /** Largest image that is fetched from a URL, in bytes. */
+  readonly imageBytesMax: number
+  /** Time for fetching an image, redirects included, in ms. */
+  readonly imageFetchMs: number
+  /** Most images that are fetched at one moment. */
+  readonly imageFetchesMax: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
   /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
@@ -69,6 +77,10 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },
   eventBytesMax: { fallback: 16 * MIB, min: 1024, max: 256 * MIB },
   pingAfterMs: { fallback: 15_000, min: 100, max: 120_000 },
+  imageBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
+  imageFetchMs: { fallback: 10_000, min: 100, max: 120_000 },
+  imageFetchesMax: { fallback: 64, min: 1, max: 10_000 },
+  imageUrlsMax: { fallback: 20, min: 0, max: 1000 },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },

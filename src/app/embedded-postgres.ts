@@ -60,6 +60,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_timeout: '15min',
   io_method: 'sync',
   jit: 'off',
+  log_checkpoints: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // The log must never repeat what a statement carried.

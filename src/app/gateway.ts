@@ -15,8 +15,11 @@ import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
+import { createRateLimiter } from '../operations/rate-limit.ts'
+import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
+import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
 
@@ -32,6 +35,8 @@ export interface GatewayOptions {
   readonly instanceName?: string
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
+  /** Where images may be fetched from, for tests. */
+  readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
 export interface Gateway {
@@ -68,15 +73,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
+  const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const ledger = await createLedger({
     url: databaseUrl,
-    instanceName: options.instanceName ?? `${hostname()}-${config.port}`,
+    instanceName,
     spoolDir: join(config.dataDir, 'spool'),
     report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
     limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
   })
   const keyFinder = createKeyFinder({ url: databaseUrl })
-  const readiness = new Readiness({ databaseAnswers: () => databaseAnswers(sql) })
+  const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
     directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
@@ -84,8 +90,37 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
   })
+  const images = createImageFetcher({
+    bytesMax: config.limits.imageBytesMax,
+    timeoutMs: config.limits.imageFetchMs,
+    parallelMax: config.limits.imageFetchesMax,
+    redirectsMax: 3,
+    ports: [80, 443],
+    ...options.imageFetch,
+  })
+  const readiness = new Readiness({
+    databaseAnswers: () => databaseAnswers(sql),
+    maintenance: () => operations.maintenance,
+  })
+  const startedAt = new Date().toISOString()
+  const operations: OperationsWatch = await watchOperations({
+    sql,
+    name: instanceName,
+    status: () => ({
+      pid: process.pid,
+      startedAt,
+      callsInFlight: readiness.callsInFlight,
+      upstreams: upstreams.status(),
+    }),
+    onKeysChanged() {
+      authenticator.forget()
+      rateLimiter.forget()
+    },
+    report: ({ level, message, cause }) => log[level]({ cause }, message),
+  })
   const services = {
     catalogue,
+    images,
     upstreams,
     ledger,
     limits: config.limits,
@@ -98,6 +133,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     authenticator,
     pinger,
     readiness,
+    rateLimiter,
     limits: config.limits,
     publicUrl: config.publicUrl,
   })
@@ -107,7 +143,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await readiness.idle()
     await server.close()
     await ledger.close()
-    await Promise.all([upstreams.close(), keyFinder.close(), sql.end({ timeout: 5 })])
+    await operations.close()
+    await Promise.all([
+      upstreams.close(),
+      images.close(),
+      keyFinder.close(),
+      rateLimiter.close(),
+      sql.end({ timeout: 5 }),
+    ])
   }
   try {
     const url = await server.listen({ host: config.host, port: config.port })

@@ -1,11 +1,17 @@
 /** What the sandbox must know of the upstreams' models, read from the catalogue. */
 
-import type { ModelEntry, Tables } from '../generated/types.ts'
+import type { ModelEntry, Rule, Tables, UpstreamTarget } from '../generated/types.ts'
 import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
 
-function factsOf(entry: ModelEntry): ModelFacts {
+/** Fields that a rule takes out of the body are those that the provider would refuse. */
+function refusedBy(rules: readonly Rule[]): string[] {
+  return rules.flatMap(rule => (rule.op === 'drop' && /^\/[^/*]+$/.test(rule.path) ? [rule.path.slice(1)] : []))
+}
+
+function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
   return {
     kind: entry.kind,
+    refuses: refusedBy(target.rules),
     reasoning: entry.capabilities.includes('reasoning'),
     vision: entry.capabilities.includes('vision'),
     tools: entry.capabilities.includes('tools'),
@@ -19,7 +25,7 @@ export function sandboxFacts(tables: Tables): Pick<SandboxOptions, 'modelFacts' 
   for (const entry of tables.entries) {
     for (const target of entry.upstreams) {
       const known = models.get(target.via) ?? new Map<string, ModelFacts>()
-      models.set(target.via, known.set(target.model, factsOf(entry)))
+      models.set(target.via, known.set(target.model, factsOf(entry, target)))
     }
   }
   return {

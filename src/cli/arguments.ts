@@ -8,7 +8,7 @@ export interface Verb {
   readonly purpose: string
   /** Number of words after the verb. */
   readonly words: number
-  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref')[]
+  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref' | 'retry-after')[]
 }
 
 export const VERBS: readonly Verb[] = [
@@ -35,6 +35,28 @@ export const VERBS: readonly Verb[] = [
     purpose: 'Add money to a wallet (below 0: credit --reason TEXT -- EMAIL -5000); the same --ref once',
     words: 2,
     options: ['reason', 'ref'],
+  },
+  {
+    name: 'key limit',
+    usage: 'key limit EMAIL KEY_ID CALLS',
+    purpose: 'Limit a key to so many calls per minute; 0: no limit; default: as the catalogue says',
+    words: 3,
+    options: [],
+  },
+  {
+    name: 'maintenance on',
+    usage: 'maintenance on [--retry-after SECONDS]',
+    purpose: 'Refuse new calls on every gateway; calls in flight finish',
+    words: 0,
+    options: ['retry-after'],
+  },
+  { name: 'maintenance off', usage: 'maintenance off', purpose: 'Take calls again', words: 0, options: [] },
+  {
+    name: 'upstream status',
+    usage: 'upstream status',
+    purpose: 'How each running gateway finds its upstreams and credentials',
+    words: 0,
+    options: [],
   },
   { name: 'audit', usage: 'audit', purpose: 'Recompute every wallet; differences must be 0', words: 0, options: [] },
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
@@ -104,6 +126,7 @@ function parse(argv: readonly string[]) {
       label: { type: 'string' },
       reason: { type: 'string' },
       ref: { type: 'string' },
+      'retry-after': { type: 'string' },
     },
   })
 }

@@ -4,6 +4,7 @@ import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
 import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
 import { runCatalogue } from './catalogue.ts'
+import { OPERATIONS_ACTIONS } from './operations.ts'
 import { runServe } from './serve.ts'
 import { type Answer, VERB_ACTIONS } from './verbs.ts'
 
@@ -15,7 +16,7 @@ function print(command: Command, answer: Answer): void {
 }
 
 async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
-  const action = VERB_ACTIONS[command.verb.name]
+  const action = VERB_ACTIONS[command.verb.name] ?? OPERATIONS_ACTIONS[command.verb.name]
   if (action === undefined) throw new UsageError(helpText())
   const foundation: Foundation = await layFoundation(environmentConfig(environment))
   try {

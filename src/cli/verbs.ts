@@ -17,9 +17,9 @@ export interface Answer {
   readonly failed?: boolean
 }
 
-type Action = (foundation: Foundation, command: Command) => Promise<Answer>
+export type Action = (foundation: Foundation, command: Command) => Promise<Answer>
 
-async function accountOf({ sql }: Foundation, email: string): Promise<AccountWithWallet> {
+export async function accountOf({ sql }: Foundation, email: string): Promise<AccountWithWallet> {
   const account = await findAccountByEmail(sql, email)
   if (account === null) throw new UsageError(`There is no account for ${email}. Make one with: account create ${email}`)
   return account
@@ -57,6 +57,7 @@ const keyList: Action = async (foundation, { words }) => {
     last4: key.last4,
     created_at: key.createdAt.toISOString(),
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    rate_limit_per_minute: key.rateLimitPerMinute,
   }))
   const rows = data.map(
     key =>
@@ -65,13 +66,15 @@ const keyList: Action = async (foundation, { words }) => {
   return { data, text: rows.length === 0 ? 'No keys.' : rows.join('\n') }
 }
 
+export function readKeyId(number: string, email: string): number {
+  if (/^\d{1,15}$/.test(number)) return Number(number)
+  throw new UsageError(`${JSON.stringify(number)} is not a key's number; key list ${email} shows them`)
+}
+
 const keyRevoke: Action = async (foundation, { words }) => {
   const [email, number] = words as [string, string]
-  if (!/^\d{1,15}$/.test(number)) {
-    throw new UsageError(`${JSON.stringify(number)} is not a key's number; key list ${email} shows them`)
-  }
+  const keyId = readKeyId(number, email)
   const { accountId } = await accountOf(foundation, email)
-  const keyId = Number(number)
   const revoked = await revokeKey(foundation.sql, { accountId, keyId })
   if (!revoked) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
   return { data: { key_id: keyId, revoked: true }, text: `Key ${keyId} is revoked: its next call is refused.` }

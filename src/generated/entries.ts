@@ -2537,6 +2537,8 @@ const rules_75371a9a97a1 = [
   { op: 'drop', path: '/tools/*/eager_input_streaming' },
 ] as const satisfies readonly Rule[]
 
+const rules_b64c3b392df7 = [{ op: 'drop', path: '/response_format', when: { path: '/response_format', equals: 'b64_json' } }] as const satisfies readonly Rule[]
+
 const rules_c16d1618d023 = [{ op: 'drop', path: '/presence_penalty' }, { op: 'drop', path: '/frequency_penalty' }] as const satisfies readonly Rule[]
 
 /** Every entry, sorted by id. */
@@ -2558,7 +2560,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-fable-5-1', 'claude-fable-5-2', 'fable'],
     deprecated: null,
     upstreams: [
@@ -2589,7 +2592,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-haiku-4-5-20251001'],
     deprecated: null,
     upstreams: [
@@ -2620,7 +2624,8 @@ export const ENTRIES = [
     releasedOn: '2025-11-24',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-opus-4-5-20251101'],
     deprecated: null,
     upstreams: [
@@ -2651,7 +2656,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-05',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2682,7 +2688,8 @@ export const ENTRIES = [
     releasedOn: '2026-04-16',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2713,7 +2720,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2744,7 +2752,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-opus-5-5', 'opus'],
     deprecated: null,
     upstreams: [
@@ -2775,7 +2784,8 @@ export const ENTRIES = [
     releasedOn: '2025-09-29',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: ['claude-sonnet-4-5-20250929'],
     deprecated: null,
     upstreams: [
@@ -2806,7 +2816,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -2837,7 +2848,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: ['claude-sonnet-5-5', 'sonnet'],
     deprecated: null,
     upstreams: [
@@ -3736,7 +3748,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -3767,7 +3780,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -3798,7 +3812,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -3829,7 +3844,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -3860,7 +3876,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -3891,7 +3908,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4459,7 +4477,7 @@ export const ENTRIES = [
         weight: 0,
         standard: 'images',
         dialect: dialect_21f861b8a2fb,
-        rules: [],
+        rules: rules_b64c3b392df7,
       },
     ],
   },
@@ -4728,7 +4746,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-09',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4759,7 +4778,8 @@ export const ENTRIES = [
     releasedOn: '2025-10-15',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4790,7 +4810,8 @@ export const ENTRIES = [
     releasedOn: '2025-11-24',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4821,7 +4842,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-05',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4852,7 +4874,8 @@ export const ENTRIES = [
     releasedOn: '2026-04-16',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4883,7 +4906,8 @@ export const ENTRIES = [
     releasedOn: '2026-05-28',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4914,7 +4938,8 @@ export const ENTRIES = [
     releasedOn: null,
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4945,7 +4970,8 @@ export const ENTRIES = [
     releasedOn: '2025-09-29',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -4976,7 +5002,8 @@ export const ENTRIES = [
     releasedOn: '2026-02-17',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.03,
+    tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
     aliases: [],
     deprecated: null,
     upstreams: [
@@ -5007,7 +5034,8 @@ export const ENTRIES = [
     releasedOn: '2026-06-30',
     holdOutputTokens: 1024,
     imagesMax: 10,
-    tokenFactor: 1,
+    tokenFactor: 1.4,
+    tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
     aliases: [],
     deprecated: null,
     upstreams: [

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'da02501a74cc8ac1c716d0d1a0038c9791ee2663a90dc664b5972dfe9aefdd25',
+  digest: '1b9af155abc7d6fb352345372ab76ebc8958d4ba9822ad6c37ff49f31636e5c5',
 } as const satisfies TableSettings

@@ -467,6 +467,7 @@ export interface FamilyFile {
   readonly api_standard: ApiStandard
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor?: number
+  readonly token_shares?: TokenShares
   readonly dialect?: DialectFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
@@ -480,6 +481,16 @@ export interface FamilyFile {
    * @minItems 1
    */
   readonly models: readonly ModelFacts[]
+}
+
+/** What joins the token factor by the make of a text, for estimates only: the factor is `token_factor` plus each value times the share it stands for. */
+export interface TokenShares {
+  /** Times the share of punctuation among visible characters, at most 0.2. */
+  readonly symbols?: number
+  /** Times the share of capitals among Latin letters, at most 0.2. */
+  readonly capitals?: number
+  /** Times the share of accented letters among Latin letters, at most 0.3: what sets Vietnamese apart. */
+  readonly accents?: number
 }
 
 /** One model as its vendor makes it. Its entries share these facts. */
@@ -506,6 +517,9 @@ export interface ModelFacts {
   readonly hold_output_tokens?: number
   /** Most images that one call may ask for. */
   readonly images_max?: number
+  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  readonly token_factor?: number
+  readonly token_shares?: TokenShares
   readonly deprecated?: DeprecatedFacts
   readonly dialect?: DialectFacts
   /**
@@ -597,6 +611,7 @@ export interface ModelEntry {
   readonly imagesMax: number
   /** Factor from the gateway's own token count to the vendor's, for estimates. */
   readonly tokenFactor: number
+  readonly tokenShares?: TokenShares
   /** Further names of this entry, sorted. */
   readonly aliases: readonly string[]
   readonly deprecated: (Deprecation | null)

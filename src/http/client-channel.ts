@@ -22,7 +22,9 @@ export class ResponseChannel implements ClientChannel {
   #pendingEncoding: 'latin1' | 'utf8' = 'latin1'
   #flushing = false
   #ended = false
+  #bytes = false
   started = false
+  failureEvent: ((error: GatewayError) => string) | null = null
   firstByteMs: number | null = null
 
   constructor(options: ChannelOptions) {
@@ -68,6 +70,16 @@ export class ResponseChannel implements ClientChannel {
     this.#response.on('drain', listener)
   }
 
+  startBytes(headers: HeaderMap): void {
+    this.#bytes = true
+    this.#begin(200, { ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+  }
+
+  writeBytes(chunk: Buffer): boolean {
+    if (this.#ended || this.#gone.signal.aborted) return true
+    return this.#response.write(chunk)
+  }
+
   endStream(): void {
     this.#flush()
     this.#ended = true
@@ -81,7 +93,13 @@ export class ResponseChannel implements ClientChannel {
       this.#sendWhole(error.status, { ...headers, ...errorHeaders(error) }, body)
       return
     }
-    this.write(errorEvent(error, this.#options.requestId, { named: this.#options.namedEvents }), 'utf8')
+    if (this.#bytes) {
+      this.#ended = true
+      this.#response.destroy()
+      return
+    }
+    const { requestId, namedEvents } = this.#options
+    this.write(this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents }), 'utf8')
     this.endStream()
   }
 

@@ -13,7 +13,12 @@ export interface RouteFacts {
   readonly purpose: string
 }
 
-export interface ChatRoute extends RouteFacts {
+/** A route that runs a model. */
+export interface CallRoute extends RouteFacts {
+  readonly endpoint: Endpoint
+}
+
+export interface ChatRoute extends CallRoute {
   readonly endpoint: Extract<Endpoint, ChatFormat>
 }
 
@@ -28,7 +33,52 @@ export const CHAT_ROUTES: readonly ChatRoute[] = [
   },
 ]
 
+export const RESPONSES_ROUTE: CallRoute = {
+  method: 'POST',
+  path: '/v1/responses',
+  authentication: 'key',
+  purpose: 'Responses format',
+  endpoint: 'responses',
+}
+
+export const IMAGE_ROUTES: readonly CallRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1/images/generations',
+    authentication: 'key',
+    purpose: 'Image generation',
+    endpoint: 'images_generations',
+  },
+  {
+    method: 'POST',
+    path: '/v1/images/edits',
+    authentication: 'key',
+    purpose: 'Edit of a reference image, as JSON or as a form',
+    endpoint: 'images_edits',
+  },
+]
+
+export const SPEECH_ROUTE: CallRoute = {
+  method: 'POST',
+  path: '/v1/audio/speech',
+  authentication: 'key',
+  purpose: 'Text to speech',
+  endpoint: 'audio_speech',
+}
+
+export const COUNT_TOKENS_ROUTE: RouteFacts = {
+  method: 'POST',
+  path: '/v1/messages/count_tokens',
+  authentication: 'key',
+  purpose: 'Input tokens of a messages request; free',
+}
+
 export const OTHER_ROUTES: readonly RouteFacts[] = [
+  RESPONSES_ROUTE,
+  ...IMAGE_ROUTES,
+  SPEECH_ROUTE,
+  COUNT_TOKENS_ROUTE,
+  { method: 'GET', path: '/v1/responses', authentication: 'none', purpose: 'Refuses WebSocket upgrades: use POST' },
   { method: 'GET', path: '/v1/models', authentication: 'key', purpose: 'Model list with prices' },
   { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model' },
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
@@ -68,6 +118,9 @@ const TAILS = [
 export function notFoundMessage(method: string, path: string, publicUrl: string): string {
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))
   if (known === undefined) return `There is no ${method} ${path}. The endpoints are listed at ${publicUrl}/.`
+  if (path.startsWith(`/v1${known}/`)) {
+    return `There is no ${method} ${path}; of these paths only ${publicUrl}/v1${known} is served.`
+  }
   const client = known.startsWith('/messages') ? 'Messages-style' : 'Chat-completions-style'
   const base = known.startsWith('/messages') ? publicUrl : `${publicUrl}/v1`
   return (

@@ -1,8 +1,12 @@
 /** Whether calls are taken, and the calls in flight that a stop waits for. */
 
+import { GatewayError } from '../errors.ts'
+
 export interface ReadinessOptions {
   /** Resolves true when the database answers. */
   readonly databaseAnswers: () => Promise<boolean>
+  /** While it is on, new calls are refused. */
+  readonly maintenance: () => { readonly enabled: boolean; readonly retryAfterSeconds: number }
 }
 
 export class Readiness {
@@ -19,13 +23,22 @@ export class Readiness {
     return this.#draining
   }
 
+  /** Throws GatewayError `draining` or `maintenance` while no calls are taken. */
+  refuseWhenClosed(): void {
+    if (this.#draining) throw new GatewayError('draining', { retryAfterSeconds: 1 })
+    const { enabled, retryAfterSeconds } = this.#options.maintenance()
+    if (enabled) throw new GatewayError('maintenance', { retryAfterSeconds })
+  }
+
   get callsInFlight(): number {
     return this.#running.size
   }
 
-  async state(): Promise<{ ready: boolean; database: boolean; draining: boolean }> {
+  /** A gateway under maintenance is ready: it answers, and says what to say. */
+  async state(): Promise<{ ready: boolean; database: boolean; draining: boolean; maintenance: boolean }> {
     const database = await this.#options.databaseAnswers()
-    return { ready: database && !this.#draining, database, draining: this.#draining }
+    const maintenance = this.#options.maintenance().enabled
+    return { ready: database && !this.#draining, database, draining: this.#draining, maintenance }
   }
 
   track(work: Promise<unknown>): Promise<void> {

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
+import type { RateLimiter } from '../operations/rate-limit.ts'
 import { type Authenticator, offeredKeys } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
@@ -26,6 +27,7 @@ export interface ServerOptions {
   readonly authenticator: Authenticator
   readonly pinger: Pinger
   readonly readiness: Readiness
+  readonly rateLimiter: RateLimiter
   readonly limits: ServerLimits
   /** Address that clients use, without a slash at its end. */
   readonly publicUrl: string

@@ -6,12 +6,16 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { recordUnread } from '../pipeline/settle.ts'
+import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
 import { methodsOf, notFoundMessage } from './endpoints.ts'
 import { errorBody, errorHeaders } from './error-body.ts'
+import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { callOf, newState, requestIdOf, type ServerOptions, sendError } from './request.ts'
+import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
 
 /** Fastify's own faults in our words. */
@@ -87,6 +91,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     request.state = newState(services.nowMs())
     done()
   })
+  addCallGates(server, options)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.addHook('preParsing', (request, _reply, payload, done) => {
@@ -135,6 +140,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     response.end(errorBody(fault, requestId))
   })
   addChatRoutes(server, options)
+  addResponsesRoutes(server, options)
+  addMediaRoutes(server, options)
+  addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
   return server

@@ -57,7 +57,7 @@ function isCount(value: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= max
 }
 
-/** Client text as Postgres can store it: well-formed, no NUL, at most 256 characters. */
+/** Client text, well-formed and at most 256 characters; NUL is left out where the statement is made. */
 export function cleanName(name: string | null): string | null {
-  return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+  return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed()
 }

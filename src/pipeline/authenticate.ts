@@ -26,6 +26,8 @@ export interface Authenticator {
   recall(keys: readonly string[]): Promise<Caller>
   /** The caller as the database says now. */
   verify(keys: readonly string[]): Promise<Caller>
+  /** Keys have changed: nothing is remembered any more. */
+  forget(): void
 }
 
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
@@ -40,7 +42,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const hashes = directory.hashes(key)
     const found = hashes.length === 0 ? null : await directory.find(hashes)
     if (found?.active) {
-      const caller = { accountId: found.accountId, keyId: found.keyId, keyHash: found.keyHash }
+      const { accountId, keyId, keyHash, rateLimitPerMinute } = found
+      const caller = { accountId, keyId, keyHash, rateLimitPerMinute }
       remembered.delete(digest)
       remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
       if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
@@ -62,7 +65,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     throw new GatewayError('authentication_failed', { message: WRONG })
   }
 
-  return { recall: keys => first(keys, false), verify: keys => first(keys, true) }
+  return {
+    recall: keys => first(keys, false),
+    verify: keys => first(keys, true),
+    forget: () => remembered.clear(),
+  }
 }
 
 /** The keys that a request offers: either header may carry a valid one. */

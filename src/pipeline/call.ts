@@ -12,6 +12,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
+import type { ImageFetcher } from '../upstream/fetch-image.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
 
 /** The account behind the key of a call. */
@@ -20,6 +21,8 @@ export interface Caller {
   readonly keyId: number
   /** HMAC hash of the key. */
   readonly keyHash: Uint8Array
+  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  readonly rateLimitPerMinute: number | null
 }
 
 export interface Call {
@@ -53,13 +56,25 @@ export interface ClientChannel {
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
   write(text: string, encoding: 'latin1' | 'utf8'): boolean
   onDrain(listener: () => void): void
+  /** Ends a stream of events or of bytes. */
   endStream(): void
-  /** An HTTP error before the reply started, else an error event in the client's format and the end of the stream. */
+  /** Sends status 200 and the headers of a reply of bytes whose length is not known; `content-type` is one of them. */
+  startBytes(headers: HeaderMap): void
+  /** False: wait for `onDrain` before giving more. */
+  writeBytes(chunk: Buffer): boolean
+  /** How an error ends a stream that has begun: a complete event. Null: the form that both chat formats know. */
+  failureEvent: ((error: GatewayError) => string) | null
+  /**
+   * An HTTP error before the reply started, else an error event in the client's format and the end of the stream. A reply
+   * of bytes is broken off, so that the client cannot take it for whole.
+   */
   fail(error: GatewayError, headers?: HeaderMap): void
 }
 
 /** Limits of the pipeline; all come from configuration. */
 export interface PipelineLimits {
+  /** Largest request body after decoding, in bytes. */
+  readonly bodyBytesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
   /** Largest single event of an upstream's stream, in bytes. */
@@ -70,6 +85,8 @@ export interface PipelineLimits {
   readonly upstreamTriesMax: number
   /** Input tokens that an image counts for in the size of a hold. */
   readonly holdTokensPerImage: number
+  /** Image URLs that are fetched for one chat call. */
+  readonly imageUrlsMax: number
 }
 
 export interface PipelineLog {
@@ -82,6 +99,8 @@ export interface Services {
   readonly catalogue: Catalogue
   readonly upstreams: UpstreamRegistry
   readonly ledger: Ledger
+  /** Fetches images that clients give as URLs. */
+  readonly images: ImageFetcher
   readonly limits: PipelineLimits
   readonly log: PipelineLog
   /** Monotonic milliseconds. */

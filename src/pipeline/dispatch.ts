@@ -40,7 +40,7 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** Where the call may go: the entry's list. */
   readonly targets: readonly UpstreamTarget[]
   /** The body for one target, made when the target's turn comes. A GatewayError of it ends the call. */
-  readonly prepare: (target: UpstreamTarget) => Prepared
+  readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
   /**
    * Reads as much of a 2xx reply as shows that it is a good one, before the client is told anything. A GatewayError of it
    * that blames the upstream (`upstream_…`) sends the call to the next target.
@@ -74,7 +74,7 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   let worst: GatewayError | null = null
   for (let tries = 1; candidate !== null; tries++) {
     // A body that cannot be made ends the call: the next target would change what it means.
-    const prepared = plan.prepare(candidate.target)
+    const prepared = await plan.prepare(candidate.target)
     const attempt = { target: candidate.target, prepared, upstream: candidate.upstream }
     const verdict = new Verdict(candidate)
     try {

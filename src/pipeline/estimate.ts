@@ -12,6 +12,7 @@ const DEPTH_MAX = 8
 
 /** Characters of an inline document, in base64, that one input token stands for in a hold. */
 const DOCUMENT_CHARACTERS_PER_TOKEN = 30
+const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
 
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
@@ -34,7 +35,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     for (const item of value) weigh(item, weight, depth + 1)
     return
   }
-  if (value.type === 'image' || value.type === 'image_url') weight.images++
+  if (IMAGE_TYPES.has(value.type)) weight.images++
   for (const key of ['data', 'url', 'file_data', 'image_url'] as const) {
     const inline = value[key]
     if (typeof inline !== 'string' || !isInlineMedia(value, key, inline)) continue
@@ -42,14 +43,15 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     if (key === 'file_data' || String(value.media_type).startsWith('application/'))
       weight.documentBytes += inline.length
   }
-  for (const key of ['content', 'source', 'image_url', 'file', 'input_audio'] as const)
+  for (const key of ['content', 'output', 'source', 'image_url', 'file', 'input_audio'] as const)
     weigh(value[key], weight, depth + 1)
 }
 
-/** Input tokens that a chat body likely has; not for billing. */
-export function estimateInputTokens(body: ChatBody, tokensPerImage: number): number {
+/** Input tokens that a body likely has (`messages` of the chat formats, `input` of the responses format); not for billing. */
+export function estimateInputTokens(body: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): number {
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0 }
   weigh(body.json.messages, weight, 0)
+  weigh(body.json.input, weight, 0)
   const textBytes = Math.max(0, body.text.length - weight.mediaBytes)
   const documentTokens = Math.ceil(weight.documentBytes / DOCUMENT_CHARACTERS_PER_TOKEN)
   return Math.ceil(textBytes / BYTES_PER_TOKEN) + documentTokens + weight.images * tokensPerImage

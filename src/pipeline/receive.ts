@@ -52,7 +52,8 @@ export function parseObject(raw: Buffer): { text: string; json: JsonObject; memb
   return { text, json, members }
 }
 
-function requestedNameOf(text: string, json: JsonObject, members: readonly Member[]): string {
+/** `model` in Unicode. Throws GatewayError `invalid_request` without one. */
+export function requestedNameOf(text: string, json: JsonObject, members: readonly Member[]): string {
   const value = json.model
   if (value === undefined) throw invalid('model: Field required')
   if (typeof value !== 'string' || value === '') throw invalid('model: Input should be a non-empty string')
@@ -61,8 +62,9 @@ function requestedNameOf(text: string, json: JsonObject, members: readonly Membe
   return JSON.parse(Buffer.from(text.slice(member.valueStart, member.valueEnd), 'latin1').toString('utf8')) as string
 }
 
-function outputCapOf(json: JsonObject): number | null {
-  for (const field of MAX_TOKENS_FIELDS) {
+/** The first cap on the output among the fields, in tokens. Throws GatewayError `invalid_request` for one that is no count. */
+export function tokenCapOf(json: JsonObject, fields: readonly string[]): number | null {
+  for (const field of fields) {
     const value = json[field]
     if (value === undefined || value === null) continue
     if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) {
@@ -73,19 +75,31 @@ function outputCapOf(json: JsonObject): number | null {
   return null
 }
 
+/** Whether the client wants a stream. Throws GatewayError `invalid_request` for anything but a boolean. */
+export function streamedOf({ stream }: JsonObject): boolean {
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    throw invalid('stream: Input should be true or false')
+  return stream === true
+}
+
 /** Reads the body of a chat call in either format. Throws GatewayError `malformed_json` or `invalid_request`. */
 export function readChatBody(raw: Buffer): ChatBody {
   const { text, json, members } = parseObject(raw)
   const requestedName = requestedNameOf(text, json, members)
-  const { messages, stream } = json
+  const { messages } = json
   if (messages === undefined) throw invalid('messages: Field required')
   if (!Array.isArray(messages)) throw invalid('messages: Input should be a list of messages')
   if (messages.length === 0) throw invalid('messages: at least one message is required')
-  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
-    throw invalid('stream: Input should be true or false')
   const options = json.stream_options
   const wantsUsage = isObject(options) && options.include_usage === true
-  return { text, json, requestedName, streamed: stream === true, outputTokensMax: outputCapOf(json), wantsUsage }
+  return {
+    text,
+    json,
+    requestedName,
+    streamed: streamedOf(json),
+    outputTokensMax: tokenCapOf(json, MAX_TOKENS_FIELDS),
+    wantsUsage,
+  }
 }
 
 /** The body's values in Unicode, for those who read or move texts. */

@@ -2,7 +2,8 @@
 
 import { GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
-import { parseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { editJson } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { Attempt } from './dispatch.ts'
@@ -24,4 +25,27 @@ export async function readWholeReply(
     const told = value === undefined ? null : readUpstreamErrorValue(value, upstream.credentials.secrets)
     throw told === null ? error : gatewayErrorOf(told)
   }
+}
+
+export interface WholeReply {
+  /** Latin1 text of the reply's bytes. */
+  readonly text: string
+  readonly json: JsonObject
+}
+
+/** Reads the JSON object of a 2xx reply. Throws GatewayError `upstream_failed` for anything else. */
+export async function readReply(reply: UpstreamReply, bytesMax: number): Promise<WholeReply> {
+  const bytes = await reply.readBody(bytesMax).catch((error: unknown) => {
+    throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
+  })
+  const text = bytes.toString('latin1')
+  const json = parseJson(text)
+  if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
+  return { text, json }
+}
+
+/** The reply with the client's name of the model; all other bytes are the upstream's. */
+export function renamed(reply: WholeReply, clientModel: string): Buffer {
+  if (reply.json.model === undefined || reply.json.model === clientModel) return Buffer.from(reply.text, 'latin1')
+  return Buffer.from(editJson(reply.text, [{ op: 'set', path: '/model', value: clientModel }]), 'latin1')
 }

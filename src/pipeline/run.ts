@@ -1,26 +1,26 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
-import type { TokenUsage } from '../formats/usage.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
-import { costHeaders, modelHeaders } from './billing-headers.ts'
+import { costHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
+import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { countInputTokens as countInput } from './count-tokens.ts'
 import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { holdFirstEvent } from './first-event.ts'
-import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
 import type { PreparedCall } from './prepared-call.ts'
 import { type ChatBody, readChatBody } from './receive.ts'
 import { readWholeReply } from './relay-reply.ts'
-import { relayStream, type StreamEnd } from './relay-stream.ts'
+import { relayStream } from './relay-stream.ts'
 import { asStream } from './replay.ts'
-import { type Resolution, resolve } from './resolve.ts'
+import type { Resolution } from './resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
-import type { CallResult } from './settle.ts'
+import { resultOf, usedBy } from './stream-result.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
@@ -33,6 +33,7 @@ interface OpenCall extends CallScope {
   readonly body: ChatBody
   readonly resolution: Resolution
   readonly inputTokensEstimate: number
+  readonly countInputTokens: () => number
 }
 
 /** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -46,14 +47,13 @@ export function runChatCall(
   return runAccounted(services, call, client, async scope => {
     const body = readChatBody(raw)
     scope.account.requested(body.requestedName, body.streamed)
-    const resolution = resolve(services.catalogue, body.requestedName, call.endpoint)
-    scope.account.resolved(resolution)
-    Object.assign(scope.headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
+    const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry, mappedFrom } = resolution
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate }
+    const countInputTokens = () => countInput(body, format, entry)
+    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate, countInputTokens }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
@@ -64,15 +64,15 @@ async function send<Received>(
   signal: AbortSignal,
   receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>,
 ): Promise<Received> {
-  const { services, call, body, resolution, format, headers, inputTokensEstimate } = open
+  const { services, call, body, resolution, format, inputTokensEstimate, countInputTokens } = open
   const { entry } = resolution
-  const simulated = `x-${services.catalogue.settings.service}-simulated`
   const dispatched = await dispatch(services, call, {
     targets: entry.upstreams,
-    prepare(target): PreparedCall {
-      if (services.upstreams.find(target.via)?.sandbox) headers[simulated] = 'true'
-      else delete headers[simulated]
-      return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate })
+    async prepare(target): Promise<PreparedCall> {
+      markSimulated(open, target)
+      const inlined = await withInlineImages(services, { body, target, format, signal: open.client.gone })
+      const { header } = call
+      return prepare({ body: inlined, entry, target, format, header, inputTokensEstimate, countInputTokens })
     },
     receive,
     streamed: body.streamed,
@@ -87,20 +87,20 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const signal = new AbortController().signal
   const { replyBytesMax } = services.limits
   const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
-  const used = usedBy(open, reply.usage, () => reply.countOutputTokens())
+  const { countInputTokens } = open
+  const used = usedBy(reply.usage, { countInputTokens, countOutputTokens: () => reply.countOutputTokens() })
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format } = open
+  const { services, client, account, headers, format, countInputTokens } = open
   const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
-    const events = await asStream(reply, target, replyBytesMax)
-    const { secrets } = reached.credentials
-    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
-    return { upstream: events, stream: prepared.openStream() }
+  const { upstream, stream } = await send(open, client.gone, async (reply, attempt) => {
+    const events = await asStream(reply, attempt.target, replyBytesMax)
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets: events.secrets })
+    return { upstream: events, stream: attempt.prepared.openStream() }
   })
   await relayStream({
     upstream,
@@ -110,24 +110,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PINGS[format],
-    settle: end => account.close(resultOf(open, stream, end)),
+    settle: end => account.close(resultOf({ stream, end, started: client.started, countInputTokens })),
   })
-}
-
-function resultOf(open: OpenCall, stream: ReplyStream, end: StreamEnd): CallResult {
-  if (end === 'abandoned' && !open.client.started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const status = end === 'complete' ? 200 : CLIENT_GONE
-  const { usage } = stream
-  // A figure that the provider has not said to be its last counts for the input only.
-  const reported = usage !== null && !stream.usageFinal ? { ...usage, outputTokens: 0 } : usage
-  return { used: usedBy(open, reported, () => stream.countOutputTokens()), charged: true, status }
-}
-
-/** The provider's figures where they can be true, else what was counted here. */
-function usedBy(open: OpenCall, usage: TokenUsage | null, countOutputTokens: () => number): Metered {
-  const reported = usage === null ? NOTHING_USED : meteredTokens(usage)
-  const inputTokens = reported.inputTokens || open.inputTokensEstimate
-  const outputTokens = reported.outputTokens || countOutputTokens()
-  const estimated = inputTokens !== reported.inputTokens || outputTokens !== reported.outputTokens
-  return { ...reported, inputTokens, outputTokens, estimated }
 }

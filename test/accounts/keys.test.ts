@@ -161,6 +161,7 @@ describe('looking up a presented key', () => {
       accountId,
       keyId: keys[3]!.keyId,
       active: true,
+      rateLimitPerMinute: null,
       keyHash: hashKey(secrets, keys[3]!.key).hash,
     })
   })

@@ -143,5 +143,6 @@ test('Postgres that no longer answers, though its connections stay open: refused
 })
 
 test('a start without a database is refused', async () => {
-  await expect(startLedger('postgres://postgres:x@127.0.0.1:1/gateway')).rejects.toThrow('ECONNREFUSED')
+  const spoolDir = join(folder, 'spool')
+  await expect(startLedger('postgres://postgres:x@127.0.0.1:1/gateway', { spoolDir })).rejects.toThrow('ECONNREFUSED')
 })

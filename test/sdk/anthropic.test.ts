@@ -96,6 +96,22 @@ describe.each([
     expect(second.content.map(block => (block.type === 'text' ? block.text : '')).join('')).toContain('31 degrees')
   })
 
+  test('counts tokens, for free', async () => {
+    const client = makeClient()
+    const poor = await running.account(0n)
+    client.apiKey = poor.apiKey
+    const content = 'How many tokens are in this question? '.repeat(50)
+    const counted = await client.messages.countTokens({
+      model: 'claude-opus-5',
+      system: 'Be brief.',
+      tools: [WEATHER],
+      messages: [{ role: 'user', content }],
+    })
+    expect(counted.input_tokens).toBeGreaterThan(700)
+    expect(counted.input_tokens).toBeLessThan(1200)
+    expect(await running.usage(poor.accountId)).toEqual([])
+  })
+
   test('lists the models and retrieves one by its id with a slash', async () => {
     const client = makeClient()
     const ids: string[] = []

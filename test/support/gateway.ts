@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { environmentConfig } from '../../src/app/foundation.ts'
-import { type Gateway, startGateway } from '../../src/app/gateway.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { Tables } from '../../src/generated/types.ts'
@@ -18,6 +18,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
 export interface TestAccount {
+  readonly email: string
   readonly accountId: number
   readonly keyId: number
   readonly apiKey: string
@@ -56,6 +57,7 @@ export interface TestGatewayOptions {
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
+  readonly imageFetch?: GatewayOptions['imageFetch']
 }
 
 let emails = 0
@@ -98,6 +100,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       log: options.log ?? createLog('silent'),
       tables,
       instanceName: `test-${instances++}`,
+      ...(options.imageFetch && { imageFetch: options.imageFetch }),
     })
   }
   const gateways = [await start()]
@@ -108,7 +111,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     gateway,
     database,
     async account(creditMicroVnd) {
-      const { accountId } = await createAccount(sql, `person-${++emails}@example.com`)
+      const email = `person-${++emails}@example.com`
+      const { accountId } = await createAccount(sql, email)
       const { keyId, key: apiKey } = await createKey(sql, { service: 'svc', peppers, encryption }, { accountId })
       if (creditMicroVnd > 0n) {
         await credit(sql, {
@@ -118,7 +122,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
           reference: 'test',
         })
       }
-      return { accountId, keyId, apiKey }
+      return { email, accountId, keyId, apiKey }
     },
     async balance(accountId) {
       const [row] = await sql`select balance_micro_vnd::text as balance from wallet where account_id = ${accountId}`

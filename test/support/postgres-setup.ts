@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-const PREFIX = 'gateway-test-'
+const PREFIX = 'gateway-test-postgres-'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   for (const name of readdirSync(tmpdir())) {

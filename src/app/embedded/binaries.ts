@@ -41,6 +41,15 @@ export function locateNativeDirectory(): string {
 
 /** Sets the executable bits and library links that npm leaves out when install scripts are off. */
 export function completeNativeDirectory(native: string): void {
+  try {
+    complete(native)
+  } catch (cause) {
+    const advice = 'Run `npm rebuild` as the user who installed the packages.'
+    throw new Error(`The embedded Postgres in ${native} is not complete and cannot be completed. ${advice}`, { cause })
+  }
+}
+
+function complete(native: string): void {
   for (const program of ['postgres', 'initdb']) {
     const path = join(native, 'bin', program)
     const { mode } = statSync(path)

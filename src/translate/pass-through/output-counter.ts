@@ -11,6 +11,7 @@ export type CountTokens = (text: string) => number
 /** Where the events of each client format carry output: the members whose string values are read. */
 export const OUTPUT_MARKERS = {
   messages: ['"text":', '"thinking":', '"partial_json":'],
+  responses: ['"delta":'],
   chat_completions: ['"content":', '"reasoning_content":', '"reasoning":', '"arguments":', '"refusal":'],
 } as const
 

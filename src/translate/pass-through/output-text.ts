@@ -8,6 +8,7 @@ const OUTPUT_KEYS: ReadonlySet<string> = new Set([
   'choices',
   'message',
   'content',
+  'summary',
   'text',
   'thinking',
   'input',

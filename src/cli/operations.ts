@@ -1,0 +1,109 @@
+/** The verbs that reach into running gateways: maintenance, limits of keys, the state of the upstreams. */
+
+import { limitKey } from '../accounts/keys.ts'
+import { announce } from '../operations/channel.ts'
+import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenance.ts'
+import { readProcessStatus } from '../operations/process-status.ts'
+import type { UpstreamStatus } from '../upstream/registry.ts'
+import { UsageError } from './arguments.ts'
+import { type Action, accountOf, readKeyId } from './verbs.ts'
+
+const CALLS_PER_MINUTE_MAX = 1_000_000
+
+/** A whole number in digits. Throws UsageError that says what it is for. */
+function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw new UsageError(`${JSON.stringify(text)} is not ${what}; write a whole number from ${min} to ${max}`)
+}
+
+const maintenanceOn: Action = async ({ sql }, { options }) => {
+  const text = options['retry-after']
+  const bounds = { min: 1, max: RETRY_AFTER_SECONDS_MAX }
+  const retryAfterSeconds = text === undefined ? null : readCount(text, 'a number of seconds', bounds)
+  const state = await setMaintenance(sql, { enabled: true, retryAfterSeconds })
+  return {
+    data: { maintenance: true, retry_after_seconds: state.retryAfterSeconds },
+    text: `Maintenance is on: new calls are refused and told to wait ${state.retryAfterSeconds} s. Calls in flight finish.`,
+  }
+}
+
+const maintenanceOff: Action = async ({ sql }) => {
+  await setMaintenance(sql, { enabled: false, retryAfterSeconds: null })
+  return { data: { maintenance: false }, text: 'Maintenance is off: calls are taken.' }
+}
+
+const keyLimit: Action = async (foundation, { words }) => {
+  const [email, number, calls] = words as [string, string, string]
+  const keyId = readKeyId(number, email)
+  const limit =
+    calls === 'default' ? null : readCount(calls, 'a number of calls per minute', { min: 0, max: CALLS_PER_MINUTE_MAX })
+  const { accountId } = await accountOf(foundation, email)
+  if (!(await limitKey(foundation.sql, { accountId, keyId }, limit))) {
+    throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  }
+  await announce(foundation.sql, 'keys')
+  const meaning = limit === null ? "the catalogue's limit" : limit === 0 ? 'no limit' : `${limit} calls per minute`
+  return { data: { key_id: keyId, rate_limit_per_minute: limit }, text: `Key ${keyId} has ${meaning}.` }
+}
+
+interface GatewayStatus {
+  readonly pid: number
+  readonly startedAt: string
+  readonly callsInFlight: number
+  readonly upstreams: readonly UpstreamStatus[]
+}
+
+const upstreamStatus: Action = async ({ sql }) => {
+  const processes = await readProcessStatus<GatewayStatus>(sql)
+  const data = processes.map(({ name, seenSecondsAgo, status }) => ({
+    process: name,
+    pid: status.pid,
+    started_at: status.startedAt,
+    seen_seconds_ago: seenSecondsAgo,
+    calls_in_flight: status.callsInFlight,
+    upstreams: status.upstreams.map(upstream => ({
+      id: upstream.id,
+      sandbox: upstream.sandbox,
+      state: upstream.state,
+      wait_seconds: upstream.waitSeconds,
+      calls_in_flight: upstream.callsInFlight,
+      tries: upstream.tries,
+      failures: upstream.failures,
+      credentials: upstream.credentials.map(credential => ({
+        label: credential.label,
+        state: credential.state,
+        wait_seconds: credential.waitSeconds,
+        models_aside: credential.modelsAside,
+      })),
+    })),
+  }))
+  const text = data.flatMap(each => [
+    `${each.process} (process ${each.pid}), ${each.calls_in_flight} calls in flight`,
+    ...each.upstreams.flatMap(upstream => [
+      `  ${upstream.id.padEnd(20)} ${stateText(upstream)}  ${upstream.tries} tries, ${upstream.failures} failed` +
+        (upstream.sandbox ? ', sandbox' : ''),
+      ...upstream.credentials
+        .filter(credential => credential.state !== 'well' || credential.models_aside.length > 0)
+        .map(credential => `    ${credential.label} ${stateText(credential)} ${credential.models_aside.join(', ')}`),
+    ]),
+  ])
+  return { data, text: text.length === 0 ? 'No gateway runs on this database.' : text.join('\n') }
+}
+
+function stateText({
+  state,
+  wait_seconds: seconds,
+}: {
+  readonly state: string
+  readonly wait_seconds: number
+}): string {
+  return state === 'aside' ? `aside for ${seconds} s` : state.replace('_', ' ')
+}
+
+export const OPERATIONS_ACTIONS: Readonly<Record<string, Action>> = {
+  'key limit': keyLimit,
+  'maintenance on': maintenanceOn,
+  'maintenance off': maintenanceOff,
+  'upstream status': upstreamStatus,
+}

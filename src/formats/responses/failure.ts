@@ -1,0 +1,54 @@
+/** What the `error` of a failed response means for the client, and the code under which it is told of a fault of ours. */
+
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { gatewayErrorOf, readUpstreamErrorValue } from '../upstream-error.ts'
+
+/** Codes that tell of a fault in the request; the client may read their text. */
+const REFUSALS = new Set([
+  'invalid_prompt',
+  'context_length_exceeded',
+  'invalid_base64_image',
+  'invalid_image',
+  'invalid_image_format',
+  'invalid_image_mode',
+  'invalid_image_url',
+  'unsupported_image_media_type',
+  'image_content_policy_violation',
+  'image_file_not_found',
+  'image_file_too_large',
+  'image_parse_error',
+  'image_too_large',
+  'image_too_small',
+  'empty_image_file',
+  'failed_to_download_image',
+])
+const OVERLOADS = new Set(['server_is_overloaded', 'slow_down'])
+
+export interface ResponseFailure {
+  readonly error: GatewayError
+  /** The provider's code where it tells of the request; null: the one that `failureCodeOf` gives. */
+  readonly code: string | null
+}
+
+/** `error`: the error object of a response, or of an `error` event. */
+export function readFailure(error: JsonValue | undefined): ResponseFailure {
+  const code = isObject(error) && typeof error.code === 'string' ? error.code : ''
+  const refused = REFUSALS.has(code)
+  const implied: JsonObject = refused
+    ? { type: 'invalid_request_error' }
+    : OVERLOADS.has(code)
+      ? { type: 'overloaded_error' }
+      : {}
+  const read = isObject(error) ? readUpstreamErrorValue({ error: { ...error, ...implied } }) : null
+  return {
+    error: read === null ? new GatewayError('upstream_failed', { cause: 'a failed response' }) : gatewayErrorOf(read),
+    code: refused ? code : null,
+  }
+}
+
+/** The `error.code` of a failed response that says what a fault of the gateway says. */
+export function failureCodeOf(error: GatewayError): string {
+  if (error.status === 429) return 'rate_limit_exceeded'
+  return error.status < 500 ? 'invalid_prompt' : 'server_error'
+}

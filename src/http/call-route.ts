@@ -1,0 +1,43 @@
+/** The frame of every route that runs a model: key first, then the body, then the pipeline on a hijacked reply. */
+
+import type { FastifyInstance } from 'fastify'
+import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
+import type { Pinger } from '../pipeline/pinger.ts'
+import { ResponseChannel } from './client-channel.ts'
+import type { CallRoute } from './endpoints.ts'
+import { callOf, keysOf, type ServerOptions } from './request.ts'
+
+/** What runs a call; it never rejects. */
+export type RunCall = (
+  services: Services,
+  call: Call,
+  raw: Buffer,
+  client: ClientChannel,
+  extras: { readonly pinger: Pinger },
+) => Promise<void>
+
+export function addCallRoute(server: FastifyInstance, options: ServerOptions, route: CallRoute, run: RunCall): void {
+  const { services, authenticator, pinger, readiness } = options
+  server.route({
+    method: route.method,
+    url: route.path,
+    config: { endpoint: route.endpoint },
+    onRequest: async request => {
+      request.state.caller = await authenticator.recall(keysOf(request))
+    },
+    handler: (request, reply) => {
+      reply.hijack()
+      const { state } = request
+      const client = new ResponseChannel({
+        response: reply.raw,
+        requestId: state.requestId,
+        startedMs: state.startedMs,
+        nowMs: services.nowMs,
+        namedEvents: route.endpoint === 'messages',
+      })
+      const call = callOf(request, route.endpoint, state.caller as Caller)
+      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      void readiness.track(run(services, call, raw, client, { pinger }))
+    },
+  })
+}

@@ -1,0 +1,25 @@
+/** `POST /v1/messages/count_tokens`: free, so no hold verifies the key; it is looked up afresh instead. */
+
+import type { FastifyInstance } from 'fastify'
+import { countInput } from '../pipeline/count-tokens.ts'
+import { COUNT_TOKENS_ROUTE } from './endpoints.ts'
+import { keysOf, type ServerOptions } from './request.ts'
+
+export function addCountTokensRoute(server: FastifyInstance, options: ServerOptions): void {
+  const { authenticator, services } = options
+  server.route({
+    method: COUNT_TOKENS_ROUTE.method,
+    url: COUNT_TOKENS_ROUTE.path,
+    onRequest: async request => {
+      request.state.caller = await authenticator.verify(keysOf(request))
+    },
+    handler: (request, reply) => {
+      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const { inputTokens, headers } = countInput(services.catalogue, raw)
+      const { requestId } = request.state
+      return reply
+        .headers({ ...headers, 'request-id': requestId, 'x-request-id': requestId })
+        .send({ input_tokens: inputTokens })
+    },
+  })
+}

@@ -1,0 +1,88 @@
+/** Multipart forms (RFC 7578) in memory: read with every part counted, written anew for the next hop. No temporary files. */
+
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+
+export interface FormFile {
+  readonly field: string
+  readonly bytes: Buffer
+}
+
+export interface Form {
+  /** Text fields in order; a name may come more than once. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  readonly files: readonly FormFile[]
+}
+
+export interface FormLimits {
+  readonly partsMax: number
+  /** Largest text field, in bytes. */
+  readonly fieldBytesMax: number
+  /** Largest file, in bytes. */
+  readonly fileBytesMax: number
+}
+
+/** What is wrong with a form, in words for the client. */
+export class FormError extends Error {
+  override readonly name = 'FormError'
+}
+
+export function isMultipart(contentType: string | undefined): boolean {
+  return /^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? '')
+}
+
+/** Reads a whole form. Rejects with FormError when it is damaged, cut off or beyond a limit. */
+export function readForm(body: Buffer, contentType: string, limits: FormLimits): Promise<Form> {
+  return new Promise((resolve, reject) => {
+    const fields: [string, string][] = []
+    const files: FormFile[] = []
+    const refuse = (reason: string) => reject(new FormError(reason))
+    let parser: BusboyInstance
+    try {
+      parser = new Busboy({
+        headers: { 'content-type': contentType },
+        limits: {
+          parts: limits.partsMax,
+          fieldSize: limits.fieldBytesMax,
+          fileSize: limits.fileBytesMax,
+          fieldNameSize: 100,
+          headerPairs: 20,
+        },
+      })
+    } catch {
+      refuse('the form has no boundary; let your HTTP library write its content-type')
+      return
+    }
+    parser.on('field', (name, value, _nameTruncated, valueTruncated) => {
+      if (valueTruncated) refuse(`the field ${name} is longer than ${limits.fieldBytesMax} bytes`)
+      fields.push([name, value])
+    })
+    parser.on('file', (field, stream) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('limit', () => refuse(`the file ${field} is larger than ${limits.fileBytesMax} bytes`))
+      stream.on('error', () => refuse('the form is damaged or cut off; send it again'))
+      stream.on('end', () => files.push({ field, bytes: Buffer.concat(chunks) }))
+    })
+    parser.on('partsLimit', () => refuse(`the form has more than ${limits.partsMax} parts`))
+    parser.on('error', () => refuse('the form is damaged or cut off; send it again'))
+    parser.on('finish', () => resolve({ fields, files }))
+    parser.end(body)
+  })
+}
+
+export interface FormPart {
+  readonly name: string
+  readonly value: string | { readonly bytes: Buffer; readonly filename: string; readonly contentType: string }
+}
+
+/** Writes a form; escaping and boundary are the platform's. */
+export async function writeForm(parts: readonly FormPart[]): Promise<{ body: Buffer; contentType: string }> {
+  const form = new FormData()
+  for (const { name, value } of parts) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, new Blob([new Uint8Array(value.bytes)], { type: value.contentType }), value.filename)
+  }
+  const response = new Response(form)
+  const contentType = response.headers.get('content-type') as string
+  return { body: Buffer.from(await response.arrayBuffer()), contentType }
+}

@@ -1,0 +1,37 @@
+/** What running gateways say of themselves, a row each, for whoever asks on the command line. */
+
+import type { AnySql } from '../lib/database.ts'
+
+export interface ProcessStatus<Status> {
+  readonly name: string
+  readonly seenSecondsAgo: number
+  readonly status: Status
+}
+
+/** Silence after which a process counts as gone, in seconds. */
+export const LOST_AFTER_SECONDS = 30
+
+const WRITE = `insert into process_status (name, status) values ($1, $2::text::jsonb)
+  on conflict (name) do update set seen_at = now(), status = excluded.status`
+const FORGET = `delete from process_status where name = $1 or seen_at < now() - interval '1 day'`
+const READ = `select name, greatest(0, extract(epoch from now() - seen_at))::integer as seconds, status::text as status
+  from process_status where seen_at > now() - make_interval(secs => $1::text::integer) order by name`
+
+export async function writeProcessStatus(sql: AnySql, name: string, status: object): Promise<void> {
+  await sql.unsafe(WRITE, [name, JSON.stringify(status)])
+}
+
+/** Takes the row of a process away, and those of processes that are long gone. */
+export async function forgetProcess(sql: AnySql, name: string): Promise<void> {
+  await sql.unsafe(FORGET, [name])
+}
+
+/** `Status` is what the processes wrote; all run the same version or one before. */
+export async function readProcessStatus<Status>(sql: AnySql): Promise<readonly ProcessStatus<Status>[]> {
+  const rows = await sql.unsafe(READ, [String(LOST_AFTER_SECONDS)])
+  return rows.map(row => ({
+    name: row.name,
+    seenSecondsAgo: row.seconds,
+    status: JSON.parse(row.status) as Status,
+  }))
+}

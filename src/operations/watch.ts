@@ -1,0 +1,119 @@
+/** Keeps one process up to date with what operators set: by news, and by asking often in case a piece of news was missed. */
+
+import type { Sql } from '../lib/database.ts'
+import { CHANNEL } from './channel.ts'
+import { type Maintenance, readMaintenance } from './maintenance.ts'
+import { forgetProcess, writeProcessStatus } from './process-status.ts'
+
+export interface WatchOptions {
+  readonly sql: Sql
+  /** Stable and unique among the processes that run at the same time. */
+  readonly name: string
+  /** What this process says of itself. */
+  readonly status: () => object
+  /** What was remembered of keys is out of date. */
+  readonly onKeysChanged: () => void
+  /** The database does not answer, or answers again. */
+  readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
+  /** Pause between two questions, in ms: news apart, the longest time until maintenance holds here. */
+  readonly askMs?: number
+  /** Pause between two reports of an unchanged status, in ms; below LOST_AFTER_SECONDS. */
+  readonly statusMs?: number
+}
+
+export interface OperationsWatch {
+  readonly maintenance: Maintenance
+  close(): Promise<void>
+}
+
+/** Rejects when the database does not answer. */
+export async function watchOperations(options: WatchOptions): Promise<OperationsWatch> {
+  const watch = new Watch(options)
+  await watch.start()
+  return watch
+}
+
+class Watch implements OperationsWatch {
+  readonly #options: WatchOptions
+  maintenance: Maintenance = { enabled: false, retryAfterSeconds: 60 }
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+  #again = false
+  #busy = false
+  #closed = false
+  #isDown = false
+  #written = ''
+  #writtenAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { sql } = this.#options
+    await this.#ask()
+    // Behind a pooler that cannot listen, asking has to do.
+    await sql.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
+    this.#schedule()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#running
+    await forgetProcess(this.#options.sql, this.#options.name).catch(() => {})
+  }
+
+  #hear(news: string): void {
+    if (news === 'keys') this.#options.onKeysChanged()
+    if (news === 'maintenance') this.#look()
+  }
+
+  #schedule(): void {
+    if (!this.#closed) this.#timer = setTimeout(() => this.#look(), this.#options.askMs ?? 500).unref()
+  }
+
+  /** Asks now, or right after the question under way. */
+  #look(): void {
+    if (this.#closed) return
+    if (this.#busy) {
+      this.#again = true
+      return
+    }
+    clearTimeout(this.#timer)
+    this.#running = this.#lookUntilQuiet()
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    this.#busy = true
+    do {
+      this.#again = false
+      await this.#askSafely()
+    } while (this.#again && !this.#closed)
+    this.#busy = false
+    this.#schedule()
+  }
+
+  async #askSafely(): Promise<void> {
+    const { report } = this.#options
+    try {
+      await this.#ask()
+      if (this.#isDown) report({ level: 'info', message: 'operations can be read again' })
+      this.#isDown = false
+    } catch (cause) {
+      if (!this.#isDown) report({ level: 'warn', message: 'operations cannot be read; the last state stays', cause })
+      this.#isDown = true
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { sql, name, status, statusMs = 5_000 } = this.#options
+    this.maintenance = await readMaintenance(sql)
+    const text = JSON.stringify(status())
+    const now = performance.now()
+    if (text === this.#written && now - this.#writtenAtMs < statusMs) return
+    await writeProcessStatus(sql, name, JSON.parse(text) as object)
+    this.#written = text
+    this.#writtenAtMs = now
+  }
+}

@@ -1,0 +1,88 @@
+/** Input tokens, counted here: for `count_tokens`, and for the bill of a call whose provider reported none. */
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
+import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
+import type { ModelEntry } from '../generated/types.ts'
+import type { PictureSize } from '../lib/picture.ts'
+import { textShares } from '../lib/text-shares.ts'
+import { countTokens } from '../lib/tokens.ts'
+import type { ChatFormat } from '../translate/translator.ts'
+import { modelHeaders } from './billing-headers.ts'
+import type { HeaderMap } from './call.ts'
+import { type ChatBody, readChatBody, unicodeJson } from './receive.ts'
+import { resolve } from './resolve.ts'
+
+/** Tokens that a request has beside its text. */
+const TOKENS = {
+  perRequest: 3,
+  /** A turn's role and its separators. */
+  perTurn: 3,
+  /** Instructions that providers of the messages format add to a request with tools, and those of the others. */
+  toolInstructions: { messages: 346, others: 12 },
+  /** Text and picture of a page. */
+  perDocumentPage: 2_200,
+  /** An image whose size is not known. */
+  perImage: 1_600,
+} as const
+
+/** Images are scaled down to this before they are read; a token stands for so many pixels. */
+const IMAGE = { edgePixelsMax: 1_568, tokensMax: 1_600, pixelsPerToken: 750 } as const
+
+export interface TokenCount {
+  readonly inputTokens: number
+  readonly headers: HeaderMap
+}
+
+/** Throws GatewayError for a body that the messages endpoint would refuse too. */
+export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
+  const body = readChatBody(raw)
+  const resolution = resolve(catalogue, body.requestedName, 'messages')
+  return {
+    inputTokens: countInputTokens(body, 'messages', resolution.entry),
+    headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
+  }
+}
+
+/** Input tokens of a body in the given format, as the vendor of the entry would count them. */
+export function countInputTokens(body: ChatBody, format: ChatFormat, entry: ModelEntry): number {
+  const weigh = format === 'messages' ? weighMessages : weighChat
+  const { texts, images, documentPages, turns, tools } = weigh(unicodeJson(body))
+  // One text: a very long one is sampled, so that the work stays bounded.
+  const text = texts.join('\n')
+  const textTokens = countTokens(text) * factorOf(text, entry)
+  const instructions =
+    tools === 0 ? 0 : TOKENS.toolInstructions[entry.apiStandard === 'messages' ? 'messages' : 'others']
+  const imageTokens = images.reduce((sum, size) => sum + imageTokensOf(size), 0)
+  return Math.ceil(
+    TOKENS.perRequest +
+      turns * TOKENS.perTurn +
+      textTokens +
+      instructions +
+      imageTokens +
+      documentPages * TOKENS.perDocumentPage,
+  )
+}
+
+/** Shares above these say no more. */
+const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
+
+/** What the vendor counts for one token of ours in such a text. */
+function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
+  if (tokenShares === undefined) return tokenFactor
+  const shares = textShares(text)
+  const { symbols = 0, capitals = 0, accents = 0 } = tokenShares
+  return (
+    tokenFactor +
+    symbols * Math.min(shares.symbols, SHARE_MAX.symbols) +
+    capitals * Math.min(shares.capitals, SHARE_MAX.capitals) +
+    accents * Math.min(shares.accents, SHARE_MAX.accents)
+  )
+}
+
+function imageTokensOf(size: PictureSize | null): number {
+  if (size === null) return TOKENS.perImage
+  const scale = Math.min(1, IMAGE.edgePixelsMax / Math.max(size.width, size.height))
+  const tokens = (size.width * scale * size.height * scale) / IMAGE.pixelsPerToken
+  return Math.min(IMAGE.tokensMax, Math.ceil(tokens))
+}

@@ -1,0 +1,170 @@
+/** Reads the bodies of image calls: what the gateway interprets is checked, everything else passes through. */
+
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { FormError, isMultipart, readForm } from '../../lib/multipart.ts'
+import { parseObject, requestedNameOf, streamedOf } from '../receive.ts'
+import { type Reference, referenceOfBytes, referenceOfText } from './reference.ts'
+
+export interface ImageWish {
+  readonly requestedName: string
+  /** Images asked for, at least 1. */
+  readonly count: number
+  readonly streamed: boolean
+}
+
+export interface Generation extends ImageWish {
+  readonly kind: 'generation'
+  /** The body as a latin1 string of its UTF-8 bytes. */
+  readonly text: string
+}
+
+export interface Edit extends ImageWish {
+  readonly kind: 'edit'
+  /** All but the images, in Unicode, as it is to reach the provider. */
+  readonly fields: JsonObject
+  readonly references: readonly Reference[]
+  readonly mask: Reference | null
+}
+
+export interface ImageBodyLimits {
+  readonly bodyBytesMax: number
+}
+
+/** The interchangeable names of the reference image; a request uses one of them. */
+export const REFERENCE_NAMES = ['image', 'image_url', 'reference_image', 'ref_image'] as const
+/** Reference images of one form. */
+const REFERENCES_MAX = 16
+const FORM_PARTS_MAX = 64
+const FORM_FIELD_BYTES_MAX = 1024 * 1024
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message })
+}
+
+/** Throws GatewayError `malformed_json` or `invalid_request`. */
+export function readGeneration(raw: Buffer): Generation {
+  const { text, json, members } = parseObject(raw)
+  return { kind: 'generation', text, requestedName: requestedNameOf(text, json, members), ...checkWish(json) }
+}
+
+/** Takes JSON with one reference, and the form that SDKs send. Rejects with GatewayError. */
+export async function readEdit(raw: Buffer, contentType: string | undefined, limits: ImageBodyLimits): Promise<Edit> {
+  return isMultipart(contentType) ? readFormEdit(raw, contentType as string, limits) : readJsonEdit(raw)
+}
+
+function readJsonEdit(raw: Buffer): Edit {
+  const { text } = parseObject(raw)
+  const json = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const given = REFERENCE_NAMES.filter(name => json[name] !== undefined && json[name] !== null)
+  const name = oneOf(given)
+  const reference = json[name]
+  if (typeof reference !== 'string' || reference === '') throw invalid(`${name}: Input should be a non-empty text`)
+  const { mask } = json
+  if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a text')
+  return {
+    kind: 'edit',
+    requestedName: nameOf(json.model),
+    ...checkWish(json),
+    fields: without(json, [...REFERENCE_NAMES, 'mask']),
+    references: [referenceOfText(name, reference)],
+    mask: typeof mask === 'string' && mask !== '' ? referenceOfText('mask', mask) : null,
+  }
+}
+
+async function readFormEdit(raw: Buffer, contentType: string, { bodyBytesMax }: ImageBodyLimits): Promise<Edit> {
+  const limits = { partsMax: FORM_PARTS_MAX, fieldBytesMax: FORM_FIELD_BYTES_MAX, fileBytesMax: bodyBytesMax }
+  const form = await readForm(raw, contentType, limits).catch((error: unknown) => {
+    throw error instanceof FormError ? invalid(`multipart body: ${error.message}.`) : error
+  })
+  const images = form.files.filter(file => file.field !== 'mask')
+  const texts = form.fields.filter(([name]) => isReference(name))
+  const unknown = images.find(file => !isReference(file.field))
+  if (unknown) throw invalid(`${unknown.field}: no such file field; send the image as image or image[], and mask`)
+  const names = new Set([...images.map(file => baseName(file.field)), ...texts.map(([name]) => baseName(name))])
+  oneOf([...names])
+  const references = [
+    ...images.map(file => referenceOfBytes(file.field, file.bytes)),
+    ...texts.map(([name, value]) => referenceOfText(name, value)),
+  ]
+  if (references.length > REFERENCES_MAX) throw invalid(`image: at most ${REFERENCES_MAX} images can be sent`)
+  const maskFile = form.files.find(file => file.field === 'mask')
+  const maskText = form.fields.find(([name]) => name === 'mask')?.[1]
+  const fields = fieldsOf(form.fields.filter(([name]) => !isReference(name) && name !== 'mask'))
+  return {
+    kind: 'edit',
+    requestedName: nameOf(fields.model),
+    ...checkWish({ ...fields, n: numberOf(fields.n), stream: booleanOf(fields.stream) }),
+    fields,
+    references,
+    mask: maskFile ? referenceOfBytes('mask', maskFile.bytes) : maskText ? referenceOfText('mask', maskText) : null,
+  }
+}
+
+function baseName(field: string): string {
+  return field.replace(/\[\d*\]$/, '')
+}
+
+function isReference(field: string): boolean {
+  return REFERENCE_NAMES.some(name => name === baseName(field))
+}
+
+/** Throws GatewayError unless exactly one name was used. */
+function oneOf(names: readonly string[]): string {
+  const [name] = names
+  const all = REFERENCE_NAMES.join(', ')
+  if (name === undefined) throw invalid(`image: Field required; send the reference image under one of ${all}`)
+  if (names.length > 1) throw invalid(`${names.join(', ')}: send the reference image under one name only, of ${all}`)
+  return name
+}
+
+function nameOf(model: JsonValue | undefined): string {
+  if (model === undefined) throw invalid('model: Field required')
+  if (typeof model !== 'string' || model === '') throw invalid('model: Input should be a non-empty string')
+  return model
+}
+
+function checkWish(json: JsonObject): { count: number; streamed: boolean } {
+  const { prompt, size, n } = json
+  if (prompt === undefined || prompt === null) throw invalid('prompt: Field required')
+  if (typeof prompt !== 'string' || prompt.trim() === '') throw invalid('prompt: Input should be a non-empty text')
+  if (
+    size !== undefined &&
+    size !== null &&
+    !(typeof size === 'string' && /^(auto|[1-9]\d{0,4}x[1-9]\d{0,4})$/.test(size))
+  )
+    throw invalid('size: write <width>x<height> in pixels, e.g. 1024x1024, or auto')
+  const count = n === undefined || n === null ? 1 : n
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 1)
+    throw invalid('n: Input should be a whole number of images, 1 or more')
+  return { count, streamed: streamedOf(json) }
+}
+
+/** Form fields are texts: a number that is written as one is one. */
+function numberOf(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+}
+
+function booleanOf(value: JsonValue | undefined): JsonValue | undefined {
+  return value === 'true' ? true : value === 'false' || value === '' ? false : value
+}
+
+/** A name that comes more than once is a list. */
+function fieldsOf(pairs: readonly (readonly [string, string])[]): JsonObject {
+  const names = [...new Set(pairs.map(([name]) => name))]
+  return Object.fromEntries(
+    names.map(name => {
+      const values = pairs.filter(([other]) => other === name).map(([, value]) => value)
+      return [name, values.length === 1 ? (values[0] as string) : values]
+    }),
+  )
+}
+
+function without(json: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
+}
+
+/** Throws GatewayError `invalid_request` for more images than the entry makes in one call. */
+export function checkCount({ count }: ImageWish, imagesMax: number): void {
+  if (count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
+}

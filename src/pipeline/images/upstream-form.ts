@@ -1,0 +1,41 @@
+/** An edit as providers take it: a form with the model, the texts, and the images as files. */
+
+import type { UpstreamTarget } from '../../generated/types.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { type FormPart, writeForm } from '../../lib/multipart.ts'
+import { applyRules } from '../../translate/rules.ts'
+import type { FetchedImage } from '../../upstream/fetch-image.ts'
+import { fileNameOf } from './reference.ts'
+
+export interface EditParts {
+  readonly fields: JsonObject
+  readonly references: readonly FetchedImage[]
+  readonly mask: FetchedImage | null
+}
+
+/** Body and content type of the form, the catalogue's rules applied to its texts. */
+export function upstreamForm(
+  { fields, references, mask }: EditParts,
+  target: UpstreamTarget,
+): Promise<{ body: Buffer; contentType: string }> {
+  const texts: JsonObject = { ...structuredClone(fields), model: target.model }
+  applyRules(texts, target.rules, 'images_edits')
+  const parts = Object.entries(texts).flatMap(([name, value]) => textParts(name, value))
+  const images = references.map((image, index) => filePart('image[]', image, `image-${index + 1}`))
+  return writeForm([...parts, ...images, ...(mask === null ? [] : [filePart('mask', mask, 'mask')])])
+}
+
+function filePart(name: string, image: FetchedImage, fileName: string): FormPart {
+  const { bytes, mediaType } = image
+  return { name, value: { bytes, contentType: mediaType, filename: fileNameOf(image, fileName) } }
+}
+
+/** Texts as they are, lists as parts of one name, everything else as JSON; null is not sent. */
+function textParts(name: string, value: JsonValue | undefined): FormPart[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) {
+    const listName = name.endsWith('[]') ? name : `${name}[]`
+    return value.flatMap(item => textParts(listName, Array.isArray(item) ? JSON.stringify(item) : item))
+  }
+  return [{ name, value: typeof value === 'string' ? value : JSON.stringify(value) }]
+}

@@ -1,0 +1,42 @@
+/** Image URLs that a target does not fetch itself are fetched here, under the guard, and put into the body. */
+
+import { GatewayError } from '../errors.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { editJson } from '../lib/json-text.ts'
+import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
+import type { ChatFormat } from '../translate/translator.ts'
+import type { Services } from './call.ts'
+import { type ChatBody, unicodeJson } from './receive.ts'
+
+export interface InlineOptions {
+  readonly body: ChatBody
+  readonly target: UpstreamTarget
+  readonly format: ChatFormat
+  readonly signal: AbortSignal
+}
+
+/**
+ * The body itself where nothing has to be fetched. Throws GatewayError `invalid_request` for a URL that does not lead to
+ * an image, and for more URLs than `limits.imageUrlsMax`.
+ */
+export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
+  const { body, target, format, signal } = options
+  if (target.dialect.imageUrl !== 'inline') return body
+  const json = unicodeJson(body)
+  const urls = imageUrlsToFetch(format, json)
+  if (urls.length === 0) return body
+  const { imageUrlsMax } = services.limits
+  if (urls.length > imageUrlsMax) {
+    const message = `messages: at most ${imageUrlsMax} image URLs are fetched for this model; send the others as base64.`
+    throw new GatewayError('invalid_request', { message })
+  }
+  const fetched = await Promise.all(
+    urls.map(async url => {
+      const { mediaType, bytes } = await services.images.fetch(url, { field: 'messages', signal })
+      return [url, { mediaType, data: bytes.toString('base64') }] as const
+    }),
+  )
+  const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
+  return { ...body, text, json: JSON.parse(text) as JsonObject }
+}

@@ -1,0 +1,129 @@
+/** One call of the responses format from its body to its usage row: relayed unchanged, metered from its own usage. */
+
+import { GatewayError } from '../errors.ts'
+import { readFailure } from '../formats/responses/failure.ts'
+import { readUsage } from '../formats/responses/usage.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+import { admit } from './admit.ts'
+import { costHeaders } from './billing-headers.ts'
+import type { Call, ClientChannel, Services } from './call.ts'
+import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { type Attempt, dispatch, type PreparedBody } from './dispatch.ts'
+import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { holdFirstEvent } from './first-event.ts'
+import type { Pinger } from './pinger.ts'
+import { type ResponsesBody, readResponsesBody } from './receive-responses.ts'
+import { readReply, renamed, type WholeReply } from './relay-reply.ts'
+import { relayStream } from './relay-stream.ts'
+import type { Resolution } from './resolve.ts'
+import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { resultOf, usedBy } from './stream-result.ts'
+import { upstreamBody } from './upstream-body.ts'
+
+const ENDPOINT = 'responses'
+const PING = ': ping\n\n'
+
+interface OpenCall extends CallScope {
+  readonly body: ResponsesBody
+  readonly resolution: Resolution
+  readonly inputTokensEstimate: number
+}
+
+/** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export function runResponsesCall(
+  services: Services,
+  call: Call,
+  raw: Buffer,
+  client: ClientChannel,
+  { pinger }: { pinger: Pinger },
+): Promise<void> {
+  return runAccounted(services, call, client, async scope => {
+    const body = readResponsesBody(raw)
+    scope.account.requested(body.requestedName, body.streamed)
+    const resolution = chooseEntry(scope, body.requestedName)
+    const { entry, mappedFrom } = resolution
+    const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
+    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
+    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+    const open = { ...scope, body, resolution, inputTokensEstimate }
+    await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
+  })
+}
+
+async function send<Received>(
+  open: OpenCall,
+  signal: AbortSignal,
+  receive: (reply: UpstreamReply, attempt: Attempt<PreparedBody>) => Promise<Received>,
+): Promise<Received> {
+  const { services, call, body, resolution } = open
+  const dispatched = await dispatch(services, call, {
+    targets: resolution.entry.upstreams,
+    prepare(target): PreparedBody {
+      markSimulated(open, target)
+      const edits =
+        body.requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model } as const]
+      return { body: upstreamBody(body.text, edits, target, ENDPOINT) }
+    },
+    receive,
+    streamed: body.streamed,
+    signal,
+  })
+  return dispatched.received
+}
+
+async function relayWhole(open: OpenCall): Promise<void> {
+  const { services, client, account, headers, resolution } = open
+  // The client may leave: a non-streamed call is finished and billed all the same.
+  const whole = await send(open, new AbortController().signal, async reply => {
+    const read = await readReply(reply, services.limits.replyBytesMax)
+    refuseUnlessFinished(read)
+    return read
+  })
+  const used = usedBy(readUsage(whole.json.usage), {
+    countInputTokens: () => open.inputTokensEstimate,
+    countOutputTokens: () => countOutput(whole),
+  })
+  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
+  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, renamed(whole, resolution.entry.id))
+}
+
+/** Throws GatewayError for a response that failed, and for a reply that is none. */
+function refuseUnlessFinished({ json }: WholeReply): void {
+  if (json.error || json.status === 'failed') throw readFailure(json.error).error
+  const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'
+  if (isFinished && Array.isArray(json.output)) return
+  throw new GatewayError('upstream_failed', { cause: 'the reply is not a finished response' })
+}
+
+function countOutput({ text }: WholeReply): number {
+  const json = parseJson(Buffer.from(text, 'latin1').toString('utf8'))
+  return isObject(json) ? countTokens(outputTextOf(json.output)) : 0
+}
+
+async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
+  const { services, client, account, headers, inputTokensEstimate } = open
+  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
+  const upstream = await send(open, client.gone, reply =>
+    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets }),
+  )
+  const stream = new ResponsesPassThrough({ clientModel: open.resolution.entry.id, countTokens })
+  client.failureEvent = error => stream.failureEvent(error)
+  await relayStream({
+    upstream,
+    client,
+    stream,
+    headers,
+    limits: services.limits,
+    pinger,
+    ping: PING,
+    settle(end) {
+      const { started } = client
+      return account.close(resultOf({ stream, end, started, countInputTokens: () => inputTokensEstimate }))
+    },
+  })
+}

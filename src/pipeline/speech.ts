@@ -1,0 +1,136 @@
+/** One speech call from its body to its usage row: audio is relayed as it comes, at a fixed price. */
+
+import { GatewayError } from '../errors.ts'
+import type { ModelEntry } from '../generated/types.ts'
+import { formatVnd } from '../lib/money.ts'
+import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+import { admit } from './admit.ts'
+import type { Call, ClientChannel, Services } from './call.ts'
+import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { dispatch, type PreparedBody } from './dispatch.ts'
+import { holdAmount } from './estimate.ts'
+import { holdFirstEvent } from './first-event.ts'
+import { costOf, type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import type { Pinger } from './pinger.ts'
+import { parseObject, requestedNameOf } from './receive.ts'
+import { relayBytes } from './relay-bytes.ts'
+import { relayStream, type StreamEnd } from './relay-stream.ts'
+import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import type { CallResult } from './settle.ts'
+import { upstreamBody } from './upstream-body.ts'
+
+const ENDPOINT = 'audio_speech'
+const PING = ': ping\n\n'
+/** Reply types that are audio, or bytes whose kind the provider does not tell. */
+const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
+
+interface SpeechBody {
+  /** The body as a latin1 string of its UTF-8 bytes. */
+  readonly text: string
+  readonly requestedName: string
+  /** The client wants events. */
+  readonly streamed: boolean
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message })
+}
+
+function readSpeechBody(raw: Buffer): SpeechBody {
+  const { text, json, members } = parseObject(raw)
+  const requestedName = requestedNameOf(text, json, members)
+  const { input, voice, stream_format: streamFormat } = json
+  if (input === undefined || input === null) throw invalid('input: Field required')
+  if (typeof input !== 'string' || input.trim() === '')
+    throw invalid('input: Input should be a non-empty text to speak')
+  if (voice === undefined || voice === null || voice === '') throw invalid('voice: Field required')
+  if (typeof voice !== 'string' && (typeof voice !== 'object' || Array.isArray(voice)))
+    throw invalid('voice: Input should be the name of a voice')
+  if (streamFormat !== undefined && streamFormat !== null && streamFormat !== 'sse' && streamFormat !== 'audio')
+    throw invalid('stream_format: Input should be audio or sse')
+  return { text, requestedName, streamed: streamFormat === 'sse' }
+}
+
+/** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export function runSpeechCall(
+  services: Services,
+  call: Call,
+  raw: Buffer,
+  client: ClientChannel,
+  { pinger }: { pinger: Pinger },
+): Promise<void> {
+  return runAccounted(services, call, client, async scope => {
+    const body = readSpeechBody(raw)
+    scope.account.requested(body.requestedName, body.streamed)
+    const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)
+    const wantMicroVnd = holdAmount(entry, Math.ceil(raw.length / 3), null)
+    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+    const upstream = await send(scope, entry, body)
+    if (body.streamed) return relayEvents(scope, upstream, pinger)
+    // The price is fixed, so it is known before the first byte; a reply that breaks off costs nothing and is cut short.
+    const cost = formatVnd(costOf(entry, NOTHING_USED))
+    await relayAudio(scope, upstream, { [`x-${services.catalogue.settings.service}-cost-vnd`]: cost })
+  })
+}
+
+async function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<UpstreamReply> {
+  const { services, call, client } = scope
+  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
+  const { streamed } = body
+  const dispatched = await dispatch(services, call, {
+    targets: entry.upstreams,
+    prepare(target): PreparedBody {
+      markSimulated(scope, target)
+      const edits =
+        body.requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model } as const]
+      return { body: upstreamBody(body.text, edits, target, ENDPOINT), accept: streamed ? 'text/event-stream' : '*/*' }
+    },
+    async receive(reply, { upstream: { credentials } }) {
+      if (!streamed) return refuseUnlessAudio(reply)
+      return holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets })
+    },
+    streamed,
+    signal: client.gone,
+  })
+  return dispatched.received
+}
+
+function refuseUnlessAudio(reply: UpstreamReply): UpstreamReply {
+  if (AUDIO.test(reply.header('content-type'))) return reply
+  reply.abort()
+  throw new GatewayError('upstream_failed', { cause: 'the reply is no audio' })
+}
+
+async function relayAudio(scope: CallScope, upstream: UpstreamReply, cost: Record<string, string>): Promise<void> {
+  const { services, client, account, headers } = scope
+  await relayBytes({
+    upstream,
+    client,
+    headers: { ...headers, ...cost, 'content-type': upstream.header('content-type') },
+    bytesMax: services.limits.replyBytesMax,
+    settle: end => account.close(resultOf(NOTHING_USED, end, client.started)),
+  })
+}
+
+async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pinger): Promise<void> {
+  const { services, client, account, headers } = scope
+  const stream = new SpeechPassThrough()
+  await relayStream({
+    upstream,
+    client,
+    stream,
+    headers,
+    limits: services.limits,
+    pinger,
+    ping: PING,
+    settle: end =>
+      account.close(resultOf(stream.usage ? meteredTokens(stream.usage) : NOTHING_USED, end, client.started)),
+  })
+}
+
+/** One price for a reply that reached its end, or of which the client had got something when it left. */
+function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
+  if (end === 'complete') return { used, charged: true, status: 200 }
+  return { used, charged: started, status: CLIENT_GONE }
+}

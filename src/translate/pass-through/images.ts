@@ -1,0 +1,92 @@
+/** A stream of images: partial ones and finished ones go through as they came; the finished ones are counted. */
+
+import { readUsage } from '../../formats/responses/usage.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { ReplyStream } from '../reply-stream.ts'
+import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
+
+export interface ImagesPassThroughOptions {
+  readonly clientModel: string
+  /** Images that were asked for: with the last of them the reply is complete. */
+  readonly count: number
+}
+
+export class ImagesPassThrough implements ReplyStream {
+  readonly encoding = 'latin1'
+  readonly #options: ImagesPassThroughOptions
+  /** The latest finished image: the last one may only go out when the call has been settled. */
+  #held = ''
+  #started = false
+  #received = 0
+  /** A partial image went out whose finished one did not. */
+  #partialSent = false
+  usage: TokenUsage | null = null
+  finished = false
+
+  constructor(options: ImagesPassThroughOptions) {
+    this.#options = options
+  }
+
+  /** Images of a stream that ended well; never more than were asked for. */
+  get imagesReceived(): number {
+    return Math.min(this.#received, this.#options.count)
+  }
+
+  /** Images of a stream that the client left: those sent whole, and the one that had begun to show. */
+  get imagesSent(): number {
+    const sent = this.#received - (this.#held === '' ? 0 : 1)
+    return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
+  }
+
+  get usageFinal(): boolean {
+    return this.finished && this.usage !== null
+  }
+
+  push(event: SseEvent): string {
+    if (!event.hasData) return this.#started ? event.raw.toString('latin1') : ''
+    if (event.data === '[DONE]') return ''
+    const name = event.name || String(dataOf(event).type)
+    if (name === 'error' || name.endsWith('.failed')) throw errorOf(event)
+    const text = this.#renamed(event)
+    if (!name.endsWith('.completed')) {
+      this.#started = true
+      const before = this.#release()
+      if (name.endsWith('.partial_image')) this.#partialSent = true
+      return before + text
+    }
+    this.usage = readUsage(dataOf(event).usage) ?? this.usage
+    const before = this.#release()
+    this.#received++
+    this.#held = text
+    this.finished = this.#received >= this.#options.count
+    return before
+  }
+
+  end(): string {
+    if (this.#received === 0) throw brokenOff()
+    return this.#held
+  }
+
+  countOutputTokens(): number {
+    return 0
+  }
+
+  /** The finished image that was kept back, now that another event follows it. */
+  #release(): string {
+    const text = this.#held
+    if (text === '') return ''
+    this.#held = ''
+    this.#started = true
+    this.#partialSent = false
+    return text
+  }
+
+  #renamed(event: SseEvent): string {
+    const raw = event.raw.toString('latin1')
+    if (!raw.includes('"model"')) return raw
+    const { model } = dataOf(event)
+    const { clientModel } = this.#options
+    return typeof model === 'string' && model !== clientModel ? replaceData(raw, '/model', clientModel) : raw
+  }
+}

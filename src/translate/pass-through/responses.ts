@@ -1,0 +1,120 @@
+/** A stream of the responses format: events go through as they came, apart from the model's name inside `response`. */
+
+import type { GatewayError } from '../../errors.ts'
+import { failureCodeOf, readFailure } from '../../formats/responses/failure.ts'
+import { readUsage } from '../../formats/responses/usage.ts'
+import type { TokenUsage } from '../../formats/usage.ts'
+import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { ReplyStream } from '../reply-stream.ts'
+import { brokenOff, dataOf, replaceData } from './messages.ts'
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
+
+/** Text of an event that holds a response, written without blanks or with them. */
+const RESPONSE_MARKER = '"response"'
+
+export class ResponsesPassThrough implements ReplyStream {
+  readonly encoding = 'latin1'
+  readonly #clientModel: string
+  readonly #counter: OutputCounter
+  #terminal = ''
+  #started = false
+  /** What is known of the response, for the event that tells of its failure. */
+  #response: { readonly id: string; readonly createdAt: number } | null = null
+  #lastEvent = ''
+  #failureCode: string | null = null
+  usage: TokenUsage | null = null
+  finished = false
+
+  constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
+    this.#clientModel = clientModel
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.responses, encoding: this.encoding })
+  }
+
+  get usageFinal(): boolean {
+    return this.finished && this.usage !== null
+  }
+
+  push(event: SseEvent): string {
+    const raw = event.raw.toString('latin1')
+    if (!event.hasData) return this.#started ? raw : ''
+    if (event.data === '[DONE]') return ''
+    this.#lastEvent = raw
+    const name = event.name || String(dataOf(event).type)
+    if (name.endsWith('.delta')) {
+      this.#started = true
+      if (!name.includes('audio')) this.#counter.append(raw)
+      return raw
+    }
+    switch (name) {
+      case 'error':
+        throw this.#failed(dataOf(event).error ?? dataOf(event))
+      case 'response.failed':
+        this.#read(event, raw)
+        throw this.#failed(objectOrNull(dataOf(event).response)?.error)
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#terminal = this.#read(event, raw)
+        this.finished = true
+        return ''
+      default:
+        this.#started = true
+        return raw.includes(RESPONSE_MARKER) ? this.#read(event, raw) : raw
+    }
+  }
+
+  end(): string {
+    if (!this.finished) throw brokenOff()
+    return this.#terminal
+  }
+
+  countOutputTokens(): number {
+    return this.#counter.tokens()
+  }
+
+  /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
+  failureEvent(error: GatewayError): string {
+    const code = this.#failureCode ?? failureCodeOf(error)
+    const sequence_number = Number(/"sequence_number": ?(\d{1,15})/.exec(this.#lastEvent)?.[1] ?? -1) + 1
+    if (this.#response === null) {
+      return eventText({ type: 'error', sequence_number, code, message: error.message, param: null })
+    }
+    const { id, createdAt } = this.#response
+    return eventText({
+      type: 'response.failed',
+      sequence_number,
+      response: {
+        id,
+        object: 'response',
+        created_at: createdAt,
+        status: 'failed',
+        error: { code, message: error.message },
+        incomplete_details: null,
+        model: this.#clientModel,
+        output: [],
+        usage: null,
+      },
+    })
+  }
+
+  #failed(value: JsonObject[string]): GatewayError {
+    const { error, code } = readFailure(value)
+    this.#failureCode = code
+    return error
+  }
+
+  /** Takes from an event what is needed of its response; returns the event with the client's name of the model. */
+  #read(event: SseEvent, raw: string): string {
+    const response = objectOrNull(dataOf(event).response)
+    if (response === null) return raw
+    const id = textOrNull(response.id)
+    if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }
+    this.usage = readUsage(response.usage) ?? this.usage
+    if (typeof response.model !== 'string' || response.model === this.#clientModel) return raw
+    return replaceData(raw, '/response/model', this.#clientModel)
+  }
+}
+
+function eventText(data: JsonObject): string {
+  return `event: ${String(data.type)}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,219 @@
+/**
+ * Fetches an image from a URL that a client gave, and nothing but that: the addresses a name leads to are checked at the
+ * moment of the connection, redirects are followed by hand with the same checks, and bytes, time and calls are bounded.
+ */
+
+import { lookup } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request } from 'undici'
+import { GatewayError } from '../errors.ts'
+import { type PictureType, pictureType } from '../lib/picture.ts'
+import { isPublicAddress } from './public-address.ts'
+
+export interface ImageFetchOptions {
+  /** Largest image, in bytes. */
+  readonly bytesMax: number
+  /** From the first look-up to the last byte, redirects included, in ms. */
+  readonly timeoutMs: number
+  readonly redirectsMax: number
+  /** Most fetches at one moment in this process. */
+  readonly parallelMax: number
+  /** Ports that a URL may name. */
+  readonly ports: readonly number[]
+  /** Addresses that may be connected to; others only in tests. */
+  readonly isAllowed?: (address: string) => boolean
+  /** All addresses of a host name; another than the system's only in tests. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>
+}
+
+export interface FetchedImage {
+  readonly bytes: Buffer
+  readonly mediaType: PictureType
+}
+
+export interface ImageFetcher {
+  /**
+   * `field` names the place of the URL in the request, for the message. Throws GatewayError `invalid_request` or
+   * `request_too_large`; the message says nothing of what is inside the network.
+   */
+  fetch(url: string, call: { readonly field: string; readonly signal: AbortSignal }): Promise<FetchedImage>
+  close(): Promise<void>
+}
+
+/** Why a fetch was given up; the text is for the client. */
+class Refusal extends Error {
+  readonly code: 'invalid_request' | 'request_too_large'
+
+  constructor(reason: string, code: 'invalid_request' | 'request_too_large' = 'invalid_request') {
+    super(reason)
+    this.code = code
+  }
+}
+
+const NOT_PUBLIC = 'the address is not public; give a public http(s) URL, or the image itself as base64'
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
+  const guard = new AddressGuard(options)
+  const agent = new Agent({
+    connect: { lookup: guard.lookup, timeout: options.timeoutMs },
+    connections: 8,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: 1_000,
+  })
+  let running = 0
+  return {
+    async fetch(url, { field, signal }) {
+      if (running >= options.parallelMax) {
+        throw new GatewayError('rate_limited', {
+          message: 'Too many images are being fetched at the moment; send the image itself as base64, or try again.',
+          retryAfterSeconds: 2,
+        })
+      }
+      running++
+      const timeout = AbortSignal.timeout(options.timeoutMs)
+      try {
+        const bytes = await follow(url, { agent, guard, options, signal: AbortSignal.any([signal, timeout]) })
+        const mediaType = pictureType(bytes)
+        if (mediaType === null) throw new Refusal('the URL leads to no PNG, JPEG, WebP or GIF image')
+        return { bytes, mediaType }
+      } catch (error) {
+        const late = timeout.aborted
+          ? new Refusal(`the image did not arrive within ${options.timeoutMs / 1000} s`)
+          : null
+        throw gatewayErrorOf(late ?? error, field)
+      } finally {
+        running--
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function gatewayErrorOf(error: unknown, field: string): GatewayError {
+  const refusal = refusalOf(error)
+  if (refusal) return new GatewayError(refusal.code, { message: `${field}: ${refusal.message}` })
+  return new GatewayError('invalid_request', {
+    message: `${field}: the image could not be fetched; check the URL, or send the image itself as base64`,
+  })
+}
+
+/** The refusal, also where undici wrapped it. */
+function refusalOf(error: unknown): Refusal | null {
+  for (let depth = 0, at = error; at instanceof Error && depth < 4; depth++, at = at.cause) {
+    if (at instanceof Refusal) return at
+    const inner = at instanceof AggregateError ? at.errors.find(each => each instanceof Refusal) : undefined
+    if (inner instanceof Refusal) return inner
+  }
+  return null
+}
+
+/** Checks host names as they are resolved for a connection: what was checked is what is connected to. */
+class AddressGuard {
+  readonly #isAllowed: (address: string) => boolean
+  readonly #resolve: (hostname: string) => Promise<readonly string[]>
+
+  constructor({ isAllowed = isPublicAddress, resolve = systemAddresses }: ImageFetchOptions) {
+    this.#isAllowed = isAllowed
+    this.#resolve = resolve
+  }
+
+  /** Addresses in a URL are never looked up, so they are checked here. Throws Refusal. */
+  checkLiteral(hostname: string): void {
+    const address = hostname.replace(/^\[|\]$/g, '')
+    if (isIP(address) !== 0 && !this.#isAllowed(address)) throw new Refusal(NOT_PUBLIC)
+  }
+
+  /** One closed address among several is enough to refuse them all. */
+  readonly lookup: LookupFunction = (hostname, lookupOptions, callback) => {
+    this.#resolve(hostname).then(
+      addresses => {
+        if (addresses.length === 0 || !addresses.every(this.#isAllowed)) callback(new Refusal(NOT_PUBLIC), '')
+        else if (lookupOptions.all)
+          callback(
+            null,
+            addresses.map(address => ({ address, family: isIP(address) })),
+          )
+        else callback(null, addresses[0] as string, isIP(addresses[0] as string))
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
+async function systemAddresses(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(found => found.address)
+}
+
+interface Pursuit {
+  readonly agent: Dispatcher
+  readonly guard: AddressGuard
+  readonly options: ImageFetchOptions
+  readonly signal: AbortSignal
+}
+
+async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
+  let url = parseUrl(first)
+  for (let redirects = 0; ; redirects++) {
+    checkUrl(url, pursuit)
+    const response = await request(url, {
+      dispatcher: pursuit.agent,
+      method: 'GET',
+      headers: { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' },
+      signal: pursuit.signal,
+      headersTimeout: pursuit.options.timeoutMs,
+      bodyTimeout: pursuit.options.timeoutMs,
+    })
+    const location = response.headers.location
+    if (!REDIRECTS.has(response.statusCode) || typeof location !== 'string') {
+      return readImage(response, pursuit.options.bytesMax)
+    }
+    discard(response)
+    if (redirects >= pursuit.options.redirectsMax) {
+      throw new Refusal(`the URL redirects more than ${pursuit.options.redirectsMax} times`)
+    }
+    url = parseUrl(location, url)
+  }
+}
+
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base)
+  if (url === null) throw new Refusal('the URL cannot be read')
+  return url
+}
+
+function checkUrl(url: URL, { guard, options }: Pursuit): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Refusal('only http and https URLs are fetched')
+  if (url.username !== '' || url.password !== '') throw new Refusal('a URL with credentials is not fetched')
+  guard.checkLiteral(url.hostname)
+  const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
+  if (!options.ports.includes(port)) throw new Refusal(`only the ports ${options.ports.join(' and ')} are fetched from`)
+}
+
+async function readImage(response: Dispatcher.ResponseData, bytesMax: number): Promise<Buffer> {
+  try {
+    if (response.statusCode !== 200) throw new Refusal(`the server answered ${response.statusCode}`)
+    const coding = response.headers['content-encoding'] ?? 'identity'
+    if (coding !== 'identity') throw new Refusal('the server sent the image compressed, which was not asked for')
+    const tooLarge = new Refusal(`the image is larger than ${bytesMax / 1024 / 1024} MB`, 'request_too_large')
+    if (Number(response.headers['content-length'] ?? 0) > bytesMax) throw tooLarge
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > bytesMax) throw tooLarge
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  } catch (error) {
+    discard(response)
+    throw error
+  }
+}
+
+/** Closes the connection. Without a listener, the error of the destroyed body would end the process. */
+function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {})
+  body.destroy()
+}

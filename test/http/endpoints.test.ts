@@ -1,0 +1,70 @@
+/** Every entry on every endpoint: served where its line says so, and sent to the right one everywhere else. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import { CHAT_ROUTES, IMAGE_ROUTES, OTHER_ROUTES, RESPONSES_ROUTE, SPEECH_ROUTE } from '../../src/http/endpoints.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+
+let running: TestGateway
+let account: TestAccount
+
+beforeAll(async () => {
+  running = await startTestGateway()
+  account = await running.account(1_000_000n)
+})
+afterAll(() => running.close())
+
+const ROUTES = [...CHAT_ROUTES, ...IMAGE_ROUTES, SPEECH_ROUTE, RESPONSES_ROUTE]
+/** What each endpoint needs beside the model, so that the model is what is wrong. */
+const BODY = {
+  messages: [{ role: 'user', content: 'x' }],
+  prompt: 'x',
+  input: 'x',
+  voice: 'alloy',
+  image: 'iVBORw0KGgo=',
+}
+
+function call(path: string, body: object, headers: Record<string, string> = { 'x-api-key': account.apiKey }) {
+  return fetch(running.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+test('an entry that is not served on an endpoint is refused there, and the ones that serve it are named', async () => {
+  const misplaced = ROUTES.flatMap(route =>
+    TABLES.entries
+      .filter(entry => !(entry.endpoints as readonly string[]).includes(route.endpoint))
+      .map(entry => ({ route, entry })),
+  )
+  expect(misplaced.length).toBeGreaterThan(200)
+  for (const { route, entry } of misplaced) {
+    const response = await call(route.path, { ...BODY, model: entry.id })
+    const served = entry.endpoints.map(endpoint => ROUTES.find(other => other.endpoint === endpoint)?.path)
+    const { error } = (await response.json()) as { error: { type: string; message: string } }
+    expect([response.status, error.type]).toEqual([400, 'invalid_request_error'])
+    expect(error.message).toBe(
+      `model: ${entry.id} is not served on ${route.path}. Call it with ${served.map(path => `POST ${path}`).join(' or ')}.`,
+    )
+  }
+})
+
+test('every route that declares a key refuses calls without one, before it reads the body', async () => {
+  const guarded = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => route.authentication === 'key')
+  expect(guarded.length).toBeGreaterThanOrEqual(9)
+  for (const { method, path } of guarded) {
+    const response = await fetch(running.url + path.replace('*', 'x'), {
+      method,
+      ...(method === 'POST' && { body: '{' }),
+    })
+    expect([path, response.status]).toEqual([path, 401])
+  }
+})
+
+test('a path below an endpoint is told which one is served', async () => {
+  const response = await fetch(`${running.url}/v1/responses/resp_1`, { headers: { 'x-api-key': account.apiKey } })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({
+    error: {
+      type: 'not_found_error',
+      message: 'There is no GET /v1/responses/resp_1; of these paths only http://gateway.test/v1/responses is served.',
+    },
+  })
+})

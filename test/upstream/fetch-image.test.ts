@@ -1,0 +1,286 @@
+/** Image URLs of clients: nothing inside the network is ever connected to, and nothing outside can hold the gateway up. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createImageFetcher, type ImageFetcher, type ImageFetchOptions } from '../../src/upstream/fetch-image.ts'
+import { isPublicAddress } from '../../src/upstream/public-address.ts'
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+  'base64',
+)
+const BYTES_MAX = 64 * 1024
+
+/** Stands for the inside: must never be connected to. */
+let canary: TcpServer
+let canaryHits = 0
+let canaryPort = 0
+/** Stands for the outside; on another loopback address, which the tests declare open. */
+let outside: Server
+let outsidePort = 0
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+let requests: IncomingMessage['headers'][] = []
+const OUTSIDE = '127.0.0.2'
+const fetchers: ImageFetcher[] = []
+
+beforeAll(async () => {
+  canary = createTcpServer(socket => {
+    canaryHits++
+    socket.destroy()
+  })
+  await new Promise<void>(resolve => canary.listen({ port: 0, host: '::' }, resolve))
+  canaryPort = (canary.address() as AddressInfo).port
+  outside = createServer((request, response) => {
+    requests.push(request.headers)
+    answer(request, response)
+  })
+  // The canary has every address of the machine on its port, so this one needs another.
+  await new Promise<void>(resolve => outside.listen(0, OUTSIDE, resolve))
+  outsidePort = (outside.address() as AddressInfo).port
+})
+afterEach(async () => {
+  requests = []
+  await Promise.all(fetchers.splice(0).map(fetcher => fetcher.close()))
+})
+afterAll(() => {
+  canary.close()
+  outside.closeAllConnections()
+  outside.close()
+})
+
+function makeFetcher(options: Partial<ImageFetchOptions> = {}): ImageFetcher {
+  const fetcher = createImageFetcher({
+    bytesMax: BYTES_MAX,
+    timeoutMs: 5_000,
+    redirectsMax: 3,
+    parallelMax: 8,
+    ports: [80, 443, canaryPort, outsidePort],
+    isAllowed: address => address === OUTSIDE || isPublicAddress(address),
+    ...options,
+  })
+  fetchers.push(fetcher)
+  return fetcher
+}
+
+const call = { field: 'image_url', signal: new AbortController().signal }
+const attempt = (url: string, options: Partial<ImageFetchOptions> = {}) => makeFetcher(options).fetch(url, call)
+
+const HOSTILE_HOSTS = [
+  '127.0.0.1',
+  '127.0.0.1.',
+  'localhost',
+  'LOCALHOST',
+  '127.1',
+  '127.0.1',
+  '2130706433',
+  '0x7f000001',
+  '0x7F.0x0.0x0.0x1',
+  '0x7f.1',
+  '0177.0.0.1',
+  '017700000001',
+  '0177.0.0.0x1',
+  '127.255.255.254',
+  '0',
+  '0.0.0.0',
+  '%31%32%37.0.0.1',
+  '１２７.０.０.１',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '[::1]',
+  '[::]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::ffff:0:127.0.0.1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[64:ff9b:1::7f00:1]',
+  '[2002:7f00:1::]',
+  '[2001:0:7f00:1::]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[ff02::1]',
+  '[100::1]',
+  '10.0.0.1',
+  '100.64.0.1',
+  '100.100.100.200',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.88.99.1',
+  '192.168.0.1',
+  '198.18.0.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+]
+
+test.each(HOSTILE_HOSTS)('refuses the host %s without a connection', async host => {
+  for (const scheme of ['http', 'https']) {
+    const refused = attempt(`${scheme}://${host}:${canaryPort}/a.png`)
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/^image_url: the address is not public/),
+    })
+  }
+  expect(canaryHits).toBe(0)
+})
+
+test('refuses names of this machine, whether the system knows them or not', async () => {
+  for (const host of ['localhost.', 'ip6-localhost', 'sub.localhost']) {
+    await expect(attempt(`http://${host}:${canaryPort}/a.png`)).rejects.toMatchObject({ code: 'invalid_request' })
+  }
+  expect(canaryHits).toBe(0)
+})
+
+test.each([
+  ['a file', 'file:///etc/passwd', /only http and https/],
+  ['another scheme', 'gopher://127.0.0.1:6379/_INFO', /only http and https/],
+  ['FTP', 'ftp://127.0.0.1/a.png', /only http and https/],
+  ['a data URL', 'data:image/png;base64,AAAA', /only http and https/],
+  ['credentials', 'http://user:secret@example.com/a.png', /with credentials/],
+  ['a host hidden behind credentials', 'http://example.com@127.0.0.1/a.png', /with credentials/],
+  ['a port of another service', 'http://93.184.216.34:22/a.png', /only the ports/],
+  ['no URL', 'http://', /cannot be read/],
+  ['a bad host', 'http://exa mple/', /cannot be read/],
+  ['a bad address', 'http://256.256.256.256/', /cannot be read/],
+])('refuses %s', async (_name, url, message) => {
+  await expect(attempt(url)).rejects.toMatchObject({ message: expect.stringMatching(message) })
+  expect(canaryHits).toBe(0)
+})
+
+test.each([
+  ['a closed address', ['127.0.0.1']],
+  ['a closed address among open ones', ['93.184.216.34', '127.0.0.1']],
+  ['a mapped address', ['::ffff:127.0.0.1']],
+  ['a NAT64 address', ['64:ff9b::7f00:1']],
+  ['metadata of a cloud', ['169.254.169.254']],
+  ['no address at all', []],
+])('refuses a name that leads to %s', async (_name, addresses) => {
+  const refused = attempt(`http://inside.test:${canaryPort}/a.png`, { resolve: async () => addresses })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('not public') })
+  expect(canaryHits).toBe(0)
+})
+
+test('connects to the address that was checked: a name that changes its mind leads nowhere', async () => {
+  const turns = [[OUTSIDE], ['127.0.0.1']]
+  let lookups = 0
+  const resolve = async () => turns[lookups++] ?? ['127.0.0.1']
+  answer = (_request, response) =>
+    response.writeHead(302, { location: `http://rebound.test:${canaryPort}/b.png`, connection: 'close' }).end()
+  const refused = attempt(`http://rebound.test:${outsidePort}/a.png`, { resolve })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('not public') })
+  expect([lookups, requests.length, canaryHits]).toEqual([2, 1, 0])
+})
+
+test('fetches an image, asks for it uncompressed, and follows three redirects', async () => {
+  let redirects = 0
+  answer = (_request, response) => {
+    if (redirects++ < 3) response.writeHead(redirects === 1 ? 301 : 307, { location: `/step-${redirects}` }).end()
+    else response.writeHead(200, { 'content-type': 'text/plain' }).end(PNG)
+  }
+  const image = await attempt(`http://${OUTSIDE}:${outsidePort}/a`)
+  expect(image).toEqual({ bytes: PNG, mediaType: 'image/png' })
+  expect(requests).toHaveLength(4)
+  expect(requests[0]).toMatchObject({ 'accept-encoding': 'identity' })
+  expect(requests[0]?.cookie ?? requests[0]?.authorization).toBeUndefined()
+})
+
+test.each([
+  ['to the inside', () => `http://127.0.0.1:${canaryPort}/`, /not public/],
+  ['to metadata', () => 'http://169.254.169.254/latest/meta-data/', /not public/],
+  ['to a file', () => 'file:///etc/passwd', /only http and https/],
+  ['in a circle', () => '/again', /more than 3 times/],
+])('refuses a redirect %s', async (_name, location, message) => {
+  answer = (_request, response) => response.writeHead(302, { location: location() }).end('moved')
+  const refused = attempt(`http://${OUTSIDE}:${outsidePort}/a.png`)
+  await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(message) })
+  expect(requests.length).toBeLessThanOrEqual(4)
+  expect(canaryHits).toBe(0)
+})
+
+/** Sends until the other side has had enough. */
+function endless(response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write(Buffer.alloc(16_384, PNG))) {}
+    if (!response.destroyed) response.once('drain', more)
+  }
+  more()
+}
+
+test.each<[string, (response: ServerResponse) => void, string, RegExp]>([
+  ['an endless body', endless, 'request_too_large', /larger than/],
+  [
+    'a body that is declared too large',
+    response => void response.writeHead(200, { 'content-length': String(BYTES_MAX + 1) }).write(PNG),
+    'request_too_large',
+    /larger than/,
+  ],
+  ['a web page', response => void response.end('<html>'), 'invalid_request', /no PNG, JPEG, WebP or GIF/],
+  ['an empty body', response => void response.end(), 'invalid_request', /no PNG/],
+  [
+    'a compressed body',
+    response => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(PNG)),
+    'invalid_request',
+    /compressed/,
+  ],
+  ['an error', response => void response.writeHead(404).end(PNG), 'invalid_request', /answered 404/],
+  ['a cut connection', response => void response.destroy(), 'invalid_request', /could not be fetched/],
+  [
+    'a body that is cut off',
+    response => {
+      response.writeHead(200, { 'content-length': '1000' }).write(PNG, () => response.destroy())
+    },
+    'invalid_request',
+    /could not be fetched/,
+  ],
+])('refuses %s', async (_name, behaviour, code, message) => {
+  answer = (_request, response) => behaviour(response)
+  const refused = attempt(`http://${OUTSIDE}:${outsidePort}/a.png`)
+  await expect(refused).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+})
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['never answers', () => {}],
+  ['never ends', response => void response.write(PNG)],
+  ['drips', response => void setInterval(() => response.write('x'), 20).unref()],
+])('gives up on a server that %s', async (_name, behaviour) => {
+  answer = (_request, response) => behaviour(response)
+  const refused = attempt(`http://${OUTSIDE}:${outsidePort}/a.png`, { timeoutMs: 200 })
+  await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('did not arrive within 0.2 s') })
+})
+
+test('stops when the call is given up, and does not fetch more at once than it may', async () => {
+  const arrived = Promise.withResolvers<void>()
+  answer = () => arrived.resolve()
+  const fetcher = makeFetcher({ parallelMax: 1 })
+  const leaving = new AbortController()
+  const url = `http://${OUTSIDE}:${outsidePort}/a.png`
+  const first = fetcher.fetch(url, { field: 'image', signal: leaving.signal })
+  await arrived.promise
+  await expect(fetcher.fetch(url, call)).rejects.toMatchObject({ code: 'rate_limited' })
+  leaving.abort()
+  await expect(first).rejects.toMatchObject({ code: 'invalid_request' })
+  answer = (_request, response) => response.end(PNG)
+  expect((await fetcher.fetch(url, call)).mediaType).toBe('image/png')
+})
+
+test('tells public addresses from all others', () => {
+  for (const address of ['1.1.1.1', '8.8.8.8', '93.184.216.34', '2606:4700:4700::1111', '2a00:1450:4001::1']) {
+    expect(isPublicAddress(address), address).toBe(true)
+  }
+  for (const address of ['', 'x', '127.1', '1', '0x1.1.1.1', '::ffff:8.8.8.8', '64:ff9b::808:808', '4000::1']) {
+    expect(isPublicAddress(address), address).toBe(false)
+  }
+})
