@@ -38,6 +38,12 @@ export const ERRORS = {
     message: 'The model refused the request.',
     final: true,
   },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: "The conversation exceeds the model's maximum context length; reduce the length of the messages.",
+    final: true,
+  },
   thread_unsupported: {
     status: 400,
     type: 'invalid_request_error',

@@ -30,7 +30,7 @@ const SUBMITTED = 'select key_id from api_key where account_id = $1::text::bigin
 const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
-       k.suspended_at is not null as suspended, k.rate_limit_per_minute, k.monthly_cap_micro_vnd as cap,
+       k.suspended_at is not null as suspended, k.monthly_cap_micro_vnd as cap, k.rate_limit_per_minute,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day = today.day), 0)::text as today,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day > today.day - 30), 0)::text as days30,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day >= date_trunc('month', today.day)), 0)::text as month,

@@ -71,16 +71,23 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
   return new GatewayError(code, {
     ...(error.message !== null && { message: error.message }),
     ...(error.retryAfterSeconds !== null && { retryAfterSeconds: error.retryAfterSeconds }),
-    ...((code === 'upstream_refused' || code === 'request_too_large') && { status: error.status }),
+    ...(KEEPS_STATUS.has(code) && { status: error.status }),
     ...(error.details !== null && { details: error.details }),
     upstreamStatus: error.status,
     cause: `upstream ${error.status} ${error.label}`.trim(),
   })
 }
 
+/** Refusals of the client's request: the upstream's own status is kept. */
+const KEEPS_STATUS: ReadonlySet<ErrorCode> = new Set([
+  'upstream_refused',
+  'context_length_exceeded',
+  'request_too_large',
+])
+
 const CODES = {
   refused: 'upstream_refused',
-  context_overflow: 'upstream_refused',
+  context_overflow: 'context_length_exceeded',
   too_large: 'request_too_large',
   rate_limited: 'upstream_rate_limited',
   overloaded: 'upstream_overloaded',
@@ -123,21 +130,26 @@ const OPERATOR_TEXTS = [
 ]
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
-const OVERFLOW_TEXTS = [
+/** Texts by which clients know that they must shorten the conversation. */
+const OVERFLOW_TEXTS_KNOWN = [
   'prompt is too long',
   'exceed context limit',
   'maximum context length',
   'context_length_exceeded',
   'exceeds the context window',
-  'context window exceeds',
   'maximum prompt length',
   'range of input length should be',
   'reduce the length of the messages',
+]
+const OVERFLOW_TEXTS = [
+  ...OVERFLOW_TEXTS_KNOWN,
+  'context window exceeds',
   'exceeds the maximum number of tokens allowed',
   'exceeded model token limit',
   'input is too long for requested model',
   'prompt exceeds max length',
 ]
+const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
 
 /** Error types that only ever mean a fault of the upstream, whatever status it sends them with. */
 const TYPE_STATUS: Readonly<Record<string, number>> = {
@@ -173,7 +185,7 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
   return {
     kind,
     status,
-    message: visible && body.message !== '' ? maskSecrets(body.message, secrets) : null,
+    message: visible ? visibleMessage(kind, maskSecrets(body.message, secrets)) : null,
     details: visible ? body.details : null,
     retryAfterSeconds: wait,
     label: [body.type, body.code]
@@ -181,6 +193,14 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
       .filter(Boolean)
       .join(' '),
   }
+}
+
+/** The upstream's words; for an overflow such that every client understands them. */
+function visibleMessage(kind: UpstreamErrorKind, message: string): string | null {
+  if (kind === 'context_overflow' && !OVERFLOW_TEXTS_KNOWN.some(words => message.toLowerCase().includes(words))) {
+    return message === '' ? OVERFLOW_ADVICE : `${message} ${OVERFLOW_ADVICE}`
+  }
+  return message === '' ? null : message
 }
 
 function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {

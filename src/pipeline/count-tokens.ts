@@ -1,15 +1,16 @@
-/** `count_tokens`: the input tokens of a messages request, counted here. Free, and nothing is sent anywhere. */
+/** Input tokens, counted here: for `count_tokens`, and for the bill of a call whose provider reported none. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import { weighInput } from '../formats/messages/input-weight.ts'
+import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
+import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { PictureSize } from '../lib/picture.ts'
 import { textShares } from '../lib/text-shares.ts'
 import { countTokens } from '../lib/tokens.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
-import { readChatBody } from './receive.ts'
+import { type ChatBody, readChatBody, unicodeJson } from './receive.ts'
 import { resolve } from './resolve.ts'
 
 /** Tokens that a request has beside its text. */
@@ -35,17 +36,18 @@ export interface TokenCount {
 
 /** Throws GatewayError for a body that the messages endpoint would refuse too. */
 export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
-  const { requestedName, text } = readChatBody(raw)
-  const resolution = resolve(catalogue, requestedName, 'messages')
-  const body = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const body = readChatBody(raw)
+  const resolution = resolve(catalogue, body.requestedName, 'messages')
   return {
-    inputTokens: countOf(body, resolution.entry),
+    inputTokens: countInputTokens(body, 'messages', resolution.entry),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }
 
-function countOf(body: JsonObject, entry: ModelEntry): number {
-  const { texts, images, documentPages, turns, tools } = weighInput(body)
+/** Input tokens of a body in the given format, as the vendor of the entry would count them. */
+export function countInputTokens(body: ChatBody, format: ChatFormat, entry: ModelEntry): number {
+  const weigh = format === 'messages' ? weighMessages : weighChat
+  const { texts, images, documentPages, turns, tools } = weigh(unicodeJson(body))
   // One text: a very long one is sampled, so that the work stays bounded.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)

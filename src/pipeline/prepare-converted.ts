@@ -1,6 +1,8 @@
 /** The two sides speak different formats: body and reply go through a translator. */
 
 import { GatewayError } from '../errors.ts'
+import { writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
+import { writeUsage as writeMessagesUsage } from '../formats/messages/usage.ts'
 import type { TokenUsage } from '../formats/usage.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -12,11 +14,15 @@ import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
+import type { Metered } from './meter.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
+import { usedBy, usedByStream } from './stream-result.ts'
+
+const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
 export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
-  const { body, entry, target, format, header, inputTokensEstimate } = preparation
+  const { body, entry, target, format, header, inputTokensEstimate, countInputTokens } = preparation
   const translation = translator(unicodeJson(body), {
     entry,
     target,
@@ -26,8 +32,10 @@ export function prepareConverted(preparation: Preparation, translator: Translato
     nowSeconds: Math.floor(Date.now() / 1000),
     inputTokensEstimate,
   })
-  const { upstreamBody } = translation
-  applyRules(upstreamBody, target.rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
+  // Rules work in place, and the body shares parts with the client's, which the next target may need.
+  const { rules } = target
+  const upstreamBody = rules.length === 0 ? translation.upstreamBody : structuredClone(translation.upstreamBody)
+  applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
   return {
     body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
     betas: translation.upstreamBetas,
@@ -35,13 +43,14 @@ export function prepareConverted(preparation: Preparation, translator: Translato
       const json = parseJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       const reply = translation.reply(json)
-      return {
-        body: Buffer.from(JSON.stringify(reply.body), 'utf8'),
-        usage: reply.usage,
-        countOutputTokens: () => countTokens(outputTextOf(reply.body)),
-      }
+      const countOutputTokens = () => countTokens(outputTextOf(reply.body))
+      const used = usedBy(reply.usage, { countInputTokens, countOutputTokens })
+      const told = used.estimated
+        ? { ...reply.body, usage: WRITE_USAGE[format](billed(used, reply.usage)) }
+        : reply.body
+      return { body: Buffer.from(JSON.stringify(told), 'utf8'), usage: reply.usage, countOutputTokens }
     },
-    openStream: () => new ConvertedStream(translation.stream(), format, inputTokensEstimate),
+    openStream: () => new ConvertedStream(translation.stream(), format, countInputTokens),
   }
 }
 
@@ -49,12 +58,11 @@ class ConvertedStream implements ReplyStream {
   readonly encoding = 'utf8'
   readonly #translation: StreamTranslation
   readonly #counter: OutputCounter
-  readonly #inputTokensEstimate: number
-  #ended = false
+  readonly #countInputTokens: () => number
 
-  constructor(translation: StreamTranslation, format: ChatFormat, inputTokensEstimate: number) {
+  constructor(translation: StreamTranslation, format: ChatFormat, countInputTokens: () => number) {
     this.#translation = translation
-    this.#inputTokensEstimate = inputTokensEstimate
+    this.#countInputTokens = countInputTokens
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS[format], encoding: this.encoding })
   }
 
@@ -67,7 +75,7 @@ class ConvertedStream implements ReplyStream {
   }
 
   get usageFinal(): boolean {
-    return this.#ended && this.usage !== null
+    return this.#translation.usageFinal
   }
 
   push(event: SseEvent): string {
@@ -78,18 +86,23 @@ class ConvertedStream implements ReplyStream {
   }
 
   end(): string {
-    const text = this.usage === null ? this.#translation.end(this.#estimate()) : this.#translation.end()
-    this.#ended = true
-    return text
+    const used = usedByStream(this, this.#countInputTokens)
+    return used.estimated ? this.#translation.end(billed(used, this.usage)) : this.#translation.end()
   }
 
   countOutputTokens(): number {
     return this.#counter.tokens()
   }
+}
 
-  #estimate(): TokenUsage {
-    const inputTokens = this.#inputTokensEstimate
-    const outputTokens = this.countOutputTokens()
-    return { inputTokens, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens, reasoningTokens: 0 }
+/** What is billed where the provider's figures were not enough: the client is told the same. */
+function billed(used: Metered, reported: TokenUsage | null): TokenUsage {
+  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = used
+  return {
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteTokens: reported?.cacheWriteTokens ?? 0,
+    outputTokens,
+    reasoningTokens,
   }
 }

@@ -30,5 +30,8 @@ export interface Preparation {
   readonly format: ChatFormat
   /** A client header by lower-case name. */
   readonly header: (name: string) => string | undefined
+  /** Rough: what clients are told before the provider has counted. */
   readonly inputTokensEstimate: number
+  /** For the bill, where the provider does not report its count. */
+  readonly countInputTokens: () => number
 }

@@ -1,6 +1,7 @@
 /** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
 
 import { GatewayError } from '../errors.ts'
+import { maskSecrets } from '../formats/mask.ts'
 import { SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -140,7 +141,7 @@ class RelayRun {
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
-        : error,
+        : withoutSecrets(error, this.#relay.upstream.secrets),
     )
   }
 
@@ -160,4 +161,10 @@ class RelayRun {
     this.#stopPinging()
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
+}
+
+/** An error event's text may be the client's to see; credentials in it never are. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof GatewayError) || error.details.message === undefined) return error
+  return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })
 }

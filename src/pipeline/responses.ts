@@ -83,7 +83,10 @@ async function relayWhole(open: OpenCall): Promise<void> {
     refuseUnlessFinished(read)
     return read
   })
-  const used = usedBy(readUsage(whole.json.usage), open.inputTokensEstimate, () => countOutput(whole))
+  const used = usedBy(readUsage(whole.json.usage), {
+    countInputTokens: () => open.inputTokensEstimate,
+    countOutputTokens: () => countOutput(whole),
+  })
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, renamed(whole, resolution.entry.id))
@@ -105,8 +108,8 @@ function countOutput({ text }: WholeReply): number {
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, inputTokensEstimate } = open
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const upstream = await send(open, client.gone, (reply, { upstream: { credentials } }) =>
-    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets }),
+  const upstream = await send(open, client.gone, reply =>
+    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets }),
   )
   const stream = new ResponsesPassThrough({ clientModel: open.resolution.entry.id, countTokens })
   client.failureEvent = error => stream.failureEvent(error)
@@ -118,6 +121,9 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PING,
-    settle: end => account.close(resultOf({ stream, end, started: client.started, inputTokensEstimate })),
+    settle(end) {
+      const { started } = client
+      return account.close(resultOf({ stream, end, started, countInputTokens: () => inputTokensEstimate }))
+    },
   })
 }

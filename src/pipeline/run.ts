@@ -6,6 +6,7 @@ import { admit } from './admit.ts'
 import { costHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { countInputTokens as countInput } from './count-tokens.ts'
 import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
 import { holdFirstEvent } from './first-event.ts'
@@ -32,6 +33,7 @@ interface OpenCall extends CallScope {
   readonly body: ChatBody
   readonly resolution: Resolution
   readonly inputTokensEstimate: number
+  readonly countInputTokens: () => number
 }
 
 /** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -50,7 +52,8 @@ export function runChatCall(
     const { entry, mappedFrom } = resolution
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate }
+    const countInputTokens = () => countInput(body, format, entry)
+    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate, countInputTokens }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
@@ -61,14 +64,15 @@ async function send<Received>(
   signal: AbortSignal,
   receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>,
 ): Promise<Received> {
-  const { services, call, body, resolution, format, inputTokensEstimate } = open
+  const { services, call, body, resolution, format, inputTokensEstimate, countInputTokens } = open
   const { entry } = resolution
   const dispatched = await dispatch(services, call, {
     targets: entry.upstreams,
     async prepare(target): Promise<PreparedCall> {
       markSimulated(open, target)
       const inlined = await withInlineImages(services, { body, target, format, signal: open.client.gone })
-      return prepare({ body: inlined, entry, target, format, header: call.header, inputTokensEstimate })
+      const { header } = call
+      return prepare({ body: inlined, entry, target, format, header, inputTokensEstimate, countInputTokens })
     },
     receive,
     streamed: body.streamed,
@@ -83,20 +87,20 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const signal = new AbortController().signal
   const { replyBytesMax } = services.limits
   const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
-  const used = usedBy(reply.usage, open.inputTokensEstimate, () => reply.countOutputTokens())
+  const { countInputTokens } = open
+  const used = usedBy(reply.usage, { countInputTokens, countOutputTokens: () => reply.countOutputTokens() })
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
   client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format, inputTokensEstimate } = open
+  const { services, client, account, headers, format, countInputTokens } = open
   const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream } = await send(open, client.gone, async (reply, { prepared, target, upstream: reached }) => {
-    const events = await asStream(reply, target, replyBytesMax)
-    const { secrets } = reached.credentials
-    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
-    return { upstream: events, stream: prepared.openStream() }
+  const { upstream, stream } = await send(open, client.gone, async (reply, attempt) => {
+    const events = await asStream(reply, attempt.target, replyBytesMax)
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets: events.secrets })
+    return { upstream: events, stream: attempt.prepared.openStream() }
   })
   await relayStream({
     upstream,
@@ -106,6 +110,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PINGS[format],
-    settle: end => account.close(resultOf({ stream, end, started: client.started, inputTokensEstimate })),
+    settle: end => account.close(resultOf({ stream, end, started: client.started, countInputTokens })),
   })
 }

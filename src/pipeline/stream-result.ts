@@ -12,26 +12,36 @@ export interface StreamFacts {
   readonly end: StreamEnd
   /** Something was sent to the client. */
   readonly started: boolean
-  readonly inputTokensEstimate: number
+  readonly countInputTokens: () => number
 }
 
-/** Usage as reported where it is the last word; else input as reported or estimated, and output as counted. */
-export function resultOf({ stream, end, started, inputTokensEstimate }: StreamFacts): CallResult {
+/** Counts of this gateway, taken only where the provider reported nothing. */
+export interface OwnCounts {
+  readonly countInputTokens: () => number
+  readonly countOutputTokens: () => number
+}
+
+/** Usage as reported where it is the last word; else input as reported or counted, and output as counted. */
+export function resultOf({ stream, end, started, countInputTokens }: StreamFacts): CallResult {
   if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const status = end === 'complete' ? 200 : CLIENT_GONE
+  return { used: usedByStream(stream, countInputTokens), charged: true, status }
+}
+
+/** What a stream used so far. A running figure of the output does not count. */
+export function usedByStream(
+  stream: Pick<ReplyStream, 'usage' | 'usageFinal' | 'countOutputTokens'>,
+  countInputTokens: () => number,
+): Metered {
   const { usage } = stream
   const reported = usage !== null && !stream.usageFinal ? { ...usage, outputTokens: 0 } : usage
-  return { used: usedBy(reported, inputTokensEstimate, () => stream.countOutputTokens()), charged: true, status }
+  return usedBy(reported, { countInputTokens, countOutputTokens: () => stream.countOutputTokens() })
 }
 
 /** The provider's figures where they can be true, else what was counted here. */
-export function usedBy(
-  usage: TokenUsage | null,
-  inputTokensEstimate: number,
-  countOutputTokens: () => number,
-): Metered {
+export function usedBy(usage: TokenUsage | null, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
   const reported = usage === null ? NOTHING_USED : meteredTokens(usage)
-  const inputTokens = reported.inputTokens || inputTokensEstimate
+  const inputTokens = reported.inputTokens || countInputTokens()
   const outputTokens = reported.outputTokens || countOutputTokens()
   const estimated = inputTokens !== reported.inputTokens || outputTokens !== reported.outputTokens
   return { ...reported, inputTokens, outputTokens, estimated }

@@ -36,6 +36,11 @@ export interface ThinkingPiece {
   readonly text: string
 }
 
+/** Something stood here that no other provider can use: what is around it does not belong together. */
+export interface GapPiece {
+  readonly kind: 'gap'
+}
+
 export interface CallPiece {
   readonly kind: 'call'
   /** As the client wrote it; '' when missing. */
@@ -61,7 +66,7 @@ export interface ResultPiece {
   readonly cacheControl?: JsonObject
 }
 
-export type Piece = TextPiece | ImagePiece | DocumentPiece | ThinkingPiece | CallPiece | ResultPiece
+export type Piece = TextPiece | ImagePiece | DocumentPiece | ThinkingPiece | GapPiece | CallPiece | ResultPiece
 
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant'

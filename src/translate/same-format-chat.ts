@@ -25,7 +25,7 @@ export interface SameFormatPlan {
   readonly edits: readonly BodyEdit[]
   /** The client did not ask for the usage chunk of a chat stream that is now asked for: it must not see it. */
   readonly hidesUsageChunk: boolean
-  /** Beta flags that the edited body needs besides those that the client sent. */
+  /** Beta flags to send: those of the client that may pass, and those that the edited body needs. */
   readonly betas: readonly string[]
 }
 

@@ -5,7 +5,7 @@
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { requiredBetas } from './betas.ts'
+import { betasToSend } from './betas.ts'
 import { applyEdits } from './body-edit.ts'
 import { chatEdits, type SameFormatPlan } from './same-format-chat.ts'
 import { messagesEdits } from './same-format-messages.ts'
@@ -18,12 +18,14 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
+  /** Beta flags that the client sent (messages format), in order. */
+  readonly betas?: readonly string[]
 }
 
 /** Throws GatewayError for what the upstream is known to refuse in words that clients do not understand. */
-export function planSameFormat({ format, body, entry, target }: SameFormatCall): SameFormatPlan {
+export function planSameFormat({ format, body, entry, target, betas = [] }: SameFormatCall): SameFormatPlan {
   const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax }
   if (format === 'chat_completions') return chatEdits(body, facts)
   const edits = messagesEdits(body, facts)
-  return { edits, hidesUsageChunk: false, betas: requiredBetas(applyEdits(body, edits), target.dialect) }
+  return { edits, hidesUsageChunk: false, betas: betasToSend(applyEdits(body, edits), betas, target.dialect) }
 }

@@ -41,14 +41,16 @@ export interface StreamTranslation {
    */
   push(event: UpstreamEvent): string
   /**
-   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. Where the
-   * upstream reported no usage the client is told `estimate`, what was billed, or a rough guess without it.
+   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. The client
+   * is told `billed` where given, else the usage that the upstream reported, or a rough guess without one.
    */
-  end(estimate?: TokenUsage): string
+  end(billed?: TokenUsage): string
   /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
   readonly finished: boolean
   /** Latest usage reported, or null when none was. */
   readonly usage: TokenUsage | null
+  /** `usage` is the last word on the output, not a running figure. */
+  readonly usageFinal: boolean
   /** Characters of output that went to the client (text, reasoning, tool arguments), for an estimate when no usage came. */
   readonly outputCharacters: number
 }

@@ -83,6 +83,27 @@ describe('the text of a refusal', () => {
   })
 })
 
+describe('a conversation that is too long', () => {
+  const ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
+
+  test.each<[string, object, string]>([
+    [
+      'in words that clients know',
+      { message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+      'prompt is too long: 210000 tokens > 200000 maximum',
+    ],
+    ['in other words', { message: 'Prompt exceeds max length' }, `Prompt exceeds max length ${ADVICE}`],
+    ['by its code', { message: 'no', code: 'context_length_exceeded' }, `no ${ADVICE}`],
+    ['without words', { code: 'context_length_exceeded' }, ADVICE],
+  ])('is told such that every client understands it: %s', (_, error, message) => {
+    expect(gatewayErrorOf(failure(400, { error }))).toMatchObject({
+      code: 'context_length_exceeded',
+      status: 400,
+      message,
+    })
+  })
+})
+
 describe('the kind', () => {
   test.each<[string, number, unknown, string]>([
     ['wrong key', 401, { error: { message: 'invalid x-api-key' } }, 'operator'],
@@ -106,7 +127,7 @@ describe('the kind', () => {
   ])('%s', (_, status, body, kind) => {
     const error = failure(status, body)
     expect(error.kind).toBe(kind)
-    if (!['refused', 'context_overflow'].includes(kind)) expect(error.message).toBeNull()
+    if (kind !== 'context_overflow') expect(error.message).toBeNull()
   })
 
   test.each<[string, unknown, number, string]>([

@@ -1,7 +1,7 @@
 /** For clients that speak the chat format, to upstreams that speak the messages format. */
 
 import { objectOrNull } from '../../lib/json.ts'
-import { allowedBetas, requiredBetas } from '../betas.ts'
+import { betasToSend } from '../betas.ts'
 import type { Translator } from '../translator.ts'
 import { convertReply } from './reply.ts'
 import { convertRequest } from './request.ts'
@@ -9,13 +9,10 @@ import { ChatStream } from './stream.ts'
 
 export const chatViaMessages: Translator = (clientBody, context) => {
   const request = convertRequest(clientBody, context)
-  const { dialect } = context.target
   const includeUsage = objectOrNull(clientBody.stream_options)?.include_usage === true
   return {
     upstreamBody: request.body,
-    upstreamBetas: [
-      ...new Set([...allowedBetas(context.betas, dialect.betas), ...requiredBetas(request.body, dialect)]),
-    ],
+    upstreamBetas: betasToSend(request.body, context.betas, context.target.dialect),
     reply: upstreamReply => convertReply(upstreamReply, request, context),
     stream: () => new ChatStream(request, context, { includeUsage }),
   }

@@ -43,6 +43,8 @@ export class ChatStream implements StreamTranslation {
   #stopReason: string | null = null
   #repliedByTool = false
   finished = false
+  /** The figures of `message_start` are a running count. */
+  usageFinal = false
   outputCharacters = 0
 
   constructor(request: RequestFacts, context: TranslationContext, options: ChatStreamOptions) {
@@ -76,6 +78,7 @@ export class ChatStream implements StreamTranslation {
         return this.#closeBlock(event)
       case 'message_delta':
         this.#rawUsage = mergeUsage(this.#rawUsage, event.usage)
+        this.usageFinal ||= typeof objectOrNull(event.usage)?.output_tokens === 'number'
         this.#stopReason = textOrNull(objectOrNull(event.delta)?.stop_reason) ?? this.#stopReason
         return this.#flush()
       case 'message_stop':
@@ -89,11 +92,11 @@ export class ChatStream implements StreamTranslation {
     }
   }
 
-  end(estimate?: TokenUsage): string {
+  end(billed?: TokenUsage): string {
     const complete = this.#stopReason !== null || (this.finished && this.outputCharacters > 0)
     if (!complete || !this.#started) throw failedStream('a stream without a stop reason')
     const stopReason = this.#repliedByTool && this.#stopReason === 'tool_use' ? 'end_turn' : this.#stopReason
-    const told = this.usage ?? estimate ?? estimatedUsage(this.#context, this.outputCharacters)
+    const told = billed ?? this.usage ?? estimatedUsage(this.#context, this.outputCharacters)
     return this.#flush() + this.#chunks.finish(finishReasonOf(stopReason), this.#options.includeUsage ? told : null)
   }
 

@@ -24,7 +24,8 @@ export interface WrittenConversation {
 const GO_ON = 'Continue.'
 
 export function writeConversation(turns: readonly PairedTurn[], writing: MessagesWriting): WrittenConversation {
-  const { leading, rest } = splitSystem(turns, writing.dialect.midSystem)
+  const spoken = turns.filter(turn => mergeBlanks(turn.pieces).some(isWritten))
+  const { leading, rest } = splitSystem(spoken, writing.dialect.midSystem)
   const written = rest.flatMap((turn, index) => {
     const continued = index === rest.length - 1 && writing.dialect.prefill === 'yes'
     const content = writeTurn(turn, { continued, writing })
@@ -95,6 +96,11 @@ function mergeBlanks(pieces: readonly Piece[]): Piece[] {
   return merged
 }
 
+/** Reasoning without its signature is refused by every upstream of this format; a gap is nothing. */
+function isWritten(piece: Piece): boolean {
+  return piece.kind !== 'thinking' && piece.kind !== 'gap'
+}
+
 function writePiece(piece: Piece, turn: PairedTurn, writing: MessagesWriting): JsonObject[] {
   switch (piece.kind) {
     case 'text':
@@ -108,7 +114,7 @@ function writePiece(piece: Piece, turn: PairedTurn, writing: MessagesWriting): J
     case 'result':
       return [writeResult(piece, turn, writing)]
     case 'thinking':
-      // Reasoning without its signature is refused by every upstream of this format.
+    case 'gap':
       return []
   }
 }

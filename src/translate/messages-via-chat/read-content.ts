@@ -32,7 +32,7 @@ function readBlock(value: JsonValue, place: string): Piece[] {
       return summary === null ? [] : [{ kind: 'text', text: summary }]
     }
     default:
-      return isProvidersOwn(block.type) ? [] : refuseBlock(block, place)
+      return isProvidersOwn(block.type) ? [{ kind: 'gap' }] : refuseBlock(block, place)
   }
 }
 

@@ -52,6 +52,11 @@ export class MessagesStream implements StreamTranslation {
     return this.#segments.characters
   }
 
+  /** Running figures may come with every chunk: the one beside the finish or behind it counts. */
+  get usageFinal(): boolean {
+    return this.usage !== null && (this.finished || this.#finishReason !== null)
+  }
+
   push({ name, data }: UpstreamEvent): string {
     if (this.finished || data === '') return ''
     if (data === DONE) {
@@ -67,13 +72,13 @@ export class MessagesStream implements StreamTranslation {
     return this.#start() + this.#take(choice)
   }
 
-  end(estimate?: TokenUsage): string {
+  end(billed?: TokenUsage): string {
     const delivered = this.outputCharacters > 0 || this.#hasCalls
     if (!this.#started) throw failedStream('a stream without a choice')
     if (this.#finishReason === null && !(this.finished && delivered)) throw failedStream('a stream without a finish')
     const rest = this.#flushText() + this.#segments.flush({ close: true })
     const stopReason = stopReasonOf(this.#finishReason, { hasToolCalls: this.#hasCalls, refused: this.#refused })
-    const told = this.usage ?? estimate ?? estimatedUsage(this.#context, this.outputCharacters)
+    const told = billed ?? this.usage ?? estimatedUsage(this.#context, this.outputCharacters)
     return rest + messageEnd(stopReason, told)
   }
 

@@ -5,6 +5,7 @@ import type { Dialect } from '../dialect.ts'
 import type { ToolNames, UpstreamIds } from '../names.ts'
 import { isCall, isResult, type PairedTurn } from '../pairing.ts'
 import type { CallPiece, Piece, ResultContent, TextPiece } from '../pieces.ts'
+import { refuse } from '../refuse.ts'
 import { type ContentWriting, textPart, writeContent } from './write-content.ts'
 import { writeResult } from './write-results.ts'
 
@@ -17,6 +18,9 @@ export function writeConversation(turns: readonly PairedTurn[], writing: ChatWri
   const { dialect } = writing
   const placed = placeSystem(turns, dialect.midSystem)
   const messages = placed.flatMap(turn => writeTurn(turn, writing))
+  if (messages.every(message => message.role === dialect.systemRole)) {
+    refuse('messages.0', 'user messages must have non-empty content')
+  }
   return flagPrefill(dialect.alternateRoles ? mergeRoles(messages) : messages, dialect)
 }
 
@@ -65,10 +69,9 @@ function writeUser(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
     ...turn.pieces.filter(isContent).filter(piece => piece.kind !== 'text' || piece.text !== ''),
   ]
   const messages = results.map(result => result.message)
-  if (content.length === 0 && results.length > 0) return messages
-  // A user message that holds nothing is one all the same.
-  const written = content.length === 0 ? '' : writeContent(content, turn.place, writing)
-  return [...messages, { role: 'user', content: written }]
+  return content.length === 0
+    ? messages
+    : [...messages, { role: 'user', content: writeContent(content, turn.place, writing) }]
 }
 
 function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {

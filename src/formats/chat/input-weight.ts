@@ -1,0 +1,51 @@
+/** What the input of a chat request consists of, for a count: its text, its images, its documents. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { type InputWeight, imageSize, noInput, pagesOf } from '../input-weight.ts'
+
+export function weighInput(body: JsonObject): InputWeight {
+  const weight = noInput()
+  for (const message of arrayOrEmpty(body.messages)) {
+    weight.turns++
+    if (isObject(message)) weighMessage(message, weight)
+  }
+  for (const tool of [...arrayOrEmpty(body.tools), ...arrayOrEmpty(body.functions)]) {
+    weight.tools++
+    weight.texts.push(JSON.stringify(tool))
+  }
+  if (isObject(body.response_format)) weight.texts.push(JSON.stringify(body.response_format))
+  return weight
+}
+
+function weighMessage(message: JsonObject, weight: InputWeight): void {
+  for (const text of [message.content, message.reasoning_content, message.refusal]) {
+    if (typeof text === 'string') weight.texts.push(text)
+  }
+  for (const part of arrayOrEmpty(message.content)) if (isObject(part)) weighPart(part, weight)
+  for (const call of arrayOrEmpty(message.tool_calls)) weighCall(objectOrNull(call)?.function, weight)
+  weighCall(message.function_call, weight)
+}
+
+function weighPart(part: JsonObject, weight: InputWeight): void {
+  switch (part.type) {
+    case 'image_url':
+      weight.images.push(imageSize(base64Of(objectOrNull(part.image_url)?.url ?? part.image_url)))
+      return
+    case 'file':
+      weight.documentPages += pagesOf(base64Of(objectOrNull(part.file)?.file_data))
+      return
+    default:
+      weight.texts.push(textOrNull(part.text) ?? textOrNull(part.refusal) ?? '')
+  }
+}
+
+function weighCall(call: JsonValue | undefined, weight: InputWeight): void {
+  if (!isObject(call)) return
+  weight.texts.push(textOrNull(call.name) ?? '', textOrNull(call.arguments) ?? '')
+}
+
+/** The data of a data URL; null for other addresses. */
+function base64Of(url: JsonValue | undefined): string | null {
+  const text = textOrNull(url)
+  return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
+}

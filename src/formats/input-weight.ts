@@ -1,0 +1,39 @@
+/** What the input of a request consists of, for a count; each chat format has its own reader. */
+
+import { type PictureSize, pictureSize } from '../lib/picture.ts'
+
+export interface InputWeight {
+  /** All text that the model reads, tool definitions and tool calls as JSON. */
+  readonly texts: string[]
+  /** Sizes in pixels; null for an image whose size is not in the request. */
+  readonly images: (PictureSize | null)[]
+  /** Pages of documents that are not text. */
+  documentPages: number
+  turns: number
+  tools: number
+}
+
+/** Base64 characters of an image that are decoded: sizes stand in the first bytes, behind at most some metadata. */
+const HEADER_CHARACTERS_MAX = 512 * 1024
+/** Base64 characters of a document that are searched for pages. */
+const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
+/** Bytes per page of a document whose pages cannot be told. */
+const BYTES_PER_PAGE = 50_000
+
+export function noInput(): InputWeight {
+  return { texts: [], images: [], documentPages: 0, turns: 0, tools: 0 }
+}
+
+/** Size of an image in base64; null without data. */
+export function imageSize(data: string | null): PictureSize | null {
+  return data === null ? null : pictureSize(Buffer.from(data.slice(0, HEADER_CHARACTERS_MAX), 'base64'))
+}
+
+/** Pages of a PDF in base64: its page objects where they can be read, else by its size; 1 without data. */
+export function pagesOf(data: string | null): number {
+  if (data === null) return 1
+  const bytes = Buffer.from(data.slice(0, DOCUMENT_CHARACTERS_MAX), 'base64')
+  const found = bytes.toString('latin1').match(/\/Type ?\/Page(?![a-zA-Z])/g)?.length ?? 0
+  if (found > 0) return Math.ceil((found * data.length) / Math.min(data.length, DOCUMENT_CHARACTERS_MAX))
+  return Math.max(1, Math.round((data.length * 0.75) / BYTES_PER_PAGE))
+}

@@ -1,0 +1,129 @@
+/**
+ * A gateway in front of one scripted provider that stands for all of them, and the good replies of both formats: for calls
+ * whose two sides speak different formats.
+ */
+
+import { TABLES } from '../../src/generated/tables.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { startTestGateway, type TestAccount, type TestGateway, type TestGatewayOptions } from './gateway.ts'
+import {
+  type Answer,
+  end,
+  json,
+  type RecordedRequest,
+  type ScriptedUpstream,
+  sse,
+  startScriptedUpstream,
+  write,
+} from './scripted-upstream.ts'
+
+export type Path = '/v1/messages' | '/v1/chat/completions'
+
+export const CREDIT = 1_000_000n * 1_000_000n
+
+export interface ConversionWorld {
+  readonly running: TestGateway
+  readonly provider: ScriptedUpstream
+  /** A fresh one for each test. */
+  account: TestAccount
+  /** What the provider answers from now on. */
+  answer(answer: Answer | ((request: RecordedRequest) => Answer)): void
+  /** The body of the latest request that the provider got. */
+  sent(): JsonObject
+  call(path: Path, body: object, init?: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<Response>
+  /** The one usage row of the account, with all its counts. */
+  row(): Promise<CallRow>
+  spent(): Promise<bigint>
+  close(): Promise<void>
+}
+
+export interface CallRow {
+  readonly entry: string
+  readonly status: number
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly reasoning: number
+  readonly cost: bigint
+  readonly charged: bigint
+  readonly streamed: boolean
+  readonly estimated: boolean
+}
+
+export async function startConversionWorld(options: TestGatewayOptions = {}): Promise<ConversionWorld> {
+  let scripted: Answer | ((request: RecordedRequest) => Answer) = json(599, { error: 'no answer was scripted' })
+  const provider = await startScriptedUpstream(request =>
+    typeof scripted === 'function' ? scripted(request) : scripted,
+  )
+  const ids = TABLES.upstreams.map(upstream => upstream.id).filter(id => !id.startsWith('aws-'))
+  const running = await startTestGateway({
+    ...options,
+    upstreams: Object.fromEntries(ids.map(id => [id, `${provider.url}/${id}`])),
+  })
+  const world: ConversionWorld = {
+    running,
+    provider,
+    account: await running.account(CREDIT),
+    answer(next) {
+      scripted = next
+    },
+    sent: () => provider.requests.at(-1)?.json() as JsonObject,
+    call: (path, body, { headers = {}, signal } = {}) =>
+      fetch(running.url + path, {
+        method: 'POST',
+        headers: { 'x-api-key': world.account.apiKey, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+        signal: signal ?? null,
+      }),
+    async row() {
+      await running.usage(world.account.accountId)
+      const rows = await running.database.sql`
+        select entry_id as entry, status, input_tokens::int as input, output_tokens::int as output,
+               cached_input_tokens::int as cached, reasoning_tokens::int as reasoning, cost_micro_vnd::text as cost,
+               charged_micro_vnd::text as charged, streamed, estimated
+          from usage where account_id = ${world.account.accountId}`
+      if (rows.length !== 1) throw new Error(`the account has ${rows.length} usage rows, not one`)
+      const row = rows[0] as unknown as CallRow
+      return { ...row, cost: BigInt(row.cost), charged: BigInt(row.charged) }
+    },
+    async spent() {
+      await running.usage(world.account.accountId)
+      return CREDIT - (await running.balance(world.account.accountId))
+    },
+    async close() {
+      await running.close()
+      await provider.close()
+    },
+  }
+  return world
+}
+
+/** A request that either format understands. */
+export function question(model: string, extra: object = {}): object {
+  return { model, max_tokens: 500, messages: [{ role: 'user', content: 'Thủ đô của Việt Nam?' }], ...extra }
+}
+
+export function chatText(...chunks: readonly (object | string)[]): string {
+  return chunks.map(chunk => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('')
+}
+
+export function messagesText(...events: readonly { readonly type?: string }[]): string {
+  return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+/** A stream that the provider ends as HTTP would have it, whatever the events say. */
+export function streamOf(text: string, cutEvery?: number): Answer {
+  return [sse(), write(text, cutEvery === undefined ? {} : { cutEvery }), end()]
+}
+
+/** The events of a client's stream with their names; `[DONE]` as the string. */
+export function eventsOf(text: string): { name: string; data: JsonObject | '[DONE]' }[] {
+  return text
+    .split('\n\n')
+    .filter(block => block.includes('data: '))
+    .map(block => {
+      const data = block.slice(block.indexOf('data: ') + 6)
+      const name = /^event: (.*)$/m.exec(block)?.[1] ?? ''
+      return { name, data: data === '[DONE]' ? data : (JSON.parse(data) as JsonObject) }
+    })
+}

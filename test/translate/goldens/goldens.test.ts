@@ -1,0 +1,84 @@
+/** Case × target: what each request becomes, as reviewed files. A loss shows up as a changed line in a review. */
+
+import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { GatewayError } from '../../../src/errors.ts'
+import { chatViaMessages } from '../../../src/translate/chat-via-messages/index.ts'
+import { messagesViaChat } from '../../../src/translate/messages-via-chat/index.ts'
+import type { ChatFormat, JsonObject, Translator } from '../../../src/translate/translator.ts'
+import { contextOf } from '../support.ts'
+import { chatCases } from './chat-cases.ts'
+import { messagesCases } from './messages-cases.ts'
+import { CHAT_TARGETS, MESSAGES_TARGETS, type Target } from './targets.ts'
+
+interface Direction {
+  readonly folder: string
+  readonly translator: Translator
+  readonly upstream: ChatFormat
+  readonly targets: readonly Target[]
+}
+
+const MESSAGES: Direction = {
+  folder: 'messages-via-chat',
+  translator: messagesViaChat,
+  upstream: 'chat_completions',
+  targets: CHAT_TARGETS,
+}
+const CHAT: Direction = {
+  folder: 'chat-via-messages',
+  translator: chatViaMessages,
+  upstream: 'messages',
+  targets: MESSAGES_TARGETS,
+}
+
+function convert(body: JsonObject, { dialect, entry }: Target, { translator, upstream }: Direction): JsonObject {
+  try {
+    const context = contextOf({ upstream, dialect, ...(entry && { entry }) })
+    const { upstreamBody, upstreamBetas } = translator(body, context)
+    const betas = upstreamBetas.length > 0 ? { '(betas)': [...upstreamBetas] } : {}
+    return JSON.parse(JSON.stringify({ ...upstreamBody, ...betas })) as JsonObject
+  } catch (error) {
+    if (error instanceof GatewayError) return { '(refused)': error.message }
+    throw error
+  }
+}
+
+/** The whole body for the plain target; for the others what differs from it, `null` for fields that are missing. */
+function golden(body: JsonObject, direction: Direction): string {
+  const [plain, ...others] = direction.targets
+  const base = convert(body, plain!, direction)
+  const differences = others.map(target => [target.name, difference(base, convert(body, target, direction))] as const)
+  return stringify(
+    { [plain!.name]: base, ...Object.fromEntries(differences) },
+    { lineWidth: 0, aliasDuplicateObjects: false },
+  )
+}
+
+function difference(base: JsonObject, other: JsonObject): JsonObject {
+  const changed = Object.entries(other).filter(([key, value]) => JSON.stringify(base[key]) !== JSON.stringify(value))
+  const missing = '(refused)' in other ? [] : Object.keys(base).filter(key => !(key in other))
+  return { ...Object.fromEntries(changed), ...Object.fromEntries(missing.map(key => [key, null])) }
+}
+
+const slug = (name: string) => name.replaceAll(/[^a-zA-Z0-9]+/g, '-')
+
+test.each(messagesCases())('messages via chat: %s', async (name, body) => {
+  await expect(golden(body, MESSAGES)).toMatchFileSnapshot(`${MESSAGES.folder}/${slug(name)}.yaml`)
+})
+
+test.each(chatCases())('chat via messages: %s', async (name, body) => {
+  await expect(golden(body, CHAT)).toMatchFileSnapshot(`${CHAT.folder}/${slug(name)}.yaml`)
+})
+
+test('converting leaves the client’s body as it was', () => {
+  for (const [cases, direction] of [
+    [messagesCases(), MESSAGES],
+    [chatCases(), CHAT],
+  ] as const) {
+    for (const [, body] of cases) {
+      const before = JSON.stringify(body)
+      for (const target of direction.targets) convert(body, target, direction)
+      expect(JSON.stringify(body)).toBe(before)
+    }
+  }
+})

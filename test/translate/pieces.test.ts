@@ -1,0 +1,322 @@
+/** The small shared rules: names, ids, schemas, data URLs, caps, fences and tags. */
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { argumentsObject } from '../../src/translate/arguments.ts'
+import { allowedBetas } from '../../src/translate/betas.ts'
+import { FenceFilter, withoutFence } from '../../src/translate/code-fence.ts'
+import { endUserId } from '../../src/translate/end-user.ts'
+import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
+import { readDataUrl } from '../../src/translate/images.ts'
+import { idInForm, ToolNames, UpstreamIds } from '../../src/translate/names.ts'
+import { chosenOutputTokens, clampOutputTokens } from '../../src/translate/output-cap.ts'
+import { splitTag, TagSplitter } from '../../src/translate/reasoning-tag.ts'
+import { nearestLevel } from '../../src/translate/reasoning-wish.ts'
+import {
+  qualifiesForStrictChat,
+  qualifiesForStrictMessages,
+  replySchema,
+  toolSchema,
+} from '../../src/translate/schemas.ts'
+import { readSignedId, signId } from '../../src/translate/signed-ids.ts'
+
+describe('tool names', () => {
+  const name = fc.oneof(fc.string({ minLength: 1, maxLength: 100 }), fc.stringMatching(/^[a-z_.]{1,90}$/))
+
+  test('are accepted upstream, distinct, and restored', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(name, { maxLength: 30 }),
+        fc.constantFrom('any', 'letter'),
+        fc.constantFrom(16, 64),
+        (all, start, max) => {
+          const names = new ToolNames(all, { toolNameMax: max, toolNameStart: start as 'any' | 'letter' })
+          const mapped = all.map(each => names.upstream(each))
+          expect(new Set(mapped).size).toBe(all.length)
+          for (const each of mapped) {
+            expect(each).toMatch(start === 'letter' ? /^[a-zA-Z][\w-]*$/ : /^[\w-]+$/)
+            expect(each.length).toBeLessThanOrEqual(max)
+          }
+          expect(mapped.map(each => names.client(each))).toEqual(all)
+        },
+      ),
+    )
+  })
+
+  test('that fit stay, and names of the model’s own pass', () => {
+    const names = new ToolNames(['fine-name_1'], { toolNameMax: 64, toolNameStart: 'any' })
+    expect(names.upstream('fine-name_1')).toBe('fine-name_1')
+    expect(names.client('invented')).toBe('invented')
+  })
+
+  test('are the same in every request, so that caches hold', () => {
+    const shorten = () =>
+      new ToolNames(['x'.repeat(99), 'other'], { toolNameMax: 64, toolNameStart: 'any' }).upstream('x'.repeat(99))
+    expect(shorten()).toBe(shorten())
+  })
+})
+
+describe('call ids', () => {
+  const call = (id: string) => ({ kind: 'call', id, name: 'f', input: {}, signature: null }) as const
+
+  test('have the form that the upstream takes and are unique', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ maxLength: 90 }), { maxLength: 20 }),
+        fc.constantFrom('any', 'word', 'alphanumeric_9'),
+        (ids, form) => {
+          const map = new UpstreamIds(form as 'any')
+          const calls = ids.map(call)
+          const mapped = calls.map(each => map.of(each))
+          expect(new Set(mapped).size).toBe(ids.length)
+          expect(calls.map(each => map.of(each))).toEqual(mapped)
+          const pattern = { any: /^[\s\S]{1,64}$/, word: /^[\w-]{1,64}$/, alphanumeric_9: /^[a-zA-Z0-9]{9}$/ }[form]!
+          for (const each of mapped) expect(each).toMatch(pattern)
+        },
+      ),
+    )
+  })
+
+  test('carry a signature and give it back', () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[\w-]{1,40}$/),
+        fc.string({ minLength: 1, unit: 'grapheme' }),
+        (id, signature) => {
+          fc.pre(!id.includes('__sig_'))
+          const signed = signId(id, signature)
+          expect(signed).toMatch(/^[\w-]+$/)
+          expect(readSignedId(signed)).toEqual({ id, signature })
+        },
+      ),
+    )
+    expect(signId('a', null)).toBe('a')
+    expect(signId('a', 'x'.repeat(40_000))).toBe('a')
+    expect(readSignedId('plain')).toEqual({ id: 'plain', signature: null })
+    expect(idInForm('a.b', 'word')).toBe('a_b')
+  })
+})
+
+// biome-ignore format: one case per line
+test.each<[unknown, object]>([
+  [{ a: 1 }, { a: 1 }], ['{"a":1}', { a: 1 }], ['', {}], [' \n', {}], [null, {}], [undefined, {}], ['null', {}],
+  ['[1]', { _arguments: '[1]' }], ['{"a":', { _arguments: '{"a":' }], ['7', { _arguments: '7' }], [7, { _arguments: 7 }], [[1], { _arguments: [1] }],
+])('arguments %j are the object %j', (value, object) => {
+  expect(argumentsObject(value as string)).toEqual(object)
+})
+
+describe('schemas', () => {
+  const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+
+  test('of tools always are object schemas', () => {
+    expect(toolSchema(undefined, 'pass')).toEqual({ type: 'object', properties: {} })
+    expect(toolSchema({}, 'pass')).toEqual({ type: 'object', properties: {} })
+    expect(toolSchema({ $schema: 'x', properties: {} }, 'pass')).toEqual({
+      type: 'object',
+      $schema: 'x',
+      properties: {},
+    })
+    expect(toolSchema({ $schema: 'x', type: 'object', $defs: {} }, 'no_meta_schema')).toEqual({
+      type: 'object',
+      $defs: {},
+      properties: {},
+    })
+  })
+
+  // biome-ignore format: one case per line
+  test.each<[string, object, boolean, boolean]>([
+    ['a closed one', closed, true, true],
+    ['an open one', { ...closed, additionalProperties: true }, false, false],
+    ['one with an optional property', { ...closed, required: [] }, false, true],
+    ['one with an open object inside', { ...closed, properties: { a: { type: 'object', properties: {} } } }, false, false],
+    ['one with an open object in a list', { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } } }, false, false],
+    ['one with a lookahead', { ...closed, properties: { a: { type: 'string', pattern: '^(?=x)' } } }, false, true],
+    ['one with allOf', { ...closed, properties: { a: { allOf: [closed] } } }, false, true],
+    ['one that recurs', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { ...closed, properties: { a: { $ref: '#/$defs/n' } } } } }, true, false],
+    ['one that refers', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: closed } }, true, true],
+    ['one without properties', { type: 'object', additionalProperties: false }, true, true],
+    ['a choice at the root', { anyOf: [closed] }, false, true],
+  ])('%s: strict for chat %#', (_, schema, chat, messages) => {
+    expect(qualifiesForStrictChat(schema as typeof closed)).toBe(chat)
+    expect(qualifiesForStrictMessages(schema as typeof closed)).toBe(messages)
+  })
+
+  test('of a reply cannot be said when keys are free or definitions recur', () => {
+    expect(replySchema({ type: 'object' })).toBeNull()
+    expect(replySchema({ type: 'object', additionalProperties: { type: 'string' } })).toBeNull()
+    expect(replySchema({ type: 'object', properties: { a: { $ref: '#' } } })).toBeNull()
+    expect(replySchema({ type: 'object', properties: { a: { $ref: 'http://elsewhere' } } })).toBeNull()
+  })
+
+  test('nested too deep are not looked into for ever', () => {
+    let deep: { type: string; items: object } = { type: 'array', items: {} }
+    for (let level = 0; level < 5_000; level += 1) deep = { type: 'array', items: deep }
+    expect(qualifiesForStrictChat({ ...closed, properties: { a: deep as never } })).toBe(false)
+    expect(replySchema({ ...closed, properties: { a: deep as never } })).toBeNull()
+  })
+})
+
+// biome-ignore format: one case per line
+test.each<[string, object | null]>([
+  ['data:image/png;base64,AAAA', { mediaType: 'image/png', data: 'AAAA' }],
+  ['DATA:Image/PNG;charset=utf-8;BASE64,AA\r\nAA', { mediaType: 'image/png', data: 'AAAA' }],
+  ['data:image/png;base64,A-_%3D', { mediaType: 'image/png', data: 'A+/=' }],
+  ['data:text/plain,a%20b', { mediaType: 'text/plain', data: 'YSBi' }],
+  ['data:,x', { mediaType: '', data: 'eA==' }],
+  ['data:image/png', null], ['https://a', null], ['AAAA', null],
+])('the data URL %j is %j', (url, parts) => {
+  expect(readDataUrl(url)).toEqual(parts)
+})
+
+describe('image URLs that the gateway fetches', () => {
+  const url = 'https://example.com/a.png'
+  const image = { mediaType: 'image/png', data: 'AAAA' }
+  const chat = {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url, detail: 'low' } },
+          { type: 'image_url', image_url: url },
+          { type: 'image_url', image_url: { url: 'data:x' } },
+        ],
+      },
+    ],
+  }
+  const source = { type: 'url', url }
+  const messages = {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'image', source },
+          { type: 'tool_result', content: [{ type: 'image', source: { type: 'url', url: 'https://b' } }] },
+        ],
+      },
+      'odd',
+    ],
+  }
+
+  test('are listed once each, in order', () => {
+    expect(imageUrlsToFetch('chat_completions', chat)).toEqual([url])
+    expect(imageUrlsToFetch('messages', messages)).toEqual([url, 'https://b'])
+    expect(imageUrlsToFetch('messages', {})).toEqual([])
+  })
+
+  test('give way to the image, wherever they stand', () => {
+    expect(inlineImages('chat_completions', chat, new Map([[url, image]]))).toEqual([
+      { op: 'set', path: '/messages/0/content/0/image_url/url', value: 'data:image/png;base64,AAAA' },
+      { op: 'set', path: '/messages/0/content/1/image_url', value: 'data:image/png;base64,AAAA' },
+    ])
+    expect(inlineImages('messages', messages, new Map([['https://b', image]]))).toEqual([
+      {
+        op: 'set',
+        path: '/messages/0/content/1/content/0/source',
+        value: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+      },
+    ])
+  })
+})
+
+describe('caps', () => {
+  const facts = { outputTokensMax: 64_000, contextTokens: 200_000, maxTokensDefault: 0, inputTokensEstimate: 1_000 }
+
+  test('of the client are clamped to the model', () => {
+    expect(clampOutputTokens(128_000, 64_000)).toBe(64_000)
+    expect(clampOutputTokens(128_000, null)).toBe(128_000)
+    expect(clampOutputTokens(0, 64_000)).toBe(1)
+    expect(clampOutputTokens(1.5, 64_000)).toBe(1)
+  })
+
+  test('of the gateway are the model’s limit, less where the context is nearly full', () => {
+    expect(chosenOutputTokens(facts)).toBe(64_000)
+    expect(chosenOutputTokens({ ...facts, inputTokensEstimate: 150_000 })).toBe(33_000)
+    expect(chosenOutputTokens({ ...facts, inputTokensEstimate: 500_000 })).toBe(1_024)
+    expect(chosenOutputTokens({ ...facts, maxTokensDefault: 4_096 })).toBe(4_096)
+    expect(chosenOutputTokens({ ...facts, outputTokensMax: null, contextTokens: null })).toBe(8_192)
+  })
+})
+
+// biome-ignore format: one case per line
+test.each<[string, string[], string | null]>([
+  ['medium', ['low', 'high', 'max'], 'high'], ['xhigh', ['low', 'high', 'max'], 'max'], ['max', ['low', 'high'], 'high'],
+  ['none', ['low', 'high'], 'low'], ['minimal', ['none', 'low'], 'low'], ['low', ['none'], 'none'], ['low', [], null],
+])('effort %s among %j is %j', (wanted, levels, level) => {
+  expect(nearestLevel(wanted as 'low', levels as 'low'[])).toBe(level)
+})
+
+test('end users are told as they are where that fits, else by a stable hash', () => {
+  const facts = { userMax: 64, userCharacters: 'word' } as const
+  expect(endUserId('user-1', facts)).toBe('user-1')
+  expect(endUserId('ann@example.com', facts)).toMatch(/^[0-9a-f]{64}$/)
+  expect(endUserId('ann@example.com', { ...facts, userMax: 32 })).toHaveLength(32)
+  expect(endUserId('ann@example.com', { ...facts, userCharacters: 'any' })).toBe('ann@example.com')
+})
+
+test('beta flags pass by the list, once each', () => {
+  expect(allowedBetas(['a', 'b', 'a'], ['*'])).toEqual(['a', 'b'])
+  expect(allowedBetas(['a', 'b', 'a'], ['b', 'c'])).toEqual(['b'])
+})
+
+describe('filters of streamed text', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '`',
+      '``',
+      '```',
+      '```json',
+      '\n',
+      '\r\n',
+      ' ',
+      '\t',
+      '{"a":1}',
+      'x',
+      '<think>',
+      '</think>',
+      '<',
+      '/',
+      'think>',
+      '<thi',
+    ),
+    fc.string({ maxLength: 5 }),
+  )
+  const pieces = fc.array(piece, { maxLength: 25 })
+
+  test('a fence is taken off alike, whole or in pieces', () => {
+    fc.assert(
+      fc.property(pieces, parts => {
+        const filter = new FenceFilter()
+        expect(parts.map(part => filter.push(part)).join('') + filter.end()).toBe(withoutFence(parts.join('')))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('a fence is taken off only where there is one', () => {
+    expect(withoutFence('```json\n{"a":1}\n```\n')).toBe('{"a":1}')
+    expect(withoutFence('  ```{"a":"```"}```')).toBe('{"a":"```"}')
+    expect(withoutFence('Here: ```json\n{}\n```')).toBe('Here: ```json\n{}\n```')
+    expect(withoutFence('{"a":1}')).toBe('{"a":1}')
+  })
+
+  test('a tag is split off alike, whole or in pieces', () => {
+    fc.assert(
+      fc.property(pieces, parts => {
+        const splitter = new TagSplitter('think')
+        const given = [...parts.map(part => splitter.push(part)), splitter.end()]
+        const joined = {
+          reasoning: given.map(each => each.reasoning).join(''),
+          text: given.map(each => each.text).join(''),
+        }
+        expect(joined).toEqual(splitTag(parts.join(''), 'think'))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('a tag is split off only at the beginning', () => {
+    expect(splitTag('\n<think>h\n</think>\n\na', 'think')).toEqual({ reasoning: 'h\n', text: 'a' })
+    expect(splitTag('a<think>h</think>', 'think')).toEqual({ reasoning: '', text: 'a<think>h</think>' })
+    expect(splitTag('<think>never closed', 'think')).toEqual({ reasoning: 'never closed', text: '' })
+  })
+})
