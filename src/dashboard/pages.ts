@@ -1,6 +1,12 @@
 /** The table of all pages: path, who may see it, what it is for. */
 
 import { OUTBOX_PAGES } from './development/outbox.ts'
+import { KEY_PAGES } from './money/key.ts'
+import { KEY_LIST_PAGES } from './money/key-list.ts'
+import { ORDER_PAGES } from './money/order.ts'
+import { OVERVIEW } from './money/overview.ts'
+import { TOP_UP_PAGES } from './money/top-up.ts'
+import { USAGE_PAGES } from './money/usage.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
@@ -19,6 +25,12 @@ export const PAGES: readonly Page[] = [
   ...SIGN_IN_PAGES,
   ...RESET_PAGES,
   ...ACCOUNT_PAGES,
+  OVERVIEW,
+  ...KEY_LIST_PAGES,
+  ...KEY_PAGES,
+  ...TOP_UP_PAGES,
+  ...ORDER_PAGES,
+  ...USAGE_PAGES,
 ]
 
 /** Pages of a process: those for development are not there in production. */
