@@ -6,7 +6,8 @@ export default defineConfig({
     // Prepares a place for one embedded Postgres; it starts only when a test file asks for a database.
     globalSetup: ['test/support/postgres-setup.ts'],
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A bound for a busy machine, not an expectation.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

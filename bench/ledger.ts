@@ -86,7 +86,8 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
     report: event => event.level === 'info' || console.error(event),
-    limits: { spoolRetentionMs: 0, ...limits },
+    // The single statements queue for longer than a gateway would let a call wait.
+    limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
   const holdTimes: number[] = []
   let pairs = 0

@@ -1,12 +1,8 @@
 /** Dispatches the verbs of the catalogue's command line. */
 
 import { join } from 'node:path'
+import type { Output } from './output.ts'
 import { type Project, UsageError } from './project.ts'
-
-export interface Output {
-  out(text: string): void
-  err(text: string): void
-}
 
 type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
 

@@ -50,6 +50,15 @@ export function checkHosts(view: CatalogueView, report: Report): void {
         'write `region: us-east-1` beside it',
       )
     }
+    if (url.includes('{region}') && auth.region === undefined && auth.scheme !== 'sigv4') {
+      report(
+        host,
+        ['auth'],
+        'auth-incomplete',
+        'the address needs a region',
+        'write `region: us-east-1` beside the scheme',
+      )
+    }
     for (const header of Object.keys(asRecord(host.value.headers))) {
       if (!CREDENTIAL_HEADERS.has(header)) continue
       const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_API_KEY`

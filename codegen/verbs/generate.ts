@@ -3,8 +3,8 @@
 import { ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from '../findings.ts'
 import { compareFiles, writeFiles } from '../generate.ts'
+import type { Output } from '../output.ts'
 import { type Project, readProject, UsageError } from '../project.ts'
-import type { Output } from '../run.ts'
 import { parseOptions } from './options.ts'
 
 /** Returns 1 and writes nothing when there is an error. */

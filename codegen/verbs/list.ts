@@ -3,8 +3,8 @@
 import type { ModelEntry } from '../../src/generated/types.ts'
 import { ownCompiler } from '../compile.ts'
 import { formatFindings, isError } from '../findings.ts'
+import type { Output } from '../output.ts'
 import { type Project, readProject, UsageError } from '../project.ts'
-import type { Output } from '../run.ts'
 import { didYouMean } from '../spelling.ts'
 import { parseOptions } from './options.ts'
 

@@ -118,6 +118,9 @@ const TAILS = [
 export function notFoundMessage(method: string, path: string, publicUrl: string): string {
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))
   if (known === undefined) return `There is no ${method} ${path}. The endpoints are listed at ${publicUrl}/.`
+  if (path.startsWith(`/v1${known}/`)) {
+    return `There is no ${method} ${path}; of these paths only ${publicUrl}/v1${known} is served.`
+  }
   const client = known.startsWith('/messages') ? 'Messages-style' : 'Chat-completions-style'
   const base = known.startsWith('/messages') ? publicUrl : `${publicUrl}/v1`
   return (

@@ -36,7 +36,7 @@ export type HoldResult =
  */
 const HOLD = `
 with r as materialized (
-  select * from unnest($1::text[], $2::text[]::uuid[], $3::text[]::bigint[], $4::text[], $5::text[], $6::text[]::smallint[])
+  select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[])
     with ordinality as r(hash_hex, call_id, want, entry_id, requested_name, endpoint, n)),
 k as materialized (
   select r.*, a.account_id, a.key_id, (a.key_id is not null and a.revoked_at is null) as active, h.amount_micro_vnd as had

@@ -27,9 +27,13 @@ const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested
   to_char(h.opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
-  where g.ended_at is not null limit $1::text::integer`
+  where g.ended_at is not null and h.call_id <> all ($1::uuid[]) limit $2::text::integer`
+const TAKE_ALONG = `update hold set instance_id = $2::text::bigint
+  where instance_id = $1::text::bigint and call_id = any ($3::uuid[])`
+const FORGET = `delete from gateway_instance g where ended_at < now() - interval '30 days'
+  and not exists (select 1 from hold h where h.instance_id = g.instance_id)`
 const MINE = `select ${HOLD_COLUMNS} from hold h where h.instance_id = $1::text::bigint
-  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::text::uuid[])
+  and h.opened_at < now() - make_interval(secs => $2::text::double precision) and h.call_id <> all ($3::uuid[])
   limit $4::text::integer`
 
 interface HoldRow {
@@ -68,9 +72,25 @@ export async function fenceDead(
   return rows.map(row => row.name)
 }
 
-/** Holds of processes that ended, as settlements that free them uncharged. */
-export async function findAbandoned(pool: StatementPool, limit: number): Promise<readonly Settlement[]> {
-  return (await pool.query<HoldRow>(ABANDONED, [String(limit)])).map(interrupted)
+/** Moves the holds of calls that go on to the new number of this process. */
+export async function takeHoldsAlong(
+  pool: StatementPool,
+  move: { from: string; to: string; open: Iterable<string> },
+): Promise<void> {
+  await pool.query(TAKE_ALONG, [move.from, move.to, plainArray(move.open)])
+}
+
+/** Drops what is known of processes that ended a month ago. */
+export async function forgetEnded(pool: StatementPool): Promise<void> {
+  await pool.query(FORGET, [])
+}
+
+/** Holds of processes that ended, but for calls in `open`, as settlements that free them uncharged. */
+export async function findAbandoned(
+  pool: StatementPool,
+  { open, limit }: { open: Iterable<string>; limit: number },
+): Promise<readonly Settlement[]> {
+  return (await pool.query<HoldRow>(ABANDONED, [plainArray(open), String(limit)])).map(interrupted)
 }
 
 /** Holds of this process that none of its calls owns, as settlements that free them uncharged. */

@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
 import { Admission } from './admission.ts'
-import { beat, endInstance, fenceDead, findAbandoned, findOrphans, registerInstance } from './instance.ts'
+import {
+  beat,
+  endInstance,
+  fenceDead,
+  findAbandoned,
+  findOrphans,
+  forgetEnded,
+  registerInstance,
+  takeHoldsAlong,
+} from './instance.ts'
 import { LEDGER_LIMITS, type LedgerLimits, type LedgerOptions } from './options.ts'
 import { Placing } from './placing.ts'
 import { Settling } from './settling.ts'
@@ -32,6 +41,9 @@ const SESSION = {
   enable_mergejoin: 'off',
   jit: 'off',
 }
+
+/** Batches of holds that one sweep frees at most; the next one goes on. */
+const SWEEP_ROUNDS_MAX = 100
 
 interface Parts {
   readonly options: LedgerOptions
@@ -117,6 +129,7 @@ async function start(given: {
   await settling.replay(left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
   await sweep(parts)
+  await forgetEnded(pools.life)
   const timers = [every(limits.heartbeatMs, parts, heartbeat), every(limits.sweepMs, parts, sweep)]
   let closed: Promise<void> | null = null
   return {
@@ -188,7 +201,9 @@ async function heartbeat(parts: Parts): Promise<void> {
   spool.tidy()
   let answer = await beat(pools.life, parts.instanceId)
   if (answer === null) {
+    const from = parts.instanceId
     parts.instanceId = await registerInstance(pools.life, options.instanceName)
+    await takeHoldsAlong(pools.life, { from, to: parts.instanceId, open: parts.open })
     report(parts, 'fenced', 'another process declared this one dead; registered again')
     answer = await beat(pools.life, parts.instanceId)
   }
@@ -207,23 +222,28 @@ async function heartbeat(parts: Parts): Promise<void> {
 }
 
 async function sweep(parts: Parts): Promise<void> {
-  const { options, limits, pools, settling } = parts
+  const { options, limits, pools } = parts
   const { lostAfterMs, restartGraceMs } = limits
   const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
   for (const name of await fenceDead(pools.life, self)) {
     if (name !== options.instanceName) await adoptSpool(parts, name)
   }
-  for (let swept = limits.batchMax; swept === limits.batchMax; ) {
-    swept = await free(parts, await findAbandoned(pools.life, limits.batchMax))
+  const own = { open: parts.open, limit: limits.batchMax }
+  for (let round = 0; round < SWEEP_ROUNDS_MAX; round++) {
+    const abandoned = await findAbandoned(pools.life, own)
+    await free(parts, abandoned)
+    if (abandoned.length < limits.batchMax) break
   }
-  const mine = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open: parts.open, limit: limits.batchMax }
-  await free(parts, await findOrphans(pools.life, mine))
-  async function free(to: Parts, settlements: readonly Settlement[]): Promise<number> {
-    if (settlements.length === 0) return 0
-    await settling.replay(settlements)
-    report(to, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
-    return settlements.length
-  }
+  await free(
+    parts,
+    await findOrphans(pools.life, { ...own, instanceId: parts.instanceId, olderThanMs: limits.orphanMs }),
+  )
+}
+
+async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return
+  await parts.settling.replay(settlements)
+  report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
 }
 
 /** The spool of a lost process, if it lies on this disk: what it finished is settled before its holds are freed. */

@@ -35,10 +35,10 @@ export interface WalletState {
 const SETTLE = `
 with r as materialized (
   select * from unnest(
-      $1::text[]::bigint[], $2::text[]::uuid[], $3::text[]::bigint[], $4::text[], $5::text[], $6::text[]::smallint[],
-      $7::text[]::smallint[], $8::text[]::bigint[], $9::text[]::bigint[], $10::text[]::bigint[], $11::text[]::bigint[],
-      $12::text[]::bigint[], $13::text[]::integer[], $14::text[]::bigint[], $15::text[]::smallint[],
-      $16::text[]::integer[], $17::text[]::integer[], $18::text[]::boolean[], $19::text[]::boolean[], $20::text[]::timestamptz[])
+      $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
+      $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+      $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
+      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[])
     with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
@@ -106,13 +106,13 @@ select n::integer, charged, balance_after, balance_now, available_now from c`
 
 const LOOKUP = `
 select u.call_id, u.charged, u.balance_after
-  from unnest($1::text[]::bigint[], $2::text[]::uuid[]) as r(account_id, call_id)
+  from unnest($1::bigint[], $2::uuid[]) as r(account_id, call_id)
  cross join lateral (
    select x.call_id, x.charged_micro_vnd as charged, x.balance_after_micro_vnd as balance_after
      from usage x where x.call_id = r.call_id and x.account_id = r.account_id limit 1) u`
 
 const RELEASE = `
-with r as materialized (select * from unnest($1::text[]::bigint[], $2::text[]::uuid[]) as r(account_id, call_id)),
+with r as materialized (select * from unnest($1::bigint[], $2::uuid[]) as r(account_id, call_id)),
 w as materialized (
   select account_id from wallet where account_id in (select account_id from r) order by account_id for no key update),
 d as (

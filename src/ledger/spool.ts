@@ -167,11 +167,7 @@ export class Spool {
     for (const segment of [...this.#segments]) {
       if (segment === this.#current || segment.owed > 0) continue
       if (now - segment.lastDoneAt < spoolRetentionMs && bytes <= spoolBytesMax) this.#markDone(segment)
-      else {
-        rmSync(segment.path, { force: true })
-        this.#segments.splice(this.#segments.indexOf(segment), 1)
-        bytes -= segment.bytes
-      }
+      else if (this.#remove(segment)) bytes -= segment.bytes
     }
   }
 
@@ -189,6 +185,17 @@ export class Spool {
     } catch (cause) {
       if (existsSync(segment.path)) this.#fail('the spool cannot be tidied', cause)
     }
+  }
+
+  #remove(segment: Segment): boolean {
+    try {
+      rmSync(segment.path, { force: true })
+    } catch (cause) {
+      this.#fail('the spool cannot be tidied', cause)
+      return false
+    }
+    this.#segments.splice(this.#segments.indexOf(segment), 1)
+    return true
   }
 
   #fail(message: string, cause: unknown): void {

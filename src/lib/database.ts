@@ -23,6 +23,7 @@ export interface DatabaseOptions {
 /**
  * A pool. `fetch_types` is off because its start-up query can end the process when the server restarts, and so
  * parameters must be strings that the statement casts (`$1::text::bigint`): a retried statement serialises them twice.
+ * Array types have no serialiser then, so that a string with an array can be cast at once (`$1::bigint[]`).
  */
 export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {

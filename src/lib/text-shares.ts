@@ -10,7 +10,7 @@ export interface TextShares {
 }
 
 /** Characters that are looked at; of a longer text, those at even steps. */
-const SEEN_CHARACTERS_MAX = 500_000
+const SEEN_CHARACTERS_MAX = 50_000
 
 export function textShares(text: string): TextShares {
   const step = Math.max(1, Math.ceil(text.length / SEEN_CHARACTERS_MAX))

@@ -32,8 +32,10 @@ export function prepareConverted(preparation: Preparation, translator: Translato
     nowSeconds: Math.floor(Date.now() / 1000),
     inputTokensEstimate,
   })
-  const { upstreamBody } = translation
-  applyRules(upstreamBody, target.rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
+  // Rules work in place, and the body shares parts with the client's, which the next target may need.
+  const { rules } = target
+  const upstreamBody = rules.length === 0 ? translation.upstreamBody : structuredClone(translation.upstreamBody)
+  applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
   return {
     body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
     betas: translation.upstreamBetas,

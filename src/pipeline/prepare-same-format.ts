@@ -8,7 +8,6 @@ import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { allowedBetas } from '../translate/betas.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
@@ -39,12 +38,11 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const { body, entry, target, format, header } = preparation
-  const plan = planSameFormat({ format, body: unicodeJson(body), entry, target })
-  const betas = format === 'messages' ? allowedBetas(readBetas(header), target.dialect.betas) : []
+  const plan = planSameFormat({ format, body: unicodeJson(body), entry, target, betas: readBetas(header) })
   const usageFacts: UsageFacts = target.dialect
   return {
     body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation, plan)), preparation), 'latin1'),
-    betas,
+    betas: plan.betas,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)

@@ -18,8 +18,6 @@ export interface StreamRelay {
   readonly pinger: Pinger
   /** What keeps the client's connection alive, as a complete event or comment. */
   readonly ping: string
-  /** Texts of the upstream's credentials: hidden where an error event repeats one. */
-  readonly secrets: readonly string[]
   /** Settles the call; the events that end the reply go out when it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
@@ -143,7 +141,7 @@ class RelayRun {
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
-        : masked(error, this.#relay.secrets),
+        : withoutSecrets(error, this.#relay.upstream.secrets),
     )
   }
 
@@ -165,7 +163,8 @@ class RelayRun {
   }
 }
 
-function masked(error: unknown, secrets: readonly string[]): unknown {
+/** An error event's text may be the client's to see; credentials in it never are. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof GatewayError) || error.details.message === undefined) return error
   return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })
 }

@@ -21,7 +21,7 @@ export async function asStream(reply: UpstreamReply, target: UpstreamTarget, byt
   const text = replayAsEvents(format, json)
     .map(({ name, data }) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`)
     .join('')
-  const stream = new UpstreamReply(NO_SOURCE, reply.status, { 'content-type': 'text/event-stream' })
+  const stream = new UpstreamReply(NO_SOURCE, reply.status, { 'content-type': 'text/event-stream' }, reply.secrets)
   stream.receive(Buffer.from(text, 'utf8'))
   stream.finish(null)
   return stream

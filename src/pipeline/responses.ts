@@ -108,10 +108,9 @@ function countOutput({ text }: WholeReply): number {
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, inputTokensEstimate } = open
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, secrets } = await send(open, client.gone, async (reply, { upstream: { credentials } }) => {
-    const { secrets } = credentials
-    return { upstream: await holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets }), secrets }
-  })
+  const upstream = await send(open, client.gone, reply =>
+    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets }),
+  )
   const stream = new ResponsesPassThrough({ clientModel: open.resolution.entry.id, countTokens })
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({
@@ -122,7 +121,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PING,
-    secrets,
     settle(end) {
       const { started } = client
       return account.close(resultOf({ stream, end, started, countInputTokens: () => inputTokensEstimate }))

@@ -97,11 +97,10 @@ async function relayWhole(open: OpenCall): Promise<void> {
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, format, countInputTokens } = open
   const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream, secrets } = await send(open, client.gone, async (reply, attempt) => {
+  const { upstream, stream } = await send(open, client.gone, async (reply, attempt) => {
     const events = await asStream(reply, attempt.target, replyBytesMax)
-    const { secrets } = attempt.upstream.credentials
-    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets })
-    return { upstream: events, stream: attempt.prepared.openStream(), secrets }
+    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets: events.secrets })
+    return { upstream: events, stream: attempt.prepared.openStream() }
   })
   await relayStream({
     upstream,
@@ -111,7 +110,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     limits: services.limits,
     pinger,
     ping: PINGS[format],
-    secrets,
     settle: end => account.close(resultOf({ stream, end, started: client.started, countInputTokens })),
   })
 }

@@ -66,20 +66,15 @@ export function runSpeechCall(
     const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)
     const wantMicroVnd = holdAmount(entry, Math.ceil(raw.length / 3), null)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const { upstream, secrets } = await send(scope, entry, body)
-    if (body.streamed) return relayEvents(scope, upstream, { pinger, secrets })
+    const upstream = await send(scope, entry, body)
+    if (body.streamed) return relayEvents(scope, upstream, pinger)
     // The price is fixed, so it is known before the first byte; a reply that breaks off costs nothing and is cut short.
     const cost = formatVnd(costOf(entry, NOTHING_USED))
     await relayAudio(scope, upstream, { [`x-${services.catalogue.settings.service}-cost-vnd`]: cost })
   })
 }
 
-interface SpeechReply {
-  readonly upstream: UpstreamReply
-  readonly secrets: readonly string[]
-}
-
-async function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<SpeechReply> {
+async function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<UpstreamReply> {
   const { services, call, client } = scope
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
   const { streamed } = body
@@ -98,7 +93,7 @@ async function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Prom
     streamed,
     signal: client.gone,
   })
-  return { upstream: dispatched.received, secrets: dispatched.upstream.credentials.secrets }
+  return dispatched.received
 }
 
 function refuseUnlessAudio(reply: UpstreamReply): UpstreamReply {
@@ -118,11 +113,7 @@ async function relayAudio(scope: CallScope, upstream: UpstreamReply, cost: Recor
   })
 }
 
-async function relayEvents(
-  scope: CallScope,
-  upstream: UpstreamReply,
-  { pinger, secrets }: { readonly pinger: Pinger; readonly secrets: readonly string[] },
-): Promise<void> {
+async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pinger): Promise<void> {
   const { services, client, account, headers } = scope
   const stream = new SpeechPassThrough()
   await relayStream({
@@ -133,7 +124,6 @@ async function relayEvents(
     limits: services.limits,
     pinger,
     ping: PING,
-    secrets,
     settle: end =>
       account.close(resultOf(stream.usage ? meteredTokens(stream.usage) : NOTHING_USED, end, client.started)),
   })

@@ -13,6 +13,7 @@ export class Verdict {
   readonly #model: Health | null
   readonly #visits: { readonly upstream: Visit; readonly credential: Visit; readonly model: Visit }
   #settled = false
+  #isClosed = false
   /** The upstream could not be reached, or said nothing in time. */
   isBroken = false
   /** The connection was lost before a reply began. */
@@ -30,10 +31,13 @@ export class Verdict {
     upstream.tries++
   }
 
+  /** A good reply has come, or has begun. */
   succeed(): void {
     this.#settled = true
-    this.#candidate.upstream.health.succeed()
-    this.#candidate.credential.health.succeed()
+    const { upstream, credential } = this.#candidate
+    if (this.#isClosed) upstream.health.succeed()
+    else upstream.health.recover()
+    credential.health.succeed()
     this.#model?.succeed()
   }
 
@@ -74,9 +78,12 @@ export class Verdict {
 
   /** The connection of the try has ended; a stream that breaks off after it began is a fault too. */
   closed = (fault: UpstreamFault | null): void => {
-    if (!this.#settled || fault === null || fault.kind === 'aborted') return
-    this.#candidate.upstream.failures++
-    this.#candidate.upstream.health.fail('call')
+    this.#isClosed = true
+    const { upstream } = this.#candidate
+    if (!this.#settled || fault?.kind === 'aborted') return
+    if (fault === null) return void upstream.health.succeed()
+    upstream.failures++
+    upstream.health.fail('call')
   }
 
   #putModelAside(retryAfterSeconds: number | undefined): void {

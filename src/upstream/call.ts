@@ -18,6 +18,9 @@ export interface CallOptions {
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
+/** A whole reply begins when it is complete: it gets so many times as long until its first byte. */
+const WHOLE_REPLY_PATIENCE = 5
+
 export class EndpointMissingError extends Error {}
 
 /**
@@ -44,7 +47,8 @@ export async function callUpstream(
     path: request.path,
     headers,
     body: request.body,
-    firstByteTimeoutMs: facts.firstByteTimeoutMs,
+    secrets: upstream.credentials.secrets,
+    firstByteTimeoutMs: facts.firstByteTimeoutMs * (outgoing.streamed ? 1 : WHOLE_REPLY_PATIENCE),
     idleTimeoutMs: facts.idleTimeoutMs,
     totalTimeoutMs: Math.min(facts.totalTimeoutMs, options.totalTimeoutMs),
     signal: options.signal,

@@ -86,11 +86,18 @@ export interface CredentialStatus {
 
 export class CredentialPool {
   readonly #credentials: readonly Credential[]
+  /** For masking them in texts of the provider; not to be shown. */
+  readonly secrets: readonly string[]
 
   /** Throws RangeError without a credential. */
   constructor(credentials: readonly Credential[]) {
     if (credentials.length === 0) throw new RangeError('a pool needs at least one credential')
     this.#credentials = credentials
+    this.secrets = credentials.flatMap(({ secret }) =>
+      secret.kind === 'key'
+        ? [secret.secret]
+        : [secret.secretAccessKey, secret.accessKeyId, ...(secret.sessionToken === null ? [] : [secret.sessionToken])],
+    )
   }
 
   /**
@@ -101,15 +108,6 @@ export class CredentialPool {
     if (this.#credentials.length === 1) return this.#credentials
     const ranked = this.#credentials.map((credential, index) => ({ credential, rank: mixed(callerId, index) }))
     return ranked.sort((a, b) => b.rank - a.rank).map(({ credential }) => credential)
-  }
-
-  /** For masking them in texts of the provider; not to be shown. */
-  get secrets(): readonly string[] {
-    return this.#credentials.flatMap(({ secret }) =>
-      secret.kind === 'key'
-        ? [secret.secret]
-        : [secret.secretAccessKey, secret.accessKeyId, ...(secret.sessionToken === null ? [] : [secret.sessionToken])],
-    )
   }
 
   status(): readonly CredentialStatus[] {

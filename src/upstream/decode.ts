@@ -36,7 +36,7 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
       plain.finish(new UpstreamFault('aborted', 'the gateway ended the call'))
     },
   }
-  const plain = new UpstreamReply(source, reply.status, headers)
+  const plain = new UpstreamReply(source, reply.status, headers, reply.secrets)
   decoder.on('data', (chunk: Buffer) => plain.receive(chunk))
   decoder.on('end', () => plain.finish(null))
   decoder.on('error', () => {
@@ -71,7 +71,7 @@ export function transformed(
   decoder: BodyDecoder,
   headers: Readonly<Record<string, string>>,
 ): UpstreamReply {
-  const result = new UpstreamReply(reply, reply.status, { ...reply.headers, ...headers })
+  const result = new UpstreamReply(reply, reply.status, { ...reply.headers, ...headers }, reply.secrets)
   reply.consume({
     data(chunk) {
       if (decoder.fault !== null) return

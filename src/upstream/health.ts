@@ -5,7 +5,7 @@ export interface HealthPolicy {
   readonly failures: number
   /** First time aside; it doubles with each trial that fails. */
   readonly baseMs: number
-  /** Longest time aside. */
+  /** Longest time aside; 0: it is never put aside. */
   readonly maxMs: number
 }
 
@@ -49,7 +49,7 @@ export class Health {
     return this.#rounds === 0 ? 0 : Math.max(0, this.#asideUntilMs - this.#nowMs())
   }
 
-  /** A call goes there; it must end in `succeed`, `fail`, `putAside` or `leave`. */
+  /** A call goes there; it must end in `succeed`, `recover`, `fail`, `putAside` or `leave`. */
   enter(): Visit {
     if (this.#rounds === 0 || this.#tried) return 'call'
     this.#tried = true
@@ -58,6 +58,11 @@ export class Health {
 
   succeed(): void {
     this.#failures = 0
+    this.recover()
+  }
+
+  /** It answers again, but the answer may still break off: faults in a row go on being counted. */
+  recover(): void {
     this.#rounds = 0
     this.#tried = false
   }
@@ -73,6 +78,7 @@ export class Health {
     const { baseMs, maxMs } = this.#policy
     if (visit === 'trial') this.#tried = false
     else if (this.#rounds > 0) return
+    if (maxMs === 0) return
     const ms = Math.min(forMs ?? baseMs * 2 ** Math.min(this.#rounds, 20), maxMs)
     this.#failures = 0
     this.#rounds++

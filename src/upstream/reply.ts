@@ -22,13 +22,16 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
+  /** Texts that must never be shown: the credentials of the upstream. */
+  readonly secrets: readonly string[]
   readonly #source: ReplySource
   #consumer: UpstreamConsumer | null = null
   #early: Buffer[] = []
   #outcome: { fault: UpstreamFault | null } | null = null
 
-  constructor(source: ReplySource, status: number, headers: ReplyHeaders) {
+  constructor(source: ReplySource, status: number, headers: ReplyHeaders, secrets: readonly string[] = []) {
     this.#source = source
+    this.secrets = secrets
     this.status = status
     this.headers = headers
   }

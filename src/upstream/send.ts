@@ -10,6 +10,8 @@ export interface UpstreamRequest {
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
   readonly body: Buffer
+  /** Texts of the request that must never be shown. */
+  readonly secrets: readonly string[]
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
@@ -81,7 +83,7 @@ class Sending {
       resume: () => controller.resume(),
       abort: () => controller.abort(new UpstreamFault('aborted', 'the gateway ended the call')),
     }
-    this.#reply = new UpstreamReply(source, status, headers)
+    this.#reply = new UpstreamReply(source, status, headers, this.#request.secrets)
     this.#resolve(this.#reply)
   }
 

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chatCall, goodMessage, goodMessagesStream, MESSAGE, MESSAGES_STREAM, messagesEvent } from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import {
@@ -28,6 +28,7 @@ const COST = 17n * 6500n
 
 let opened: { close(): Promise<void> }[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const each of opened.reverse()) await each.close()
   opened = []
 })
@@ -113,8 +114,8 @@ describe('one failure at a time', () => {
     second = await startScriptedUpstream(() => answers[1])
     // Nothing is left aside, so that each case finds the first upstream well.
     const cooldown = { failures: 1000, baseMs: 0, maxMs: 0 }
-    const everyUpstream = { firstByteTimeoutMs: 300, idleTimeoutMs: 300, cooldown }
-    running = await startGateway(first.url, second.url, { everyUpstream })
+    const anthropic = { firstByteTimeoutMs: 300, idleTimeoutMs: 300 }
+    running = await startGateway(first.url, second.url, { everyUpstream: { cooldown }, upstreams: { anthropic } })
   })
   afterAll(async () => {
     for (const each of [running, second, first]) await each.close()
@@ -253,17 +254,30 @@ test('puts an upstream aside after faults in a row, tries it again, and takes it
   let isBroken = true
   const first = await upstream(() => (isBroken ? json(500, {}) : goodMessage))
   const second = await upstream(() => goodMessage)
-  const cooldown = { failures: 3, baseMs: 150, maxMs: 150 }
+  const cooldown = { failures: 3, baseMs: 600_000, maxMs: 600_000 }
   const started = await start(first.url, second.url, { everyUpstream: { cooldown } })
   for (let calls = 0; calls < 6; calls++) expect((await call(started)).status).toBe(200)
   expect(first.requests).toHaveLength(3)
   const stateOf = () => started.running.gateway.upstreams.find('anthropic')?.health.state
   expect(stateOf()).toBe('aside')
   isBroken = false
-  while (stateOf() === 'aside') await new Promise(resolve => setTimeout(resolve, 10))
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 600_000)
+  expect(stateOf()).toBe('on_trial')
   expect((await call(started)).status).toBe(200)
   expect(first.requests).toHaveLength(4)
   expect(stateOf()).toBe('well')
+  clock.mockRestore()
+})
+
+test('puts an upstream aside whose streams break off one after the other', async () => {
+  const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
+  const second = await upstream(() => goodMessagesStream)
+  const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }
+  const started = await start(first.url, second.url, { everyUpstream: { cooldown } })
+  const texts: string[] = []
+  for (let calls = 0; calls < 4; calls++) texts.push(await (await call(started, { stream: true })).text())
+  expect(texts.map(text => text.includes('message_stop'))).toEqual([false, false, false, true])
 })
 
 test('tries an upstream that is aside when nothing else is left', async () => {

@@ -2,9 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/keys.ts'
+import type { Foundation } from '../../src/app/foundation.ts'
 import type { Gateway } from '../../src/app/gateway.ts'
-import { announce } from '../../src/operations/channel.ts'
-import { setMaintenance } from '../../src/operations/maintenance.ts'
+import { readCommand } from '../../src/cli/arguments.ts'
+import { OPERATIONS_ACTIONS } from '../../src/cli/operations.ts'
 import { readProcessStatus } from '../../src/operations/process-status.ts'
 import type { UpstreamStatus } from '../../src/upstream/registry.ts'
 import { chatCall, goodMessage, MESSAGES_START } from '../support/chat.ts'
@@ -61,8 +62,16 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 10))
 }
 
-async function maintenance(enabled: boolean, retryAfterSeconds: number | null = null) {
-  await setMaintenance(running.database.sql, { enabled, retryAfterSeconds })
+/** A command of the command line on the database of the gateways. */
+async function command(...words: string[]) {
+  const read = readCommand(words)
+  const action = OPERATIONS_ACTIONS[read?.verb.name ?? '']
+  if (read === null || action === undefined) throw new Error(`${words.join(' ')} is no command`)
+  return action({ sql: running.database.sql } as Foundation, read)
+}
+
+async function maintenance(enabled: boolean, ...options: string[]) {
+  await command('maintenance', enabled ? 'on' : 'off', ...options)
   for (const { url } of [running, sibling]) {
     const isSo = async () => {
       const state = (await (await fetch(`${url}/readyz`)).json()) as { maintenance: boolean; ready: boolean }
@@ -80,7 +89,7 @@ test('maintenance refuses new calls on every gateway, lets those in flight finis
     'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n'
   answer = [sse(), write(MESSAGES_START.join('')), until(goOn), write(rest), end()]
   const inFlight = await call(running.url, { stream: true })
-  await maintenance(true, 123)
+  await maintenance(true, '--retry-after', '123')
   const seen = provider.requests.length
   for (const { url } of [running, sibling]) {
     for (const key of [account.apiKey, 'sk-svc-unknown']) {
@@ -155,8 +164,8 @@ test('takes the limit of the catalogue for keys without one, and none for keys w
   const statuses: number[] = []
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) statuses.push((await call(running.url)).status)
   expect(statuses).toEqual([...Array(DEFAULT_LIMIT).fill(200), 429, 429])
-  await setLimit(0)
-  await announce(running.database.sql, 'keys')
+  const limited = await command('key', 'limit', account.email, String(account.keyId), '0')
+  expect(limited.data).toEqual({ key_id: account.keyId, rate_limit_per_minute: 0 })
   await eventually(async () => (await call(running.url)).status === 200)
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) expect((await call(running.url)).status).toBe(200)
 })
@@ -181,5 +190,22 @@ test('operators see how each process finds its upstreams', async () => {
   await eventually(async () => (await read()).some(upstream => upstream?.credentials[0]?.state === 'aside'))
   const [here] = (await read()).filter(upstream => upstream?.credentials[0]?.state === 'aside')
   expect(here).toMatchObject({ sandbox: false, state: 'well', failures: expect.any(Number) })
-  expect(JSON.stringify(await read())).not.toContain('upstream-secret')
+  const status = await command('upstream', 'status')
+  expect(status.text).toMatch(/^ {2}anthropic +well +\d+ tries, \d+ failed$/m)
+  expect(status.text).toMatch(/^ {4}anthropic#1 aside for \d+ s/m)
+  for (const said of [status.text, JSON.stringify(status.data), JSON.stringify(await read())]) {
+    expect(said).not.toContain('upstream-secret')
+  }
+})
+
+test.each([
+  [['key', 'limit', 'EMAIL', '999999', '5'], /no active key 999999/],
+  [['key', 'limit', 'EMAIL', 'x', '5'], /not a key's number/],
+  [['key', 'limit', 'EMAIL', 'KEY', '-1'], /Unknown option|not a number of calls/],
+  [['key', 'limit', 'EMAIL', 'KEY', 'many'], /"many" is not a number of calls per minute/],
+  [['maintenance', 'on', '--retry-after', '0'], /"0" is not a number of seconds/],
+  [['maintenance', 'on', 'now'], /Usage: maintenance on/],
+])('explains wrong use: %j', async (words, message) => {
+  const said = words.map(word => word.replace('EMAIL', account.email).replace('KEY', String(account.keyId)))
+  await expect((async () => command(...said))()).rejects.toThrow(message)
 })

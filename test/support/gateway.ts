@@ -18,6 +18,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
 export interface TestAccount {
+  readonly email: string
   readonly accountId: number
   readonly keyId: number
   readonly apiKey: string
@@ -110,7 +111,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     gateway,
     database,
     async account(creditMicroVnd) {
-      const { accountId } = await createAccount(sql, `person-${++emails}@example.com`)
+      const email = `person-${++emails}@example.com`
+      const { accountId } = await createAccount(sql, email)
       const { keyId, key: apiKey } = await createKey(sql, { service: 'svc', peppers, encryption }, { accountId })
       if (creditMicroVnd > 0n) {
         await credit(sql, {
@@ -120,7 +122,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
           reference: 'test',
         })
       }
-      return { accountId, keyId, apiKey }
+      return { email, accountId, keyId, apiKey }
     },
     async balance(accountId) {
       const [row] = await sql`select balance_micro_vnd::text as balance from wallet where account_id = ${accountId}`

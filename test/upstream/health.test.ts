@@ -70,3 +70,18 @@ test('a trial that tells nothing leaves room for another', () => {
   health.leave(health.enter())
   expect([health.state, health.open]).toEqual(['on_trial', true])
 })
+
+test('goes on counting faults when answers begin well and break off', () => {
+  for (let calls = 0; calls < 3; calls++) {
+    health.recover()
+    failOnce()
+  }
+  expect(health.state).toBe('aside')
+})
+
+test('is never put aside under a limit of 0', () => {
+  const always = new Health({ failures: 1, baseMs: 0, maxMs: 0 }, () => nowMs)
+  always.fail(always.enter())
+  always.putAside('call', 5000)
+  expect([always.state, always.open]).toEqual(['well', true])
+})

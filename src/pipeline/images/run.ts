@@ -133,10 +133,9 @@ function usedBy({ json }: WholeReply, count: number): Metered {
 async function relayStreamed(open: OpenCall, bodyFor: BodyFor, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, resolution, wish } = open
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, secrets } = await send(open, bodyFor, client.gone, async (reply, { upstream: { credentials } }) => {
-    const { secrets } = credentials
-    return { upstream: await holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets }), secrets }
-  })
+  const upstream = await send(open, bodyFor, client.gone, (reply, { upstream: { credentials } }) =>
+    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets }),
+  )
   const stream = new ImagesPassThrough({ clientModel: resolution.entry.id, count: wish.count })
   await relayStream({
     upstream,
@@ -146,7 +145,6 @@ async function relayStreamed(open: OpenCall, bodyFor: BodyFor, pinger: Pinger): 
     limits: services.limits,
     pinger,
     ping: PING,
-    secrets,
     settle: end => account.close(resultOf(stream, end, client.started)),
   })
 }

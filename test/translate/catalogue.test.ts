@@ -1,0 +1,84 @@
+/** Every model of the catalogue takes part in conversions: its facts must fit together. */
+
+import { describe, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry } from '../../src/generated/types.ts'
+import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
+import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
+import { planSameFormat } from '../../src/translate/same-format.ts'
+import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'
+import { CHAT_CASES } from './goldens/chat-cases.ts'
+import { MESSAGES_CASES } from './goldens/messages-cases.ts'
+import { contextOf } from './support.ts'
+import { expectValidChat, expectValidMessages } from './validity.ts'
+
+const chatModels = TABLES.entries.filter(entry => entry.kind === 'chat')
+const cases = { messages: MESSAGES_CASES, chat_completions: CHAT_CASES }
+const SHARED = ['text', 'tool loop', 'tool definitions', 'images', 'hostile data'] as const
+
+function convert(entry: ModelEntry, body: JsonObject): JsonObject {
+  const [target] = entry.upstreams
+  const upstream = target!.standard as ChatFormat
+  const translator = upstream === 'messages' ? chatViaMessages : messagesViaChat
+  return translator(body, contextOf({ upstream, dialect: target!.dialect, entry })).upstreamBody
+}
+
+function request(entry: ModelEntry, name: string): JsonObject {
+  const format = entry.apiStandard === 'messages' ? 'chat_completions' : 'messages'
+  const { messages, ...body } = cases[format][name as 'text'] as JsonObject
+  // URLs are fetched before a conversion where a model does not take them.
+  const kept = JSON.parse(
+    JSON.stringify(messages).replaceAll(/,?\{"type":"image","source":\{"type":"url"[^}]*\}\}/g, ''),
+  )
+  return { ...body, messages: kept }
+}
+
+describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, entry) => {
+  test('takes converted conversations with tools and images', () => {
+    for (const name of SHARED) {
+      const body = convert(entry, request(entry, name))
+      if (entry.apiStandard === 'messages') expectValidMessages(body)
+      else if (!entry.upstreams[0]!.dialect.alternateRoles) expectValidChat(body)
+    }
+  })
+
+  test('takes its own format with every edit', () => {
+    const format = entry.apiStandard as ChatFormat
+    for (const body of Object.values(cases[format]) as JsonObject[]) {
+      for (const target of entry.upstreams) {
+        const { edits } = planSameFormat({ format, body, entry, target })
+        expect(new Set(edits.map(edit => edit.path)).size, 'no two edits of one place').toBe(edits.length)
+      }
+    }
+  })
+})
+
+describe('an effort reaches each model in its own words', () => {
+  const messages = [{ role: 'user', content: 'hi' }]
+  const wish = (entry: ModelEntry): JsonObject =>
+    entry.apiStandard === 'messages'
+      ? { messages, reasoning_effort: 'medium', max_tokens: 30_000 }
+      : { messages, max_tokens: 30_000, thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } }
+
+  // biome-ignore format: one model per line
+  test.each<[string, object]>([
+    ['claude-fable-5', { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } }],
+    ['claude-opus-4-6', { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } }],
+    ['claude-haiku-4-5', { thinking: { type: 'enabled', budget_tokens: 8192 } }],
+    ['gpt-5.5', { reasoning_effort: 'medium' }],
+    ['gpt-5', { reasoning_effort: 'medium' }],
+    ['deepseek-v4-flash', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
+    ['qwen3.7-max', { enable_thinking: true, thinking_budget: 8192 }],
+    ['kimi-k2.6', { thinking: { type: 'enabled' } }],
+    ['glm-5.2', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
+    ['gemini-3.5-flash', { reasoning_effort: 'medium' }],
+    ['grok-4.3', { reasoning_effort: 'medium' }],
+    ['svc/gpt-oss-120b', { reasoning_effort: 'medium' }],
+    ['qwen3-coder-plus', {}],
+  ])('%s', (id, fields) => {
+    const entry = chatModels.find(each => each.id === id)!
+    const { model, messages: said, max_tokens, max_completion_tokens, ...rest } = convert(entry, wish(entry))
+    expect(rest).toEqual(fields)
+    expect([model, said, max_tokens ?? max_completion_tokens]).toEqual(['upstream-model', messages, expect.any(Number)])
+  })
+})
