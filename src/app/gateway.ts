@@ -20,8 +20,9 @@ import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
+import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
-import { createPages } from './pages.ts'
+import { addPages } from './pages.ts'
 
 export interface GatewayOptions {
   readonly config: Config
@@ -73,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
+  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const ledger = await createLedger({
     url: databaseUrl,
@@ -101,6 +103,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const readiness = new Readiness({
     databaseAnswers: () => databaseAnswers(sql),
     maintenance: () => operations.maintenance,
+  })
+  const backOffice = openBackOffice({
+    config,
+    sql: pages,
+    serviceName: catalogue.settings.service,
+    log,
+    onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
   const operations: OperationsWatch = await watchOperations({
@@ -134,24 +143,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pinger,
     readiness,
     rateLimiter,
+    banking: backOffice,
     limits: config.limits,
-    trustedProxies: config.people.trustedProxies,
+    trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
-  })
-  const pages = createPages({
-    config,
-    databaseUrl,
-    keySecrets,
-    catalogue,
-    upstreams,
-    wake: accountId => ledger.wake(accountId),
-    log,
   })
   const stop = async () => {
     await readiness.drain(config.limits.drainMs)
     server.server.closeAllConnections()
     await readiness.idle()
     await server.close()
+    await backOffice.close()
     await ledger.close()
     await operations.close()
     await Promise.all([
@@ -159,12 +161,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       images.close(),
       keyFinder.close(),
       rateLimiter.close(),
-      pages.close(),
       sql.end({ timeout: 5 }),
+      pages.end({ timeout: 5 }),
     ])
   }
   try {
-    await pages.addTo(server)
+    await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
     return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }

@@ -93,7 +93,7 @@ function render(
   const view = {
     language,
     theme,
-    brand: options.people.serviceName,
+    brand: options.people.serviceName.toUpperCase(),
     publicUrl: options.publicUrl,
     production: options.production,
     sandbox: options.payments.simulation,

@@ -83,6 +83,16 @@ export const COUNT_TOKENS_ROUTE: ApiRoute = {
   operationId: 'countTokens',
 }
 
+/** Notifications of movements on the bank account; there only when the provider's secret is set. */
+export function webhookRoute(provider: string): RouteFacts {
+  return {
+    method: 'POST',
+    path: `/webhooks/bank/${provider}`,
+    authentication: 'signature',
+    purpose: 'Notifications of bank transfers',
+  }
+}
+
 export const OTHER_ROUTES: readonly ApiRoute[] = [
   RESPONSES_ROUTE,
   ...IMAGE_ROUTES,
@@ -108,9 +118,9 @@ export const OTHER_ROUTES: readonly ApiRoute[] = [
 ]
 
 /** Methods that a path takes; none for a path that does not exist. */
-export function methodsOf(path: string): readonly string[] {
+export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const found = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => {
+  const found = [...CHAT_ROUTES, ...OTHER_ROUTES, ...configured].filter(route => {
     return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
   })
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]

@@ -1,0 +1,141 @@
+/**
+ * CPU per event of a converted stream, of a stream in the same format, and of a raw pipe of the same bytes, without sockets.
+ * One process, one thread; slices of the three rotate, so that a busy machine slows all alike. Prints a Markdown table.
+ * Run: npm exec node bench/stream-conversion.ts [seconds per row]
+ */
+
+import { TABLES } from '../src/generated/tables.ts'
+import type { ModelEntry } from '../src/generated/types.ts'
+import { SseReader } from '../src/lib/sse.ts'
+import { prepare } from '../src/pipeline/prepare.ts'
+import { readChatBody } from '../src/pipeline/receive.ts'
+import type { ReplyStream } from '../src/translate/reply-stream.ts'
+import type { ChatFormat } from '../src/translate/translator.ts'
+import { chatStreamText, messagesStreamText, type StreamShape } from './streams.ts'
+
+const SLICE_MS = 25
+const EVENTS_PER_STREAM = 400
+/** Bytes of a chunk when a provider sends faster than the gateway reads: what a socket hands over at once. */
+const BURST_BYTES = 16_384
+const secondsPerRow = Number(process.argv[2] ?? 3)
+
+interface Way {
+  readonly name: string
+  /** Relays the chunks of one stream and returns the bytes that went out. */
+  readonly relay: (chunks: readonly Buffer[]) => number
+}
+
+/** What the relay does with bytes that it need not understand: each chunk goes to the socket as it came. */
+const RAW: Way = {
+  name: 'raw pipe',
+  relay(chunks) {
+    let bytes = 0
+    for (const chunk of chunks) bytes += chunk.length
+    return bytes
+  },
+}
+
+function throughStream(name: string, open: () => ReplyStream): Way {
+  return {
+    name,
+    relay(chunks) {
+      const reader = new SseReader({ eventBytesMax: 1_000_000 })
+      const stream = open()
+      let bytes = 0
+      for (const chunk of chunks) {
+        let text = ''
+        for (const event of reader.push(chunk)) text += stream.push(event)
+        if (text !== '') bytes += Buffer.from(text, stream.encoding).length
+      }
+      return bytes + Buffer.from(stream.end(), stream.encoding).length
+    },
+  }
+}
+
+function openerOf(entryId: string, format: ChatFormat): () => ReplyStream {
+  const entries: readonly ModelEntry[] = TABLES.entries
+  const entry = entries.find(candidate => candidate.id === entryId)
+  const target = entry?.upstreams[0]
+  if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
+  const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
+  const body = readChatBody(Buffer.from(JSON.stringify(request)))
+  const header = () => undefined
+  return prepare({ body, entry, target, format, header, inputTokensEstimate: 10, countInputTokens: () => 10 })
+    .openStream
+}
+
+/** Microseconds per event of each way, the median of rotating slices. */
+function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number): number[] {
+  const slices: number[][] = ways.map(() => [])
+  const until = performance.now() + secondsPerRow * 1000
+  for (let round = 0; performance.now() < until; round++) {
+    for (const [index, way] of ways.entries()) {
+      const start = process.cpuUsage()
+      const end = performance.now() + SLICE_MS
+      let streams = 0
+      do {
+        way.relay(chunks)
+        streams++
+      } while (performance.now() < end)
+      const { user, system } = process.cpuUsage(start)
+      // The first rounds warm up.
+      if (round >= 8) slices[index]?.push((user + system) / (streams * events))
+    }
+  }
+  return slices.map(median)
+}
+
+function median(values: number[]): number {
+  const sorted = values.sort((left, right) => left - right)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+function cut(text: string, mode: 'paced' | 'burst'): Buffer[] {
+  if (mode === 'paced') return text.split(/(?<=\n\n)/).map(event => Buffer.from(event))
+  const bytes = Buffer.from(text)
+  const count = Math.ceil(bytes.length / BURST_BYTES)
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * BURST_BYTES, (index + 1) * BURST_BYTES))
+}
+
+const DIRECTIONS = [
+  {
+    upstream: 'chat',
+    client: 'messages',
+    text: chatStreamText,
+    model: 'gpt-5.5',
+    format: 'messages',
+    same: 'chat_completions',
+  },
+  {
+    upstream: 'messages',
+    client: 'chat',
+    text: messagesStreamText,
+    model: 'claude-opus-5',
+    format: 'chat_completions',
+    same: 'messages',
+  },
+] as const
+const SHAPES: readonly StreamShape[] = ['text', 'reasoning', 'tool']
+
+console.log(
+  '| upstream → client | stream | chunks | raw µs | same format µs | converted µs | converted − raw µs | converted / same |',
+)
+console.log('|---|---|---|--:|--:|--:|--:|--:|')
+for (const { upstream, client, text, model, format, same } of DIRECTIONS) {
+  for (const shape of SHAPES) {
+    const stream = text(shape, EVENTS_PER_STREAM)
+    const events = stream.split('\n\n').length - 1
+    for (const mode of ['paced', 'burst'] as const) {
+      const ways = [
+        RAW,
+        throughStream('same format', openerOf(model, same)),
+        throughStream('converted', openerOf(model, format)),
+      ]
+      const [raw = 0, unchanged = 0, converted = 0] = measure(ways, cut(stream, mode), events)
+      const figures = [raw, unchanged, converted, converted - raw, converted / unchanged].map(figure =>
+        figure.toFixed(2),
+      )
+      console.log(`| ${upstream} → ${client} | ${shape} | ${mode} | ${figures.join(' | ')} |`)
+    }
+  }
+}

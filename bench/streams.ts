@@ -1,0 +1,94 @@
+/** Streams as providers send them, for benches: text, reasoning or the arguments of a tool call, one token an event. */
+
+export type StreamShape = 'text' | 'reasoning' | 'tool'
+
+const WORDS = [
+  'Hà',
+  ' Nội',
+  ' là',
+  ' thủ',
+  ' đô',
+  ' của',
+  ' Việt',
+  ' Nam',
+  ',',
+  ' and',
+  ' it',
+  ' is',
+  ' "old"',
+  '.',
+  '\n',
+]
+const USAGE = { prompt_tokens: 20, completion_tokens: 400, total_tokens: 420 }
+
+function word(index: number): string {
+  return WORDS[index % WORDS.length] as string
+}
+
+/** A chat stream with the members that a large provider sends in each chunk. */
+export function chatStreamText(shape: StreamShape, deltas: number): string {
+  const head = {
+    id: 'chatcmpl-BXk3vT8mY2nQpR7sWdUe1fGhJ',
+    object: 'chat.completion.chunk',
+    created: 1_790_000_000,
+    model: 'upstream-model-2026-04-23',
+    service_tier: 'default',
+    system_fingerprint: 'fp_3f58d112f7',
+  }
+  const chunk = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], usage: null, obfuscation: 'x7Gt2' })}\n\n`
+  const delta = (index: number) => {
+    if (shape === 'text') return { content: word(index) }
+    if (shape === 'reasoning') return { reasoning_content: word(index) }
+    return { tool_calls: [{ index: 0, function: { arguments: argument(index, deltas) } }] }
+  }
+  const call = { index: 0, id: 'call_abc', type: 'function', function: { name: 'write_file', arguments: '' } }
+  return [
+    chunk({ role: 'assistant', content: shape === 'tool' ? null : '', refusal: null }),
+    ...(shape === 'tool' ? [chunk({ tool_calls: [call] })] : []),
+    ...Array.from({ length: deltas }, (_, index) => chunk(delta(index))),
+    ...(shape === 'reasoning' ? [chunk({ content: 'Done.' })] : []),
+    chunk({}, shape === 'tool' ? 'tool_calls' : 'stop'),
+    `data: ${JSON.stringify({ ...head, choices: [], usage: USAGE })}\n\n`,
+    'data: [DONE]\n\n',
+  ].join('')
+}
+
+/** A messages stream. */
+export function messagesStreamText(shape: StreamShape, deltas: number): string {
+  const event = (data: { readonly type: string; readonly [key: string]: unknown }) =>
+    `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+  const block = {
+    text: { type: 'text', text: '' },
+    reasoning: { type: 'thinking', thinking: '', signature: '' },
+    tool: { type: 'tool_use', id: 'toolu_abc', name: 'write_file', input: {} },
+  }[shape]
+  const delta = (index: number) => {
+    if (shape === 'text') return { type: 'text_delta', text: word(index) }
+    if (shape === 'reasoning') return { type: 'thinking_delta', thinking: word(index) }
+    return { type: 'input_json_delta', partial_json: argument(index, deltas) }
+  }
+  const usage = { input_tokens: 20, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
+  const message = { id: 'msg_01abc', type: 'message', role: 'assistant', model: 'upstream-model', content: [], usage }
+  return [
+    event({ type: 'message_start', message }),
+    event({ type: 'content_block_start', index: 0, content_block: block }),
+    event({ type: 'ping' }),
+    ...Array.from({ length: deltas }, (_, index) =>
+      event({ type: 'content_block_delta', index: 0, delta: delta(index) }),
+    ),
+    event({ type: 'content_block_stop', index: 0 }),
+    event({
+      type: 'message_delta',
+      delta: { stop_reason: shape === 'tool' ? 'tool_use' : 'end_turn', stop_sequence: null },
+      usage: { output_tokens: 400 },
+    }),
+    event({ type: 'message_stop' }),
+  ].join('')
+}
+
+/** A part of the JSON of a call's arguments: one long string, as a file that is written. */
+function argument(index: number, deltas: number): string {
+  if (index === 0) return '{"path":"a.txt","content":"'
+  return index === deltas - 1 ? '"}' : word(index % (WORDS.length - 1)).replaceAll('"', '\\"')
+}
