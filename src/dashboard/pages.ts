@@ -7,6 +7,10 @@ import { ORDER_PAGES } from './money/order.ts'
 import { OVERVIEW } from './money/overview.ts'
 import { TOP_UP_PAGES } from './money/top-up.ts'
 import { USAGE_PAGES } from './money/usage.ts'
+import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
+import { HOME_PAGES } from './operator/home.ts'
+import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
+import { TRANSFER_PAGES } from './operator/transfers.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
@@ -31,6 +35,10 @@ export const PAGES: readonly Page[] = [
   ...TOP_UP_PAGES,
   ...ORDER_PAGES,
   ...USAGE_PAGES,
+  ...HOME_PAGES,
+  ...OPERATOR_ACCOUNT_PAGES,
+  ...TRANSFER_PAGES,
+  ...OPERATOR_LIST_PAGES,
 ]
 
 /** Pages of a process: those for development are not there in production. */
