@@ -1,8 +1,8 @@
 /** Daily figures as a stacked chart: the largest series by name, the rest as one. */
 
+import { addDays } from '../../ledger/reports/days.ts'
 import type { DailyFigure } from '../../ledger/reports/types.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
-import { addDays } from '../view/format.ts'
 import type { UsageQuery } from './usage-query.ts'
 
 export interface Chart {

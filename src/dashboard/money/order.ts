@@ -1,6 +1,7 @@
 /** One top-up order: QR code, where to transfer, and the state of it, which updates by itself. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
+import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { cancelOrder, readOrder } from '../../payments/orders.ts'
 import { paymentRequest } from '../../payments/payment-request.ts'
 import { simulateTransfer } from '../../payments/simulate.ts'
@@ -64,7 +65,7 @@ async function stateData({ options }: PageRequest, order: TopUpOrder) {
     stateKey: `topup.state.${order.state}`,
     expiresAt,
     paidVnd,
-    balance: balance?.balanceMicroVnd ?? null,
+    balance: balance?.balanceMicroVnd ?? ZERO_MICRO_VND,
   }
 }
 

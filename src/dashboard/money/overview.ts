@@ -3,11 +3,13 @@
 import { listOwnKeys } from '../../accounts/own-keys.ts'
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
+import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
+import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { addDays, dayOf, dong } from '../view/format.ts'
+import { dong } from '../view/format.ts'
 import { chartOf } from './chart.ts'
 import { rowView } from './usage.ts'
 
@@ -37,6 +39,7 @@ async function show(request: PageRequest): Promise<Answer> {
     readUsageRows(sql, { accountId, filter: {}, limit: ROWS }),
     readCredits(sql, { accountId, limit: 1 }),
   ])
+  const left = balance?.balanceMicroVnd ?? ZERO_MICRO_VND
   const steps = {
     hasToppedUp: credits.length > 0,
     hasKey: keys.some(key => key.revokedAt === null),
@@ -50,10 +53,10 @@ async function show(request: PageRequest): Promise<Answer> {
     scripts: ['uplot.js', 'chart.js'],
     styles: ['uplot.css'],
     data: {
-      balance: balance.balanceMicroVnd,
-      held: balance.heldMicroVnd,
-      isSpent: balance.balanceMicroVnd === 0n && steps.hasToppedUp,
-      pace: paceText(request, balance.daysLeft),
+      balance: left,
+      held: balance?.heldMicroVnd ?? ZERO_MICRO_VND,
+      isSpent: left === 0n && steps.hasToppedUp,
+      pace: paceText(request, balance?.daysLeft ?? null),
       ofToday,
       ofDays,
       chart: chartOf(

@@ -1,6 +1,7 @@
 /** Topping up: an amount, and what came in before. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
+import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { createOrder, listOrders } from '../../payments/orders.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
@@ -37,7 +38,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
     section: 'topup',
     status: fault === null ? 200 : 422,
     data: {
-      balance: balance.balanceMicroVnd,
+      balance: balance?.balanceMicroVnd ?? ZERO_MICRO_VND,
       amount: request.form.text('amount', 30),
       hint: text(language, 'topup.amount.hint', bounds),
       quick: QUICK_AMOUNTS_VND.filter(amount => amount >= orderVndMin && amount <= orderVndMax).map(amount => ({

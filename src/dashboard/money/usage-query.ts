@@ -1,8 +1,8 @@
 /** What the usage page was asked for, read from its query once. */
 
+import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
 import type { UsageFilter } from '../../ledger/reports/types.ts'
 import type { Form } from '../form.ts'
-import { addDays, dayOf, startOfDay } from '../view/format.ts'
 
 export interface UsageQuery {
   /** Days of Vietnam; both included. */
@@ -40,9 +40,7 @@ export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysM
 }
 
 function readDay(text: string): string | null {
-  if (!/^20\d{2}-\d{2}-\d{2}$/.test(text)) return null
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text ? null : text
+  return isDay(text) && text.startsWith('20') ? text : null
 }
 
 /** For the rows and the export. */

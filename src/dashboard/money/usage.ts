@@ -4,11 +4,11 @@ import { Readable } from 'node:stream'
 import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
+import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { addDays, dayOf } from '../view/format.ts'
 import { chartOf } from './chart.ts'
 import { dailyRange, readUsageQuery, rowFilter, type UsageQuery } from './usage-query.ts'
 
@@ -79,6 +79,9 @@ async function show(request: PageRequest): Promise<Answer> {
       csv: `/usage.csv${query.with({ before: null })}`,
       more: nextBeforeSeq === null ? null : `/usage${query.with({ before: String(nextBeforeSeq) })}`,
       isLater: asked.beforeSeq !== null,
+      isPaged: nextBeforeSeq !== null || asked.beforeSeq !== null,
+      // A page may be empty although there is more to look through.
+      isNothing: rows.length === 0 && nextBeforeSeq === null,
       first: `/usage${query.with({ before: null })}`,
     },
   }

@@ -1,6 +1,7 @@
 /** Orders of all accounts, revenue by day and model, and the log of what operators did. */
 
 import { listActions } from '../../accounts/operator-log.ts'
+import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { chartOf } from '../money/chart.ts'
@@ -8,7 +9,6 @@ import { TONES } from '../money/top-up.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { addDays, dayOf } from '../view/format.ts'
 import { operatorPage } from './frame.ts'
 
 export const OPERATOR_LIST_PAGES: readonly Page[] = [

@@ -77,18 +77,3 @@ export function duration(language: Language, milliseconds: number): string {
   const seconds = (milliseconds / 1000).toFixed(1)
   return `${language === 'vi' ? seconds.replace('.', ',') : seconds}${NO_BREAK}s`
 }
-
-/** Today in Vietnam, `2026-11-21`. */
-export function dayOf(value: Date): string {
-  return new Date(value.getTime() + 7 * 3_600_000).toISOString().slice(0, 10)
-}
-
-/** The day `days` after (or, below 0, before) another. */
-export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
-}
-
-/** Midnight in Vietnam at the beginning of a day. */
-export function startOfDay(day: string): Date {
-  return new Date(`${day}T00:00:00+07:00`)
-}
