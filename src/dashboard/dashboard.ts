@@ -120,7 +120,7 @@ function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, 
   const { options } = frame
   const { language } = audience.preferences
   const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
-  if (fields.size > options.limits.formFieldsMax) throw new RangeError('too many fields')
+  if (fields.size > options.limits.formFieldsMax) throw Object.assign(new Error('too many fields'), { statusCode: 400 })
   return {
     options,
     language,

@@ -15,7 +15,7 @@
   }
 
   function full(value, unit) {
-    const [whole, fraction] = String(+value.toFixed(6)).split('.')
+    const [whole, fraction] = String(+value.toFixed(value >= 1000 ? 0 : 6)).split('.')
     const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, '.')
     return `${grouped}${fraction ? `,${fraction}` : ''}${unit ? ` ${unit}` : ''}`
   }
@@ -53,6 +53,7 @@
       axes: [
         {
           ...axis,
+          size: 28,
           grid: { show: false },
           space: 56,
           incrs: [1, 2, 5, 7, 14, 30, 60, 90],

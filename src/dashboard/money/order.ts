@@ -48,11 +48,12 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Asked for every few seconds while the order is open; the answer to the last question asks no more. */
+/** Asked for every few seconds while the order is open. */
 async function state(request: PageRequest): Promise<Answer> {
   const order = await findOrder(request)
   if (order === null) return NOT_FOUND
-  if (!request.isFragment) return { kind: 'redirect', to: `/topup/${order.orderCode}` }
+  // What was asked for has happened: the whole page changes, the QR code goes.
+  if (!request.isFragment || order.state !== 'open') return { kind: 'redirect', to: `/topup/${order.orderCode}` }
   return { kind: 'fragment', template: 'order-state', data: await stateData(request, order) }
 }
 

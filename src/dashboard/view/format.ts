@@ -23,6 +23,13 @@ export function dongWhole(amount: MicroVnd): string {
   return `${withDots((formatVnd(amount).split('.')[0] as string).replace(/^-0$/, '0'))}${NO_BREAK}₫`
 }
 
+const ROUGH_FROM_MICRO_VND = 1000n * 1_000_000n
+
+/** For sums: exact while small, whole dong from 1.000 ₫. */
+export function dongRough(amount: MicroVnd): string {
+  return amount >= ROUGH_FROM_MICRO_VND ? dongWhole(amount) : dongOfMicro(amount)
+}
+
 /** `50.000 ₫` of whole dong. */
 export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`

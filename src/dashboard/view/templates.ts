@@ -31,6 +31,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   icon: (name: string) => new Handlebars.SafeString(icon(name)),
   dong: (amount: number) => format.dong(amount),
   dongOfMicro: (amount: MicroVnd) => format.dongOfMicro(amount),
+  dongRough: (amount: MicroVnd) => format.dongRough(amount),
   dongWhole: (amount: MicroVnd) => format.dongWhole(amount),
   figure: (value: number, { data }: Options) => format.count(data.view.language, value),
   compact: (value: number) => format.compactCount(value),

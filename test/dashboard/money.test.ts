@@ -1,0 +1,233 @@
+/** Topping up, keys and usage, from the first dong to the exported row. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { PASSWORD, readable, Visitor } from './visitor.ts'
+
+let running: TestGateway
+let owner: Visitor
+let stranger: Visitor
+beforeAll(async () => {
+  running = await startTestGateway()
+  owner = new Visitor(running.url)
+  stranger = new Visitor(running.url)
+  await owner.signUp('owner@example.com')
+  await stranger.signUp('stranger@example.com')
+})
+afterAll(() => running.close())
+
+function call(key: string, model = 'gpt-5.5'): Promise<Response> {
+  return fetch(`${running.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Xin chào' }] }),
+  })
+}
+
+test('a key can be made only after the first top-up', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('before@example.com')
+  const { html } = await person.get('/keys')
+  expect(readable(html)).toContain('Keys can be created after the first top-up.')
+  const forced = await person.post('/keys', { label: 'x', submission: crypto.randomUUID() })
+  expect([forced.status, readable(forced.html).includes('Top up for the first time')]).toEqual([422, true])
+  await person.topUp('50.000')
+  const { key } = await person.createKey('first')
+  expect((await call(key)).status).toBe(200)
+})
+
+test('amounts are read as people write them, and nothing else is', async () => {
+  const amounts = { '50000': '50.000', '50.000': '50.000', '50 000': '50.000', ' 1.000.000 ₫ ': '1.000.000' }
+  for (const [amount, shown] of Object.entries(amounts)) {
+    const { location } = await owner.post('/topup', { amount })
+    expect([amount, readable((await owner.get(location)).html).includes(`Transfer ${shown} ₫`)]).toEqual([amount, true])
+    await owner.post(`${location}/cancel`)
+  }
+  for (const amount of ['', 'abc', '50k', '5e4', '-50000', '50.000,5', '50,5', '0x10', '٥٠٠٠٠']) {
+    const refused = await owner.post('/topup', { amount })
+    expect([amount, refused.status]).toEqual([amount, 422])
+    expect(readable(refused.html)).toContain('Write whole dong, such as 50.000.')
+  }
+  for (const amount of ['49.999', '0', '499.000.001', '999999999999999999']) {
+    const refused = await owner.post('/topup', { amount })
+    expect([amount, refused.status]).toEqual([amount, 422])
+  }
+})
+
+test('an order shows where to transfer, waits, and changes when the money has come', async () => {
+  const { location } = await owner.post('/topup', { amount: '70.000' })
+  const again = await owner.post('/topup', { amount: '70000' })
+  expect(again.location).toBe(location)
+  const { html } = await owner.get(location)
+  const code = location.slice('/topup/'.length)
+  expect(html).toContain('<svg xmlns')
+  expect(readable(html)).toContain('Waiting for your transfer.')
+  for (const copied of [code, '70000', '0000000000']) expect(html).toContain(`data-copy="${copied}"`)
+  const htmx = { 'hx-request': 'true', 'hx-request-type': 'partial' }
+  const waiting = await owner.get(`${location}/state`, htmx)
+  expect(waiting.html).toContain(`hx-get="${location}/state"`)
+  expect(waiting.html).not.toContain('<html')
+  expect((await owner.get(`${location}/state`)).location).toBe(location)
+  await owner.post(`${location}/simulate`)
+  const arrived = await owner.get(`${location}/state`, htmx)
+  expect([arrived.status, arrived.headers.get('hx-redirect')]).toEqual([200, location])
+  const paid = readable((await owner.get(location)).html)
+  expect(paid).toContain('70.000 ₫ received')
+  // A second click pays nothing.
+  await owner.post(`${location}/simulate`)
+  expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
+})
+
+test('orders of others do not exist', async () => {
+  const { location } = await owner.post('/topup', { amount: '80.000' })
+  for (const path of [location, `${location}/state`]) expect((await stranger.get(path)).status).toBe(404)
+  for (const verb of ['cancel', 'simulate']) expect((await stranger.post(`${location}/${verb}`)).status).toBe(404)
+  for (const path of ['/topup/ST0000000000', '/topup/nonsense', '/topup/%00', "/topup/ST'or'1"]) {
+    expect([path, (await owner.get(path)).status]).toEqual([path, 404])
+  }
+  expect((await owner.post(`${location}/cancel`)).location).toBe('/topup')
+  expect(readable((await owner.get(location)).html)).toContain('Cancelled')
+})
+
+test('a key is shown once, again after the password, and never in a list', async () => {
+  await owner.topUp('50.000')
+  const { key, path } = await owner.createKey('shown')
+  expect((await owner.get('/keys')).html).not.toContain(key)
+  expect((await owner.get(path)).html).not.toContain(key)
+  // Signing in was a moment ago: the password counts as typed.
+  const shown = await owner.post(`${path}/show`)
+  expect([shown.html.includes(key), shown.headers.get('cache-control')]).toEqual([true, 'no-store'])
+  expect(shown.headers.get('content-encoding')).toBeNull()
+  await running.database.sql`update session set password_checked_at = now() - interval '6 minutes'`
+  const asked = await owner.post(`${path}/show`)
+  expect([asked.status, asked.html.includes(key)]).toEqual([422, false])
+  const wrong = await owner.post(`${path}/show`, { password: 'not this one' })
+  expect([wrong.status, wrong.html.includes(key)]).toEqual([422, false])
+  expect((await owner.post(`${path}/show`, { password: PASSWORD })).html).toContain(key)
+})
+
+test('a key from before copies were kept says that it cannot be shown', async () => {
+  const { key, path } = await owner.createKey('old')
+  await running.database
+    .sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where label = 'old'`
+  const page = await owner.get(path)
+  expect(readable(page.html)).toContain('This key was made before encrypted copies were kept')
+  const shown = await owner.post(`${path}/show`, { password: PASSWORD })
+  expect([shown.status, shown.html.includes(key)]).toEqual([200, false])
+})
+
+test('the same form sent twice makes one key; the eleventh key is refused', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('many@example.com')
+  await person.topUp('50.000')
+  const form = { label: 'double', submission: crypto.randomUUID() }
+  const [first, second] = await Promise.all([person.post('/keys', form), person.post('/keys', form)])
+  const keyIn = (html: string) => /sk-svc-[\w-]+/.exec(html)?.[0]
+  expect(keyIn(first.html)).toBeDefined()
+  expect(keyIn(first.html)).toBe(keyIn(second.html))
+  for (let made = 1; made < 10; made++) await person.createKey(`key${made}`)
+  const eleventh = await person.post('/keys', { label: 'x', submission: crypto.randomUUID() })
+  expect([eleventh.status, readable(eleventh.html).includes('You have 10 active keys.')]).toEqual([422, true])
+  expect((await person.post('/keys', { label: 'x', submission: "';--" })).status).toBe(422)
+})
+
+test('keys of others do not exist', async () => {
+  const { key, path } = await owner.createKey('mine')
+  expect((await stranger.get(path)).status).toBe(404)
+  for (const verb of ['settings', 'show', 'revoke']) {
+    expect((await stranger.post(`${path}/${verb}`, { password: PASSWORD, label: 'stolen' })).status).toBe(404)
+  }
+  for (const id of ['0', '-1', '1e3', '999999999', 'x', '1;--']) {
+    expect((await owner.get(`/keys/${encodeURIComponent(id)}`)).status).toBe(404)
+  }
+  expect((await call(key)).status).toBe(200)
+  expect((await owner.post(`${path}/revoke`)).location).toBe('/keys?done=revoked')
+  expect((await call(key)).status).toBe(401)
+  expect(readable((await owner.get(path)).html)).toContain('A revoked key cannot be shown.')
+})
+
+test('name and cap of a key: what is no amount is refused, and stays in its field', async () => {
+  const { key, path } = await owner.createKey('capped')
+  const refused = await owner.post(`${path}/settings`, { label: 'new name', cap: '5 triệu' })
+  expect(refused.status).toBe(422)
+  expect(refused.html).toContain('value="5 triệu"')
+  expect((await owner.post(`${path}/settings`, { label: '<b>bold</b>', cap: '1' })).location).toBe(`${path}?done=saved`)
+  const { html } = await owner.get(path)
+  expect(html).toContain('&lt;b&gt;bold&lt;/b&gt;')
+  expect(html).not.toContain('<b>bold')
+  expect((await call(key)).status).toBe(200)
+  await running.usage(1)
+  expect((await call(key, 'claude-fable-5')).status).not.toBe(401)
+})
+
+test('calls appear on the usage page with key, model, tokens, cost and status, and only to their owner', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('calls@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('laptop')
+  const reply = await call(key)
+  const cost = reply.headers.get('x-svc-cost-vnd') as string
+  await call(key, 'not-a-model')
+  await running.gateway.readiness.idle()
+  const { html, status } = await person.get('/usage')
+  expect(status).toBe(200)
+  const text = readable(html)
+  expect(text).toContain(`${cost.replace('.', ',')} ₫`)
+  expect(text).toContain('asked for as not-a-model')
+  expect(text).toContain('laptop')
+  expect(text).toContain('Export CSV (2 rows)')
+  expect(html).toContain('data-chart="{&quot;days&quot;')
+  const failed = readable((await person.get('/usage?status=error')).html)
+  expect(failed).toContain('No calls')
+  expect(readable((await person.get('/usage?model=gpt-5.5')).html)).toContain('Export CSV (1 rows)')
+  expect(readable((await stranger.get('/usage')).html)).toContain('No calls')
+  const overview = readable((await person.get('/overview')).html)
+  expect(overview).toContain('2 calls')
+  expect(overview).toContain('Less than a day left at this pace'.slice(0, 0) || 'days left at this pace')
+})
+
+test('the export is the same rows as CSV, and no cell is a formula', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('export@example.com')
+  await person.topUp('50.000')
+  const { key } = await person.createKey('=HYPERLINK(1)')
+  await call(key)
+  await running.gateway.readiness.idle()
+  const { status, headers, html } = await person.get('/usage.csv')
+  expect([status, headers.get('content-type'), headers.get('x-rows')]).toEqual([200, 'text/csv; charset=utf-8', '1'])
+  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="usage-\d{4}-\d{2}-\d{2}\.csv"$/)
+  const lines = html.trim().split('\r\n')
+  expect(lines.length).toBe(2)
+  expect(lines[0]).toContain('closed_at')
+  expect(lines[1]).toContain("'=HYPERLINK(1)")
+})
+
+test('any query of the usage page is answered, whatever stands in it', async () => {
+  const queries = [
+    'from=2026-02-31&to=x',
+    'from=2030-01-01&to=2020-01-01',
+    'from=1000-01-01',
+    'key=-1',
+    'key=1e99',
+    'before=abc',
+    'before=9999999999999999',
+    "model='%20or%201=1--",
+    'model=%25',
+    'status=teapot',
+    'by=x&measure=y',
+    'from=2020-01-01&to=2026-01-01',
+  ]
+  for (const query of queries) expect([query, (await owner.get(`/usage?${query}`)).status]).toEqual([query, 200])
+})
+
+test('an empty balance is said loudly', async () => {
+  const person = new Visitor(running.url)
+  await person.signUp('spent@example.com')
+  await person.topUp('50.000')
+  await running.database.sql`
+    with a as (select account_id from account where email = 'spent@example.com'),
+    w as (update wallet set balance_micro_vnd = 0, seq = seq + 1 where account_id = (select account_id from a) returning account_id, seq)
+    insert into credit (account_id, seq, amount_micro_vnd, kind, reference, balance_after_micro_vnd)
+    select account_id, seq, -50000000000, 2, 'test', 0 from w`
+  expect(readable((await person.get('/overview')).html)).toContain('The balance is spent.')
+})

@@ -1,0 +1,141 @@
+/** What operators do: each thing once, with a reason, in the log. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { readable, Visitor } from './visitor.ts'
+
+let running: TestGateway
+let operator: Visitor
+let customer: Visitor
+let customerId = 0
+beforeAll(async () => {
+  running = await startTestGateway()
+  operator = new Visitor(running.url)
+  customer = new Visitor(running.url)
+  await operator.signUp('operator@example.com')
+  await customer.signUp('customer_50%@example.com')
+  const { sql } = running.database
+  await sql`update account set is_operator = true where email = 'operator@example.com'`
+  const [row] = await sql`select account_id from account where email = 'customer_50%@example.com'`
+  customerId = Number(row?.account_id)
+})
+afterAll(() => running.close())
+
+const account = (verb = '') => `/operator/accounts/${customerId}${verb}`
+
+test('every operator page answers', async () => {
+  for (const path of ['', '/accounts', '/transfers', '/orders', '/revenue', '/log']) {
+    expect([path, (await operator.get(`/operator${path}`)).status]).toEqual([path, 200])
+  }
+  expect((await operator.get(account())).status).toBe(200)
+  expect((await operator.get('/overview')).html).toContain('href="/operator"')
+  expect((await customer.get('/overview')).html).not.toContain('href="/operator"')
+})
+
+test('a search finds by part of the address or by number; wildcards are plain characters', async () => {
+  const found = async (q: string) => (await operator.get(`/operator/accounts?q=${encodeURIComponent(q)}`)).html
+  expect(await found('customer_50%')).toContain('customer_50%@example.com')
+  expect(await found(String(customerId))).toContain('customer_50%@example.com')
+  for (const q of ['%', '_', '50_', "'", '\\']) {
+    const html = await found(q)
+    expect([q, html.includes('operator@example.com')]).toEqual([q, false])
+  }
+  expect(readable(await found('nobody at all'))).toContain('No account found')
+})
+
+test('a balance is adjusted once per form, with a reason, down to zero at most', async () => {
+  const form = { amount: '120.000', reason: 'goodwill', submission: crypto.randomUUID() }
+  for (let sent = 0; sent < 2; sent++) {
+    expect((await operator.post(account('/adjust'), form)).location).toBe(`${account()}?done=adjusted`)
+  }
+  expect(await running.balance(customerId)).toBe(120_000_000_000n)
+  const next = () => ({ submission: crypto.randomUUID(), reason: 'mistake' })
+  expect((await operator.post(account('/adjust'), { ...next(), amount: '-20.000' })).status).toBe(303)
+  expect(await running.balance(customerId)).toBe(100_000_000_000n)
+  for (const amount of ['-100.001', '0', 'abc', '', '1.5']) {
+    const refused = await operator.post(account('/adjust'), { ...next(), amount })
+    expect([amount, refused.status]).toEqual([amount, 422])
+  }
+  const silent = await operator.post(account('/adjust'), {
+    amount: '1.000',
+    reason: '',
+    submission: crypto.randomUUID(),
+  })
+  expect([silent.status, readable(silent.html).includes('Write a reason.')]).toEqual([422, true])
+  expect(await running.balance(customerId)).toBe(100_000_000_000n)
+  const log = readable((await operator.get('/operator/log')).html)
+  expect(log.match(/balance\.adjust/g)?.length).toBe(2)
+  expect(log).toContain('goodwill')
+})
+
+test('a blocked account is signed out and its keys are refused, until it is unblocked', async () => {
+  const { key } = await customer.createKey('laptop')
+  const call = () => fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })
+  expect((await call()).status).toBe(200)
+  expect((await operator.post(account('/block'), { reason: '' })).status).toBe(422)
+  expect((await operator.post(account('/block'), { reason: 'abuse' })).status).toBe(303)
+  expect((await customer.get('/overview')).status).toBe(303)
+  expect((await call()).status).toBe(401)
+  expect((await operator.post(account('/unblock'), { reason: 'talked' })).status).toBe(303)
+  expect((await call()).status).toBe(200)
+})
+
+test('a transfer without an owner waits until it is assigned, once', async () => {
+  const before = await running.balance(customerId)
+  const entered = { reference: 'FT1', amount: '77.000', memo: 'khong ghi ma', reason: 'statement' }
+  expect((await operator.post('/operator/transfers', entered)).location).toBe('/operator/transfers?done=entered')
+  expect((await operator.post('/operator/transfers', entered)).location).toBe('/operator/transfers?done=already')
+  expect((await operator.post('/operator/transfers', { ...entered, amount: '1' })).location).toBe(
+    '/operator/transfers?done=conflict',
+  )
+  expect((await operator.post('/operator/transfers', { ...entered, amount: 'x' })).status).toBe(422)
+  const { html } = await operator.get('/operator/transfers')
+  expect(readable(html)).toContain('77.000 ₫ No order code')
+  const path = /\/operator\/transfers\/\d+\/assign/.exec(html)?.[0] as string
+  const unknown = await operator.post(path, { to: 'ST0000000000', reason: 'x' })
+  expect([unknown.status, readable(unknown.html).includes('There is no such order or account.')]).toEqual([422, true])
+  const to = { to: String(customerId), reason: 'called us' }
+  const clicks = await Promise.all([operator.post(path, to), operator.post(path, to), operator.post(path, to)])
+  expect(clicks.map(({ location }) => location).sort()).toEqual([
+    '/operator/transfers?done=already',
+    '/operator/transfers?done=already',
+    '/operator/transfers?done=assigned',
+  ])
+  expect(await running.balance(customerId)).toBe(before + 77_000_000_000n)
+  expect((await operator.post('/operator/transfers/999999/assign', to)).status).toBe(404)
+})
+
+test('a transfer that is no top-up is settled without a credit', async () => {
+  await operator.post('/operator/transfers', { reference: 'FT2', amount: '5.000', memo: '', reason: 'statement' })
+  const { html } = await operator.get('/operator/transfers')
+  const path = /\/operator\/transfers\/\d+\/settle/.exec(html)?.[0] as string
+  expect((await operator.post(path, { as: 'stolen', reason: 'x' })).status).toBe(404)
+  expect((await operator.post(path, { as: 'returned', reason: 'sent back' })).location).toBe(
+    '/operator/transfers?done=settled',
+  )
+  expect((await operator.post(path, { as: 'ignored', reason: 'x' })).location).toBe('/operator/transfers?done=already')
+  expect(readable((await operator.get('/operator/transfers')).html)).toContain('No transfer waits')
+})
+
+test('maintenance is switched for all processes, and the audit is clean', async () => {
+  const call = () => fetch(`${running.url}/v1/messages`, { method: 'POST', body: '{}' })
+  expect((await operator.post('/operator/maintenance', { state: 'on' })).location).toBe('/operator')
+  await expect.poll(async () => (await call()).status).toBe(503)
+  expect(readable((await operator.get('/operator')).html)).toContain('On: new calls are refused everywhere.')
+  await operator.post('/operator/maintenance', { state: 'off' })
+  await expect.poll(async () => (await call()).status).toBe(401)
+  const { status, html } = await operator.post('/operator/audit')
+  expect([status, readable(html).includes('There is no difference.')]).toEqual([200, true])
+})
+
+test('orders are found by code, address and state', async () => {
+  await customer.post('/signin', { email: 'customer_50%@example.com', password: 'mot cau dai de nho' })
+  const { location } = await customer.post('/topup', { amount: '60.000' })
+  const code = location.slice('/topup/'.length)
+  const find = async (query: string) => (await operator.get(`/operator/orders?${query}`)).html.includes(code)
+  expect(await find(`q=${code}`)).toBe(true)
+  expect(await find(`q=${encodeURIComponent('customer_50%@example.com')}`)).toBe(true)
+  expect(await find('q=%25')).toBe(false)
+  expect(await find('state=open')).toBe(true)
+  expect(await find('state=paid')).toBe(false)
+})

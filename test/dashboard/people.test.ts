@@ -1,0 +1,174 @@
+/** Registering, signing in and out, passwords and sessions, as a person meets them. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readMail } from '../../src/dashboard/development/outbox.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { PASSWORD, readable, Visitor } from './visitor.ts'
+
+let running: TestGateway
+beforeAll(async () => {
+  running = await startTestGateway()
+})
+afterAll(() => running.close())
+
+/** From an address of its own, so that no test is throttled for another. */
+function newVisitor(): Visitor {
+  return new Visitor(running.url)
+}
+
+test('registering, confirming by mail, signing out and in again', async () => {
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('lan@example.com')
+  expect(readable((await visitor.get('/overview')).html)).toContain('Three steps to your first call')
+  expect((await visitor.get('/signin')).location).toBe('/overview')
+  const out = await visitor.post('/signout')
+  expect([out.status, out.location]).toEqual([303, '/'])
+  expect((await visitor.get('/overview')).location).toBe('/signin?next=%2Foverview')
+  const form = await visitor.get('/signin?next=%2Fkeys')
+  expect(form.html).toContain('name="next" value="/keys"')
+  expect((await visitor.post('/signin', { email, password, next: '/keys' })).location).toBe('/keys')
+})
+
+test('the session cookie is out of reach of scripts and other sites', async () => {
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('cookie@example.com')
+  const { headers } = await visitor.post('/signin', { email, password })
+  expect(headers.getSetCookie()[0]).toMatch(/^session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect(headers.get('cache-control')).toBe('no-store')
+})
+
+test('after signing in nobody is sent to another site', async () => {
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('next@example.com')
+  for (const next of [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    'javascript:1',
+    '',
+  ]) {
+    const { location } = await visitor.post('/signin', { email, password, next })
+    expect([next, location]).toEqual([next, '/overview'])
+  }
+})
+
+test('a wrong password and an unknown address get the same answer', async () => {
+  const visitor = newVisitor()
+  await visitor.signUp('known@example.com')
+  const stranger = newVisitor()
+  const wrong = await stranger.post('/signin', { email: 'known@example.com', password: 'not this one' })
+  const unknown = await stranger.post('/signin', { email: 'unknown@example.com', password: 'not this one' })
+  expect([wrong.status, unknown.status]).toEqual([422, 422])
+  expect(readable(wrong.html)).toContain('The address or the password is not right.')
+  expect(wrong.html.replaceAll('known@example.com', '')).toBe(unknown.html.replaceAll('unknown@example.com', ''))
+  expect(wrong.html).not.toContain('not this one')
+})
+
+test('after five wrong passwords there is a wait, which says how long', async () => {
+  const visitor = newVisitor()
+  const form = { email: 'throttled@example.com', password: 'wrong' }
+  for (let attempt = 0; attempt < 5; attempt++) expect((await visitor.post('/signin', form)).status).toBe(422)
+  const sixth = await visitor.post('/signin', form)
+  expect(sixth.status).toBe(429)
+  expect(Number(sixth.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(readable(sixth.html)).toContain('Too many attempts')
+})
+
+test('bad input is named beside its field, and what was typed stays, but for the password', async () => {
+  const visitor = newVisitor()
+  const { status, html } = await visitor.post('/register', { email: 'no address', password: 'short' })
+  expect(status).toBe(422)
+  expect(readable(html)).toContain('Write an address like name@example.com.')
+  expect(readable(html)).toContain('The password needs at least 10 characters.')
+  expect(html).toContain('value="no address"')
+  expect(html).not.toContain('value="short"')
+})
+
+test('registering a known address answers as for a new one, and changes nothing', async () => {
+  const visitor = newVisitor()
+  await visitor.signUp('twice@example.com')
+  const again = await newVisitor().post('/register', { email: 'TWICE@example.com', password: 'another long one' })
+  expect([again.status, again.location]).toEqual([303, '/register/sent'])
+  expect((await newVisitor().post('/signin', { email: 'twice@example.com', password: PASSWORD })).status).toBe(303)
+})
+
+test('a confirmation link works once, needs the password, and survives a mail scanner', async () => {
+  const visitor = newVisitor()
+  const email = 'link@example.com'
+  expect((await visitor.post('/register', { email, password: PASSWORD })).location).toBe('/register/sent')
+  const link = await visitor.mailedLink('/verify', email)
+  const token = new URL(`http://x${link}`).searchParams.get('token') as string
+  for (let opened = 0; opened < 3; opened++) expect((await newVisitor().get(link)).status).toBe(200)
+  const wrong = await visitor.post('/verify', { token, password: 'not the one' })
+  expect([wrong.status, readable(wrong.html).includes('The password is not right.')]).toEqual([422, true])
+  expect((await visitor.post('/verify', { token, password: PASSWORD })).location).toBe('/overview')
+  const used = await newVisitor().get(link)
+  expect([used.status, readable(used.html).includes('This link does not work any more')]).toEqual([410, true])
+  expect((await newVisitor().post('/verify', { token, password: PASSWORD })).status).toBe(410)
+  expect((await newVisitor().get('/verify?token=%00nonsense')).status).toBe(410)
+})
+
+test('a forgotten password: the link sets a new one and ends all other sessions', async () => {
+  const visitor = newVisitor()
+  const { email } = await visitor.signUp('forgot@example.com')
+  const other = newVisitor()
+  expect((await other.post('/forgot', { email })).location).toBe('/forgot/sent')
+  expect((await other.post('/forgot', { email: 'nobody@example.com' })).location).toBe('/forgot/sent')
+  const link = await other.mailedLink('/reset', email)
+  const token = new URL(`http://x${link}`).searchParams.get('token') as string
+  expect((await other.get(link)).html).toContain(email)
+  expect((await other.post('/reset', { token, password: 'short' })).status).toBe(422)
+  expect((await other.post('/reset', { token, password: 'mot cau khac hoan toan' })).location).toBe('/overview')
+  expect((await other.get('/overview')).status).toBe(200)
+  expect((await visitor.get('/overview')).status).toBe(303)
+  expect((await other.get(link)).status).toBe(410)
+})
+
+test('sessions are listed, end one by one, and never those of others', async () => {
+  const first = newVisitor()
+  const { email, password } = await first.signUp('sessions@example.com')
+  const second = newVisitor()
+  await second.post('/signin', { email, password })
+  const { html } = await first.get('/account')
+  const others = [...html.matchAll(/\/account\/sessions\/(\d+)\/end/g)].map(match => match[1])
+  expect(others.length).toBe(1)
+  const stranger = newVisitor()
+  await stranger.signUp('stranger@example.com')
+  expect((await stranger.post(`/account/sessions/${others[0]}/end`)).status).toBe(404)
+  expect((await second.get('/account')).status).toBe(200)
+  expect((await first.post(`/account/sessions/${others[0]}/end`)).location).toBe('/account?done=ended')
+  expect((await second.get('/account')).status).toBe(303)
+})
+
+test('changing the password wants the present one and ends all other sessions', async () => {
+  const first = newVisitor()
+  const { email, password } = await first.signUp('change@example.com')
+  const second = newVisitor()
+  await second.post('/signin', { email, password })
+  const wrong = await first.post('/account/password', { current: 'not this', next: 'mot cau moi that dai' })
+  expect([wrong.status, readable(wrong.html).includes('The password is not right.')]).toEqual([422, true])
+  expect((await second.get('/account')).status).toBe(200)
+  const next = 'mot cau moi that dai'
+  expect((await first.post('/account/password', { current: password, next })).location).toBe('/account?done=password')
+  expect((await first.get('/account')).status).toBe(200)
+  expect((await second.get('/account')).status).toBe(303)
+})
+
+test('the outbox shows mails in any transfer encoding', () => {
+  const quoted =
+    'To: a@example.com\nSubject: =?UTF-8?Q?X=C3=A1c_nh=E1=BA=ADn?=\nContent-Transfer-Encoding: quoted-printable\n\nXin ch=C3=A0o\nhttp://gateway.test/verify?token=3Da=\nbc\n'
+  expect(readMail(quoted)).toEqual({
+    to: 'a@example.com',
+    subject: 'Xác nhận',
+    lines: [
+      { text: 'Xin chào', link: null },
+      {
+        text: 'http://gateway.test/verify?token=abc'.replace('=abc', '==abc').replace('==', '='),
+        link: '/verify?token=abc',
+      },
+    ],
+  })
+  const base64 = `To: b@example.com\nSubject: =?UTF-8?B?WGlu?=\nContent-Transfer-Encoding: base64\n\n${Buffer.from('Chào').toString('base64')}\n`
+  expect(readMail(base64)).toEqual({ to: 'b@example.com', subject: 'Xin', lines: [{ text: 'Chào', link: null }] })
+})

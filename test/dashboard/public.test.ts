@@ -1,0 +1,226 @@
+/** Pages that everybody may see, and what is true of every page. */
+
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { readable, Visitor } from './visitor.ts'
+
+let running: TestGateway
+let visitor: Visitor
+beforeAll(async () => {
+  running = await startTestGateway()
+  visitor = new Visitor(running.url)
+})
+afterAll(() => running.close())
+
+const PUBLIC = [
+  '/',
+  '/models',
+  '/models/req/gpt-image-2',
+  '/quickstart',
+  '/reference',
+  '/register',
+  '/signin',
+  '/forgot',
+]
+
+test('the front page is HTML for browsers and JSON for programs, at one address', async () => {
+  const page = await visitor.get('/')
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(readable(page.html)).toContain('One key. 90 AI models. Paid in dong.')
+  const program = await fetch(running.url, { headers: { accept: '*/*' } })
+  expect(program.headers.get('content-type')).toContain('application/json')
+  expect(await program.json()).toMatchObject({ service: 'svc', models: 90 })
+  expect([page.headers.get('vary'), program.headers.get('vary')].every(vary => vary?.includes('accept'))).toBe(true)
+})
+
+test('the receipt of the front page is what the catalogue makes of it', async () => {
+  const { html } = await visitor.get('/')
+  // 812 + 264 tokens at 8.300 ₫ per million.
+  expect(readable(html)).toContain('8,9308 ₫')
+})
+
+test('every public page says what it may load, and loads nothing else', async () => {
+  for (const path of PUBLIC) {
+    const { status, headers, html } = await visitor.get(path)
+    expect([path, status]).toEqual([path, 200])
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(html).not.toMatch(/<script(?![^>]+src=)/)
+    expect(html).not.toMatch(/\s(style|on\w+)="/)
+    const loaded = [...html.matchAll(/<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"/g)].map(match => match[1])
+    expect(loaded.filter(source => !source?.startsWith('/assets/'))).toEqual([])
+  }
+})
+
+test('each page weighs less than 150 kB with everything that it loads', async () => {
+  const headers = { 'accept-encoding': 'br' }
+  for (const path of [...PUBLIC, '/models?q=claude']) {
+    const { html } = await visitor.get(path)
+    const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(match => match[1] as string)
+    const sizes = await Promise.all([...new Set(assets)].map(asset => sizeOf(asset, headers)))
+    const total = (await sizeOf(path, { ...headers, accept: 'text/html' })) + sizes.reduce((sum, size) => sum + size, 0)
+    expect([path, total < 150_000]).toEqual([path, true])
+  }
+})
+
+/** Bytes on the wire: what `inject` hands over is not decoded. */
+async function sizeOf(url: string, headers: Record<string, string>): Promise<number> {
+  const response = await running.gateway.server.inject({ url, headers })
+  expect(response.statusCode).toBe(200)
+  return response.rawPayload.length
+}
+
+test('assets are named by their content and kept for a year; others are not found', async () => {
+  const { html } = await visitor.get('/')
+  const path = /\/assets\/app\.[0-9a-f]{12}\.css/.exec(html)?.[0] as string
+  const asset = await fetch(running.url + path)
+  expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(asset.headers.get('content-type')).toBe('text/css; charset=utf-8')
+  expect((await fetch(`${running.url}/assets/app.000000000000.css`)).status).toBe(404)
+  expect((await fetch(`${running.url}/assets/..%2fdashboard.ts`)).status).toBe(404)
+})
+
+test('the price list shows each entry once with its price, and filters by every choice', async () => {
+  const rows = (html: string) => [...html.matchAll(/<a href="\/models\/([^"]+)">/g)].map(match => match[1])
+  const all = await visitor.get('/models')
+  expect(rows(all.html).sort()).toEqual(TABLES.entries.map(entry => entry.id).sort())
+  expect(readable(all.html)).toContain('650 ₫ / image')
+  const cases: [string, (entry: (typeof TABLES.entries)[number]) => boolean][] = [
+    ['channel=aws', entry => entry.channel === 'aws'],
+    ['capability=vision', entry => entry.capabilities.includes('vision')],
+    ['unit=request', entry => entry.price.per === 'request'],
+    ['q=OPUS+5', entry => /opus/i.test(entry.name) && /5/.test(entry.name + entry.id)],
+    ['channel=aws&capability=vision&q=grok', entry => entry.id === 'svc/grok-4.3'],
+  ]
+  for (const [query, wanted] of cases) {
+    const { html } = await visitor.get(`/models?${query}`)
+    expect(rows(html).sort()).toEqual(
+      TABLES.entries
+        .filter(wanted)
+        .map(entry => entry.id)
+        .sort(),
+    )
+  }
+})
+
+test('a search for what is not there says so, and what was typed is only text', async () => {
+  for (const q of ['%', '_', "' or 1=1", '<script>alert(1)</script>', '{{lookup this "x"}}', '\u0000']) {
+    const { status, html } = await visitor.get(`/models?q=${encodeURIComponent(q)}`)
+    expect(status).toBe(200)
+    expect(html).not.toContain('<script>alert')
+    if (q.length > 1) expect(readable(html)).toContain('No model matches')
+  }
+})
+
+test('a model has a page under its id and its aliases; others are not found', async () => {
+  const page = await visitor.get('/models/req/gpt-image-2')
+  expect(readable(page.html)).toContain('65.000 ₫')
+  expect((await visitor.get('/models/opus')).html).toContain('claude-opus-5')
+  expect((await visitor.get('/models/nothing')).status).toBe(404)
+})
+
+test('the snippets carry the address that each kind of client wants', async () => {
+  const text = readable((await visitor.get('/quickstart')).html)
+  expect(text).toContain('OpenAI(base_url="http://gateway.test/v1"')
+  expect(text).toContain('Anthropic(base_url="http://gateway.test",')
+  expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
+  expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
+})
+
+test('language and colours follow the browser until they are chosen, and then stay', async () => {
+  const person = new Visitor(running.url)
+  expect((await person.get('/', { 'accept-language': 'fr, en;q=0.3, vi;q=0.8' })).html).toContain('<html lang="vi"')
+  expect((await person.get('/', { 'accept-language': 'en-GB,en;q=0.9' })).html).toContain('<html lang="en"')
+  const chosen = await person.get('/models?q=opus&language=vi&theme=dark')
+  expect([chosen.status, chosen.location]).toEqual([303, '/models?q=opus'])
+  expect((await person.get('/models')).html).toContain('<html lang="vi" data-theme="dark"')
+  expect((await person.get('/?language=xx')).status).toBe(200)
+})
+
+test('what does not exist is a page for browsers and the one error body for programs', async () => {
+  const page = await visitor.get('/nothing/here')
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+  expect(readable(page.html)).toContain('There is no such page')
+  const program = await fetch(`${running.url}/nothing/here`)
+  expect(program.status).toBe(404)
+  expect(await program.json()).toMatchObject({
+    type: 'error',
+    error: { type: 'not_found_error', code: 'route_not_found' },
+  })
+})
+
+test('a body that is no form is refused as a page', async () => {
+  const json = await visitor.post('/signin', {}, { 'content-type': 'application/json' })
+  expect([json.status, readable(json.html).includes('This page takes forms')]).toEqual([415, true])
+  const large = await visitor.post('/signin', { email: 'x'.repeat(70_000) })
+  expect(large.status).toBe(413)
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, 'x']))
+  expect((await visitor.post('/signin', many)).status).toBe(400)
+})
+
+test('the OpenAPI document describes every route that takes a key, and real replies keep to it', async () => {
+  const document = (await (await fetch(`${running.url}/openapi.json`)).json()) as OpenApiDocument
+  expect(document.openapi).toBe('3.1.0')
+  expect(document.servers).toEqual([{ url: 'http://gateway.test' }])
+  const described = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.sort()).toEqual([
+    'GET /v1/models',
+    'GET /v1/models/{id}',
+    'POST /v1/audio/speech',
+    'POST /v1/chat/completions',
+    'POST /v1/images/edits',
+    'POST /v1/images/generations',
+    'POST /v1/messages',
+    'POST /v1/messages/count_tokens',
+    'POST /v1/responses',
+  ])
+  const { apiKey } = await running.account(10_000_000_000n)
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  ajv.addSchema(document, 'api')
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const example = operation.requestBody?.content['application/json']?.example
+      if (example !== undefined) {
+        const schema = operation.requestBody?.content['application/json']?.schema.$ref
+        expect([path, ajv.validate({ $ref: `api${schema}` }, example), ajv.errorsText()]).toEqual([
+          path,
+          true,
+          'No errors',
+        ])
+      }
+      const response = await fetch(running.url + path.replace('{id}', 'svc/claude-opus-5'), {
+        method,
+        headers: { 'x-api-key': apiKey },
+        ...(example !== undefined && { body: JSON.stringify(example) }),
+      })
+      expect([path, response.status]).toEqual([path, 200])
+      const schema = operation.responses['200']?.content?.['application/json']?.schema?.$ref
+      if (schema === undefined) {
+        expect(response.headers.get('content-type')).toMatch(/^audio\//)
+        await response.arrayBuffer()
+        continue
+      }
+      const valid = ajv.validate({ $ref: `api${schema}` }, await response.json())
+      expect([path, valid, ajv.errorsText()]).toEqual([path, true, 'No errors'])
+    }
+  }
+})
+
+interface OpenApiDocument {
+  readonly openapi: string
+  readonly servers: unknown
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+}
+
+interface OpenApiOperation {
+  readonly requestBody?: {
+    readonly content: Record<string, { readonly schema: { $ref: string }; readonly example?: object }>
+  }
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: { $ref?: string } }> }>
+}

@@ -1,0 +1,94 @@
+/** Texts and figures: nothing missing, nothing forgotten, amounts as people write them. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { Form } from '../../src/dashboard/form.ts'
+import { localPath } from '../../src/dashboard/guard.ts'
+import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
+import {
+  compactCount,
+  dong,
+  dongOfMicro,
+  dongRough,
+  dongWhole,
+  duration,
+  time,
+} from '../../src/dashboard/view/format.ts'
+import { microVnd } from '../../src/lib/money.ts'
+
+const ROOT = new URL('../../src/dashboard/', import.meta.url).pathname
+const source = globSync(['**/*.ts', 'templates/**/*.hbs'], { cwd: ROOT })
+  .filter(file => !file.startsWith('texts/'))
+  .map(file => readFileSync(ROOT + file, 'utf8'))
+  .join('\n')
+
+test('every text has both languages, with the same values in them', () => {
+  const values = (sentence: string) => [...sentence.matchAll(/\{(\w+)\}/g)].map(match => match[1]).sort()
+  for (const [key, { vi, en }] of Object.entries(TEXTS)) {
+    expect([key, vi.trim() !== '' && en.trim() !== '']).toEqual([key, true])
+    expect([key, values(vi)]).toEqual([key, values(en)])
+  }
+})
+
+test('every text that a template names is there', () => {
+  const named = [...source.matchAll(/\(?\bt "([^"]+)"/g)].map(match => match[1] as string)
+  expect(named.length).toBeGreaterThan(200)
+  expect([...new Set(named)].filter(key => !(key in TEXTS))).toEqual([])
+})
+
+test('every text is used somewhere', () => {
+  // Keys with a part that is filled in, such as `problem.${status}.title`.
+  const patterns = [...source.matchAll(/[`']([a-z_]+\.[\w.]*)\$\{[^}]+\}([\w.]*)/g)].map(
+    match => new RegExp(`^${match[1]?.replaceAll('.', '\\.')}\\w+${match[2]?.replaceAll('.', '\\.')}$`),
+  )
+  const unused = Object.keys(TEXTS).filter(
+    key => !source.includes(`"${key}"`) && !source.includes(`'${key}'`) && !patterns.some(pattern => pattern.test(key)),
+  )
+  expect(unused).toEqual([])
+})
+
+test('a text without one of its values is a fault, not a sentence with a hole', () => {
+  expect(text('en', 'overview.calls', { count: 3 })).toBe('3 calls')
+  expect(() => text('en', 'overview.calls')).toThrow('the text overview.calls needs count')
+})
+
+test('amounts have dots between thousands and a comma before fractions', () => {
+  const plain = (amount: string) => amount.replaceAll('\u00a0', ' ')
+  expect(plain(dong(50_000))).toBe('50.000 ₫')
+  expect(plain(dong(1_234_567n))).toBe('1.234.567 ₫')
+  expect(plain(dongOfMicro(microVnd(1_680_000n)))).toBe('1,68 ₫')
+  expect(plain(dongOfMicro(microVnd(1_234_567_000_001n)))).toBe('1.234.567,000001 ₫')
+  expect(plain(dongOfMicro(microVnd(-20_000_500_000n)))).toBe('-20.000,5 ₫')
+  expect(plain(dongWhole(microVnd(999_999_999n)))).toBe('999 ₫')
+  expect(plain(dongWhole(microVnd(-500_000n)))).toBe('0 ₫')
+  expect(plain(dongRough(microVnd(999_500_000n)))).toBe('999,5 ₫')
+  expect(plain(dongRough(microVnd(1_000_500_000n)))).toBe('1.000 ₫')
+})
+
+test('counts, durations and times read well in both languages', () => {
+  expect([compactCount(1_000_000), compactCount(1_050_000), compactCount(128_000), compactCount(900)]).toEqual([
+    '1M',
+    '1.05M',
+    '128K',
+    '900',
+  ])
+  expect([duration('vi', 1250), duration('en', 1250), duration('en', 340)]).toEqual([
+    '1,3\u00a0s',
+    '1.3\u00a0s',
+    '340\u00a0ms',
+  ])
+  expect(time('en', new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
+})
+
+test('fields of a form are trimmed and cut, and hold no control characters', () => {
+  const form = new Form(new URLSearchParams({ a: '  x\u0000y\n ', b: 'z'.repeat(500), as: '__proto__' }))
+  expect([form.text('a'), form.text('b').length, form.text('missing')]).toEqual(['xy', 200, ''])
+  expect(form.choice('as', ['one'])).toBeNull()
+  expect(form.with({ a: null, b: null, as: '' })).toBe('')
+})
+
+test('only paths of ours are gone to after signing in', () => {
+  expect(localPath('/usage?key=1')).toBe('/usage?key=1')
+  for (const path of ['//x', '/\\x', 'x', 'http://x', '/a\\b', '/a b', '/\u00e9'])
+    expect(localPath(path)).toBe('/overview')
+})

@@ -1,0 +1,113 @@
+/** A browser without a screen: cookies, forms from our own pages, and what a person can read of an answer. */
+
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'vitest'
+
+export interface PageReply {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** Where a redirect leads, as a path. */
+  readonly location: string
+}
+
+export interface SignedUp {
+  readonly email: string
+  readonly password: string
+}
+
+export const PASSWORD = 'mot cau dai de nho'
+
+export class Visitor {
+  readonly #base: string
+  readonly #jar = new Map<string, string>()
+  readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
+
+  constructor(base: string) {
+    this.#base = base
+  }
+
+  get cookie(): string {
+    return [...this.#jar].map(pair => pair.join('=')).join('; ')
+  }
+
+  set cookie(text: string) {
+    this.#jar.clear()
+    for (const pair of text.split('; ').filter(Boolean)) {
+      const [name = '', value = ''] = pair.split('=')
+      this.#jar.set(name, value)
+    }
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<PageReply> {
+    return this.#send(path, { headers })
+  }
+
+  /** As a form of ours; `origin: ''` leaves the header out. */
+  post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
+    const given = { origin: this.#base, 'content-type': 'application/x-www-form-urlencoded', ...headers }
+    const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+    return this.#send(path, { method: 'POST', headers: kept, body: new URLSearchParams(form).toString() })
+  }
+
+  async #send(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<PageReply> {
+    const headers = { ...this.headers, cookie: this.cookie, ...init.headers }
+    const response = await fetch(this.#base + path, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';')
+      const [name = '', value = ''] = pair.split('=')
+      if (value === '') this.#jar.delete(name)
+      else this.#jar.set(name, value)
+    }
+    const location = response.headers.get('location') ?? ''
+    return { status: response.status, headers: response.headers, html: await response.text(), location }
+  }
+
+  /** The newest link of a kind in the development outbox; some mails go out after the answer. */
+  async mailedLink(kind: '/verify' | '/reset', email: string): Promise<string> {
+    for (let tries = 0; tries < 200; tries++) {
+      const { html } = await this.get('/development/outbox')
+      const mail = html.split('<article').find(part => part.includes(email) && part.includes(`href="${kind}?`))
+      const link = new RegExp(`href="(${kind}\\?[^"]+)"`).exec(mail ?? '')?.[1]
+      if (link !== undefined) return link.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=')
+      await setTimeout(25)
+    }
+    throw new Error(`no mail with a link to ${kind} came for ${email}`)
+  }
+
+  async signUp(email: string, password = PASSWORD): Promise<SignedUp> {
+    expect((await this.post('/register', { email, password })).location).toBe('/register/sent')
+    const token = new URL(`http://x${await this.mailedLink('/verify', email)}`).searchParams.get('token') as string
+    expect((await this.post('/verify', { token, password })).location).toBe('/overview')
+    return { email, password }
+  }
+
+  /** An order that is paid at once. */
+  async topUp(amount: string): Promise<string> {
+    const { location } = await this.post('/topup', { amount })
+    expect(location).toMatch(/^\/topup\/ST/)
+    expect((await this.post(`${location}/simulate`)).status).toBe(303)
+    return location
+  }
+
+  async createKey(label: string): Promise<{ key: string; path: string }> {
+    const { html, status } = await this.post('/keys', { label, submission: crypto.randomUUID() })
+    expect(status).toBe(200)
+    const key = /sk-svc-[\w-]+/.exec(html)?.[0] as string
+    const list = await this.get('/keys')
+    const path = new RegExp(`href="(/keys/\\d+)">${label}<`).exec(list.html)?.[1] as string
+    return { key, path }
+  }
+}
+
+/** Text of a page as a person reads it. */
+export function readable(html: string): string {
+  return html
+    .replace(/<(script|style)[\s\S]*?<\/\1>/g, ' ')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('\u00a0', ' ')
+    .replace(/\s+/g, ' ')
+}
