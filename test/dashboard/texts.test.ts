@@ -37,10 +37,11 @@ test('every text that a template names is there', () => {
 })
 
 test('every text is used somewhere', () => {
-  // Keys with a part that is filled in, such as `problem.${status}.title`.
-  const patterns = [...source.matchAll(/[`']([a-z_]+\.[\w.]*)\$\{[^}]+\}([\w.]*)/g)].map(
-    match => new RegExp(`^${match[1]?.replaceAll('.', '\\.')}\\w+${match[2]?.replaceAll('.', '\\.')}$`),
-  )
+  // Keys with parts that are filled in, such as `problem.${status}.title`.
+  const patterns = [...source.matchAll(/`([a-z_]+\.(?:[\w.]|\$\{[^}]+\})*\$\{(?:[\w.]|[^`])*)`/g)].map(match => {
+    const literal = (match[1] as string).replace(/\$\{[^}]+\}/g, '*').replace(/[.?]/g, '\\$&')
+    return new RegExp(`^${literal.replaceAll('*', '\\w+')}$`)
+  })
   const unused = Object.keys(TEXTS).filter(
     key => !source.includes(`"${key}"`) && !source.includes(`'${key}'`) && !patterns.some(pattern => pattern.test(key)),
   )

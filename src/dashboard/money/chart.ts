@@ -10,6 +10,8 @@ export interface Chart {
   /** In VND, calls or tokens. Each has one value for each day. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
   readonly unit: '₫' | ''
+  /** The same for readers of tables, newest day first; rounded like the picture. */
+  readonly lines: readonly { readonly day: string; readonly values: readonly number[] }[]
   readonly isEmpty: boolean
 }
 
@@ -44,6 +46,13 @@ export function chartOf(
     days,
     series: shown.map(({ label, values }) => ({ label, values })),
     unit: measure === 'cost' ? '₫' : '',
+    lines: days
+      .map((day, position) => ({
+        day,
+        values: shown.map(({ values }) => Math.round((values[position] ?? 0) * 100) / 100),
+      }))
+      .filter(({ values }) => values.some(value => value !== 0))
+      .reverse(),
     isEmpty: ranked.every(({ sum }) => sum === 0),
   }
 }

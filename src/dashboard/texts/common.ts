@@ -34,8 +34,6 @@ export const COMMON_TEXTS = {
   'action.copied': { vi: 'Đã chép', en: 'Copied' },
   'action.copy_what': { vi: 'Sao chép {what}', en: 'Copy {what}' },
   'action.save': { vi: 'Lưu', en: 'Save' },
-  'action.cancel': { vi: 'Hủy', en: 'Cancel' },
-  'action.close': { vi: 'Đóng', en: 'Close' },
   'action.apply': { vi: 'Áp dụng', en: 'Apply' },
   'action.reset': { vi: 'Bỏ lọc', en: 'Clear filters' },
   'action.more': { vi: 'Xem thêm', en: 'Show more' },

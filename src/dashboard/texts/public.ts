@@ -102,7 +102,6 @@ export const PUBLIC_TEXTS = {
   'model.format': { vi: 'Định dạng gốc', en: 'Native format' },
   'model.channel': { vi: 'Kênh', en: 'Channel' },
   'model.released': { vi: 'Ra mắt', en: 'Released' },
-  'model.parameters': { vi: 'Tham số', en: 'Parameters' },
   'model.examples': { vi: 'Chi phí ước tính', en: 'What it comes to' },
   'model.example.short': { vi: 'Câu hỏi ngắn: 200 vào, 300 ra', en: 'A short question: 200 in, 300 out' },
   'model.example.document': {
@@ -134,9 +133,7 @@ export const PUBLIC_TEXTS = {
   },
   'quickstart.get_key': { vi: 'Lấy khóa API', en: 'Get an API key' },
   'quickstart.shell': { vi: 'Dòng lệnh', en: 'Command line' },
-  'quickstart.install': { vi: 'Cài đặt', en: 'Install' },
   'quickstart.where': { vi: 'Ghi vào', en: 'Put it in' },
-  'quickstart.editor': { vi: 'Trình soạn thảo', en: 'Editors' },
   'quickstart.editor.text': {
     vi: 'Trong phần cài đặt chọn nhà cung cấp {provider} rồi điền:',
     en: 'In the settings choose the provider {provider}, then fill in:',
@@ -169,7 +166,6 @@ export const PUBLIC_TEXTS = {
   'reference.fields': { vi: 'Trường của yêu cầu', en: 'Fields of the request' },
   'reference.required': { vi: 'bắt buộc', en: 'required' },
   'reference.answers': { vi: 'Trả lời', en: 'Answers' },
-  'reference.try': { vi: 'Gọi thử', en: 'Try it' },
   'reference.body': { vi: 'Nội dung JSON', en: 'JSON body' },
   'reference.key': { vi: 'Khóa API', en: 'API key' },
   'reference.key.hint': {
@@ -180,5 +176,4 @@ export const PUBLIC_TEXTS = {
   'reference.reply': { vi: 'Kết quả', en: 'Reply' },
   'reference.sending': { vi: 'Đang gọi…', en: 'Calling…' },
   'reference.failed': { vi: 'Không gọi được máy chủ.', en: 'The server could not be reached.' },
-  'reference.errors': { vi: 'Lỗi', en: 'Errors' },
 } as const satisfies Texts

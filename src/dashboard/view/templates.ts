@@ -39,7 +39,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   time: (value: Date, { data }: Options) => format.time(data.view.language, value),
   iso: (value: Date) => value.toISOString(),
   duration: (value: number, { data }: Options) => format.duration(data.view.language, value),
-  json: (value: unknown) => JSON.stringify(value),
+  chartJson: ({ days, series, unit }: Readonly<Record<string, unknown>>) => JSON.stringify({ days, series, unit }),
   eq: (left: unknown, right: unknown) => left === right,
   or: (...values: unknown[]) => values.slice(0, -1).some(Boolean),
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),

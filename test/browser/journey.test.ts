@@ -1,0 +1,184 @@
+/** A person's way from registering to the exported row, in a real browser, with a real bank notification and a real SDK. */
+
+import { readFileSync } from 'node:fs'
+import OpenAI from 'openai'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { collectComplaints, expectAccessible, missingBrowser, startBrowser } from './browser.ts'
+
+const missing = missingBrowser()
+if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
+
+const SEPAY_KEY = 'the-key-of-the-bank-service'
+const EMAIL = 'person@example.com'
+const PASSWORD = 'mot cau dai de nho'
+
+describe.skipIf(missing !== null)('in a browser', () => {
+  let running: TestGateway
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let complaints: string[]
+  beforeAll(async () => {
+    running = await startTestGateway({ environment: { SEPAY_API_KEY: SEPAY_KEY } })
+    browser = await startBrowser()
+    context = await browser.newContext({ baseURL: running.url, locale: 'en-GB', acceptDownloads: true })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    complaints = collectComplaints(page, running.url)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await running?.close()
+  })
+
+  /** What the bank's service sends when a transfer arrives. */
+  function notify(id: number, amount: number, memo: string): Promise<Response> {
+    return fetch(`${running.url}/webhooks/bank/sepay`, {
+      method: 'POST',
+      headers: { authorization: `Apikey ${SEPAY_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        id,
+        gateway: 'Sandbox',
+        transactionDate: '2026-11-21 10:00:00',
+        accountNumber: '0000000000',
+        code: null,
+        content: memo,
+        transferType: 'in',
+        transferAmount: amount,
+        accumulated: 0,
+        subAccount: null,
+        referenceCode: `FT${id}`,
+        description: '',
+      }),
+    })
+  }
+
+  test('register, verify, top up, call with the SDK, see the row, export it', { timeout: 60_000 }, async () => {
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Create an account' }).first().click()
+    await page.getByLabel('E-mail').fill(EMAIL)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByRole('link', { name: 'Development outbox' }).last().click()
+    await page.getByRole('link', { name: /\/verify\?token=/ }).click()
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click()
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview')
+
+    await page.getByRole('link', { name: 'Top up from 50.000 ₫' }).click()
+    await page.getByRole('button', { name: '100.000 ₫', exact: true }).click()
+    await page.getByRole('button', { name: 'Show the QR code' }).click()
+    await page.getByText('Waiting for your transfer.').waitFor()
+    await page.getByRole('button', { name: 'Copy Transfer memo' }).click()
+    const memo = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(memo).toMatch(/^ST[0-9A-Z]{10}$/)
+    const notified = await notify(1, 100_000, `MBVCB.1.${memo.toLowerCase()}.CT tu 001 NGUYEN VAN A`)
+    expect([notified.status, await notified.json()]).toEqual([200, { success: true }])
+    // Without a reload: the page asks by itself.
+    await page.getByText('100.000 ₫ received').waitFor()
+    await page.getByText('Your balance is now 100.000 ₫.').waitFor()
+
+    await page.getByRole('link', { name: 'Create an API key' }).click()
+    await page.getByLabel('Name of the key').fill('laptop')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByRole('button', { name: 'Copy Key' }).click()
+    const apiKey = await page.evaluate<string>('navigator.clipboard.readText()')
+
+    const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey })
+    const reply = await client.chat.completions
+      .create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'Xin chào' }] })
+      .withResponse()
+    const cost = reply.response.headers.get('x-svc-cost-vnd') as string
+    await running.gateway.readiness.idle()
+
+    await page.goto('/usage')
+    const row = page.getByRole('row').filter({ hasText: 'gpt-5.5' }).filter({ hasText: 'laptop' })
+    await row.waitFor()
+    expect(await row.innerText()).toContain(`${cost.replace('.', ',')}\u00a0₫`)
+    expect(await page.locator('.plot canvas').count()).toBe(1)
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV (1 rows)' }).click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toMatch(/^usage-.*\.csv$/)
+    const csv = readFileSync(await download.path(), 'utf8')
+    expect(csv.trim().split('\r\n').length).toBe(2)
+    expect(csv).toContain(`,${cost},`)
+    expect(complaints).toEqual([])
+  })
+
+  test('filters change the page without a reload, and the address with it', async () => {
+    await page.goto('/models')
+    await page.evaluate('window.stays = true')
+    await page.getByLabel('Search by name or id').pressSequentially('opus-5')
+    await page.getByText('3 found').waitFor()
+    await page.getByLabel('Channel').selectOption('aws')
+    await page.getByText('1 found').waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'svc/claude-opus-5' }).count()).toBe(1)
+    expect(page.url()).toContain('channel=aws')
+    expect(await page.evaluate('window.stays')).toBe(true)
+    await page.goto('/usage')
+    await page.getByLabel('Status').selectOption('error')
+    await page.getByText('No calls', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test('the reference page calls the API with the key that is typed there', async () => {
+    await page.goto('/reference')
+    const operation = page.locator('#countTokens')
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.locator('[data-try-reply]').getByText('authentication_error').waitFor()
+    complaints.length = 0
+    await page.goto('/keys')
+    await page.getByRole('link', { name: 'laptop' }).click()
+    await page.getByRole('button', { name: 'Show the key' }).click()
+    const apiKey = (await page.locator('.secret code').innerText()).trim()
+    await page.goto('/reference')
+    await page.getByLabel('API key').fill(apiKey)
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.locator('[data-try-reply]').getByText('"input_tokens"').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test('colours are switched at once and stay; the keyboard reaches the content and closes menus', async () => {
+    await page.goto('/models')
+    await page.getByRole('link', { name: 'Use dark colours' }).click()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await page.reload()
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').innerText()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.locator(':focus').getAttribute('id')).toBe('main')
+    const menu = page.locator('details.person')
+    await menu.locator('summary').press('Enter')
+    expect(await menu.getAttribute('open')).toBe('')
+    await page.keyboard.press('Escape')
+    expect(await menu.getAttribute('open')).toBeNull()
+    await context.clearCookies({ name: 'theme' })
+  })
+
+  test('no page keeps anyone out: axe finds nothing serious, in light and dark, and a phone is wide enough', {
+    timeout: 120_000,
+  }, async () => {
+    await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
+    await page.goto('/topup')
+    const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
+    const paths = [
+      ...['/', '/models', '/models/claude-opus-5', '/quickstart', '/reference', '/nothing'],
+      ...['/overview', '/keys', '/keys/1', '/topup', order as string, '/usage', '/account', '/development/outbox'],
+      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/revenue', '/log'].map(path => `/operator${path}`),
+    ]
+    for (const path of paths) {
+      await page.goto(path)
+      await expectAccessible(page)
+    }
+    await context.clearCookies()
+    for (const path of ['/register', '/register/sent', '/signin', '/forgot', '/verify?token=x']) {
+      await page.goto(path)
+      await expectAccessible(page)
+    }
+  })
+})
