@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
+import { type BankConfig, readBankConfig } from './bank-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -21,6 +22,11 @@ export interface Config {
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
   /** Access keys and region of AWS, as AWS's own tools name them. */
+  /** Where customers transfer to; null: nobody can top up by transfer. */
+  readonly bank: BankConfig['bank']
+  /** Secrets of the services that report bank transfers. */
+  readonly providers: BankConfig['providers']
+  readonly mail: BankConfig['mail']
   readonly aws: AwsEnvironment
   /** Most calls that wait at one moment, connections and the like: see the field. */
   readonly limits: ConfigLimits
@@ -202,11 +208,13 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
     reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
   }
+  const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
   const config: Config = {
+    ...readBankConfig(reader, Object.keys(environment), publicUrl),
     production,
     host,
     port,
-    publicUrl: reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`,
+    publicUrl,
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),

@@ -21,6 +21,7 @@ import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
+import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 
 export interface GatewayOptions {
@@ -73,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
+  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const ledger = await createLedger({
     url: databaseUrl,
@@ -101,6 +103,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const readiness = new Readiness({
     databaseAnswers: () => databaseAnswers(sql),
     maintenance: () => operations.maintenance,
+  })
+  const backOffice = openBackOffice({
+    config,
+    sql: pages,
+    serviceName: catalogue.settings.service,
+    log,
+    onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
   const operations: OperationsWatch = await watchOperations({
@@ -134,6 +143,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pinger,
     readiness,
     rateLimiter,
+    banking: backOffice,
     limits: config.limits,
     publicUrl: config.publicUrl,
   })
@@ -142,6 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     server.server.closeAllConnections()
     await readiness.idle()
     await server.close()
+    await backOffice.close()
     await ledger.close()
     await operations.close()
     await Promise.all([
@@ -150,6 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyFinder.close(),
       rateLimiter.close(),
       sql.end({ timeout: 5 }),
+      pages.end({ timeout: 5 }),
     ])
   }
   try {

@@ -3,8 +3,8 @@
 import type { Endpoint } from '../generated/types.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 
-/** `key`: an API key. `none`: public. */
-export type RouteAuthentication = 'key' | 'none'
+/** `key`: an API key. `signature`: a signed body, of a bank's notification. `none`: public. */
+export type RouteAuthentication = 'key' | 'signature' | 'none'
 
 export interface RouteFacts {
   readonly method: 'GET' | 'POST'
@@ -73,6 +73,16 @@ export const COUNT_TOKENS_ROUTE: RouteFacts = {
   purpose: 'Input tokens of a messages request; free',
 }
 
+/** Notifications of movements on the bank account; there only when the provider's secret is set. */
+export function webhookRoute(provider: string): RouteFacts {
+  return {
+    method: 'POST',
+    path: `/webhooks/bank/${provider}`,
+    authentication: 'signature',
+    purpose: 'Notifications of bank transfers',
+  }
+}
+
 export const OTHER_ROUTES: readonly RouteFacts[] = [
   RESPONSES_ROUTE,
   ...IMAGE_ROUTES,
@@ -92,9 +102,9 @@ export const OTHER_ROUTES: readonly RouteFacts[] = [
 ]
 
 /** Methods that a path takes; none for a path that does not exist. */
-export function methodsOf(path: string): readonly string[] {
+export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const found = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => {
+  const found = [...CHAT_ROUTES, ...OTHER_ROUTES, ...configured].filter(route => {
     return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
   })
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]

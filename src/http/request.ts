@@ -10,6 +10,7 @@ import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { errorBody, errorHeaders } from './error-body.ts'
 import type { Readiness } from './readiness.ts'
+import type { Banking } from './webhook-routes.ts'
 
 export interface ServerLimits {
   /** Largest request body after decoding, in bytes. */
@@ -28,6 +29,7 @@ export interface ServerOptions {
   readonly pinger: Pinger
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter
+  readonly banking: Banking
   readonly limits: ServerLimits
   /** Address that clients use, without a slash at its end. */
   readonly publicUrl: string
