@@ -39,7 +39,7 @@ interface Case {
 
 const NO_STREAM = { events: 1, pauseMs: 0 }
 const CASES: readonly Case[] = [
-  { name: '1 kB call', per: 'call', bytes: 1_000, streamed: false, concurrency: 64, pace: NO_STREAM },
+  { name: '1 kB call', per: 'call', bytes: 1_000, streamed: false, concurrency: 256, pace: NO_STREAM },
   { name: '200 kB call', per: 'call', bytes: 200_000, streamed: false, concurrency: 16, pace: NO_STREAM },
   {
     name: 'paced event',
@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     bytes: 1_000,
     streamed: true,
     concurrency: 100,
-    pace: { events: 30, pauseMs: 25 },
+    pace: { events: 80, pauseMs: 25 },
   },
   {
     name: 'burst event',
