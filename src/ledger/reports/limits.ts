@@ -15,6 +15,6 @@ export const REPORT_LIMITS: ReportLimits = {
   pageRowsMax: 200,
   windowRows: 100_000,
   windowsMax: 3,
-  csvPageRows: 5_000,
+  csvPageRows: 2_000,
   csvWindowRows: 50_000,
 }
