@@ -11,6 +11,7 @@ import type { Call, ClientChannel, Services } from '../call.ts'
 import { chooseEntry } from '../choose-entry.ts'
 import type { PreparedBody } from '../dispatch.ts'
 import { holdAmount } from '../estimate.ts'
+import { fetchTogether } from '../fetch-images.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from '../meter.ts'
 import type { Pinger } from '../pinger.ts'
 import { readReply, renamed, type WholeReply } from '../relay-reply.ts'
@@ -70,10 +71,10 @@ async function bodyMaker({ services, client, wish, call }: OpenCall): Promise<Bo
   if (wish.kind === 'generation') {
     return target => ({ body: bodyFor(wish, target, call.endpoint), contentType: 'application/json' })
   }
-  const fetched = await Promise.all(
-    [...wish.references, ...(wish.mask === null ? [] : [wish.mask])].map(reference =>
-      imageOf(reference, services.images, client.gone),
-    ),
+  const wanted = [...wish.references, ...(wish.mask === null ? [] : [wish.mask])]
+  const bounds = { bytesMax: services.limits.bodyBytesMax, signal: client.gone }
+  const fetched = await fetchTogether(wanted, bounds, (reference, fetching) =>
+    imageOf(reference, services.images, fetching),
   )
   const references = fetched.slice(0, wish.references.length)
   const mask = fetched[references.length] ?? null
