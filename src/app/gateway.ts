@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createKeyFinder } from '../accounts/find-key.ts'
-import { candidateHashes } from '../accounts/key-secret.ts'
+import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
@@ -13,7 +13,6 @@ import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
@@ -23,12 +22,13 @@ import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-im
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
+import { addPages } from './pages.ts'
 
 export interface GatewayOptions {
   readonly config: Config
   /** Migrated. */
   readonly databaseUrl: string
-  readonly peppers: SecretSet
+  readonly keySecrets: KeySecrets
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
   readonly log: Logger
@@ -63,7 +63,7 @@ async function databaseAnswers(sql: Sql): Promise<boolean> {
 
 /** Starts listening when everything a call needs is there. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, databaseUrl, peppers, sandboxUrl, log } = options
+  const { config, databaseUrl, keySecrets, sandboxUrl, log } = options
   const catalogue = createCatalogue(options.tables ?? TABLES)
   const upstreams = createRegistry({
     upstreams: catalogue.upstreams.values(),
@@ -87,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
-    directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
+    directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
     rememberedMax: config.limits.rememberedKeysMax,
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
@@ -145,6 +145,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimiter,
     banking: backOffice,
     limits: config.limits,
+    trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
   })
   const stop = async () => {
@@ -165,6 +166,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ])
   }
   try {
+    await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
     return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }

@@ -71,6 +71,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const server: FastifyInstance = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
+    trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     logger: false,
     exposeHeadRoutes: true,
@@ -87,6 +88,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
       sendError(request, reply, new GatewayError('invalid_request', { message }))
     },
     forceCloseConnections: 'idle',
+  })
+  server.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
   })
   server.decorateRequest('state', null as never)
   server.addHook('onRequest', (request, _reply, done) => {

@@ -19,10 +19,11 @@ export function addWebhookRoutes(
   { readiness, log }: { readonly readiness: Readiness; readonly log: PipelineLog },
 ): void {
   for (const provider of providers.values()) {
-    const { method, path } = webhookRoute(provider.name)
+    const { method, path, authentication } = webhookRoute(provider.name)
     server.route({
       method,
       url: path,
+      config: { authentication },
       bodyLimit: payments.limits.notificationBytesMax,
       onRequest: async () => {
         if (readiness.draining()) throw new GatewayError('draining', { retryAfterSeconds: 1 })

@@ -8,11 +8,11 @@ import { uuidv7 } from '../lib/ids.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { OUTPUT_MARKERS, OutputCounter } from '../translate/pass-through/output-counter.ts'
+import { OutputGatherer } from '../translate/output-gatherer.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
-import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
+import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
 import type { Metered } from './meter.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
@@ -50,20 +50,19 @@ export function prepareConverted(preparation: Preparation, translator: Translato
         : reply.body
       return { body: Buffer.from(JSON.stringify(told), 'utf8'), usage: reply.usage, countOutputTokens }
     },
-    openStream: () => new ConvertedStream(translation.stream(), format, countInputTokens),
+    openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
   }
 }
 
 class ConvertedStream implements ReplyStream {
   readonly encoding = 'utf8'
   readonly #translation: StreamTranslation
-  readonly #counter: OutputCounter
+  readonly #output = new OutputGatherer({ countTokens })
   readonly #countInputTokens: () => number
 
-  constructor(translation: StreamTranslation, format: ChatFormat, countInputTokens: () => number) {
-    this.#translation = translation
+  constructor(open: (onOutput: (text: string) => void) => StreamTranslation, countInputTokens: () => number) {
+    this.#translation = open(text => this.#output.add(text))
     this.#countInputTokens = countInputTokens
-    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS[format], encoding: this.encoding })
   }
 
   get finished(): boolean {
@@ -79,10 +78,7 @@ class ConvertedStream implements ReplyStream {
   }
 
   push(event: SseEvent): string {
-    if (!event.hasData) return ''
-    const text = this.#translation.push(event)
-    this.#counter.append(text)
-    return text
+    return event.hasData ? this.#translation.push(event) : ''
   }
 
   end(): string {
@@ -91,7 +87,7 @@ class ConvertedStream implements ReplyStream {
   }
 
   countOutputTokens(): number {
-    return this.#counter.tokens()
+    return this.#output.tokens()
   }
 }
 

@@ -62,7 +62,8 @@ export interface CallTranslation {
   readonly upstreamBetas: readonly string[]
   /** Non-streamed reply in the client's format. Throws GatewayError when the upstream's 200 is not a reply. */
   reply(upstreamReply: JsonObject): { body: JsonObject; usage: TokenUsage | null }
-  stream(): StreamTranslation
+  /** `onOutput` gets every piece of output that goes to the client: text, reasoning, tool arguments. */
+  stream(onOutput?: (text: string) => void): StreamTranslation
 }
 
 /** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */

@@ -14,6 +14,6 @@ export const chatViaMessages: Translator = (clientBody, context) => {
     upstreamBody: request.body,
     upstreamBetas: betasToSend(request.body, context.betas, context.target.dialect),
     reply: upstreamReply => convertReply(upstreamReply, request, context),
-    stream: () => new ChatStream(request, context, { includeUsage }),
+    stream: onOutput => new ChatStream(request, context, { includeUsage, onOutput }),
   }
 }

@@ -25,6 +25,8 @@ interface OpenBlock {
 export interface ChatStreamOptions {
   /** The client asked for a usage chunk. */
   readonly includeUsage: boolean
+  /** Gets each piece of output. */
+  readonly onOutput?: ((text: string) => void) | undefined
 }
 
 export class ChatStream implements StreamTranslation {
@@ -173,7 +175,7 @@ export class ChatStream implements StreamTranslation {
     if (block === undefined || fragment === '') return ''
     block.sawFragment = true
     if (block.kind !== 'call' && block.kind !== 'reply') return ''
-    this.outputCharacters += fragment.length
+    this.#said(fragment)
     return block.kind === 'call'
       ? this.#chunks.callArguments(block.callIndex, fragment)
       : this.#chunks.content(fragment)
@@ -190,23 +192,28 @@ export class ChatStream implements StreamTranslation {
   #text(text: string): string {
     const shown = this.#fence === null ? text : this.#fence.push(text)
     if (shown === '') return ''
-    this.outputCharacters += shown.length
+    this.#said(shown)
     return this.#chunks.content(shown)
   }
 
   #reasoning(text: string): string {
-    this.outputCharacters += text.length
+    this.#said(text)
     const separator = this.#separatesReasoning ? '\n\n' : ''
     this.#separatesReasoning = false
     this.#hasReasoning = true
     return this.#chunks.reasoning(separator + text)
   }
 
+  #said(output: string): void {
+    this.outputCharacters += output.length
+    this.#options.onOutput?.(output)
+  }
+
   /** What the fence filter still holds, once no more text can come. */
   #flush(): string {
     const rest = this.#fence?.end() ?? ''
     if (rest === '') return ''
-    this.outputCharacters += rest.length
+    this.#said(rest)
     return this.#chunks.content(rest)
   }
 }

@@ -12,6 +12,6 @@ export const messagesViaChat: Translator = (clientBody, context) => {
     // Beta flags belong to the messages format.
     upstreamBetas: [],
     reply: upstreamReply => convertReply(upstreamReply, request, context),
-    stream: () => new MessagesStream(request, context),
+    stream: onOutput => new MessagesStream(request, context, onOutput),
   }
 }

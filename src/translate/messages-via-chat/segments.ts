@@ -33,6 +33,8 @@ export type Segment = SpokenSegment | CallSegment
 export interface SegmentOptions {
   /** Id and name of a call as the client gets them. */
   readonly describeCall: (call: CallSegment) => { readonly id: string; readonly name: string }
+  /** Gets each piece of output that is given out. */
+  readonly onOutput?: ((text: string) => void) | undefined
 }
 
 export class SegmentQueue {
@@ -155,6 +157,7 @@ export class SegmentQueue {
 
   #give(head: Segment, text: string): string {
     this.characters += text.length
+    this.#options.onOutput?.(text)
     const index = this.#openIndex ?? 0
     if (head.kind === 'thinking') return thinkingDelta(index, text)
     return head.kind === 'call' && !head.isReply ? inputDelta(index, text) : textDelta(index, text)

@@ -33,7 +33,7 @@ export class MessagesStream implements StreamTranslation {
   usage: TokenUsage | null = null
   finished = false
 
-  constructor(request: RequestFacts, context: TranslationContext) {
+  constructor(request: RequestFacts, context: TranslationContext, onOutput?: (text: string) => void) {
     this.#request = request
     this.#context = context
     this.#ids = new CallIds(request, context)
@@ -41,6 +41,7 @@ export class MessagesStream implements StreamTranslation {
     const tag = context.target.dialect.reasoningTag
     this.#tag = tag === '' ? null : new TagSplitter(tag)
     this.#segments = new SegmentQueue({
+      onOutput,
       describeCall: call => ({
         id: this.#ids.assign(call.id, call.signature),
         name: request.names.client(call.name),

@@ -2,11 +2,14 @@
 
 import { readUsage } from '../../formats/chat/usage.ts'
 import type { TokenUsage, UsageFacts } from '../../formats/usage.ts'
-import { arrayOrEmpty, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { argumentsFragment } from '../arguments.ts'
+import { spokenParts } from '../messages-via-chat/reply-parts.ts'
+import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
-import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 export interface ChatPassThroughOptions {
   readonly clientModel: string
@@ -19,9 +22,9 @@ export interface ChatPassThroughOptions {
 export class ChatPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
   readonly #options: ChatPassThroughOptions
-  readonly #counter: OutputCounter
-  /** The model member as the upstream writes it, found in the first chunk. */
-  #upstreamModel: string | null = null
+  readonly #output: OutputGatherer
+  /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
+  #model: { readonly written: string; readonly told: string } | null = null
   #terminal = 'data: [DONE]\n\n'
   #finishSeen = false
   #started = false
@@ -30,11 +33,7 @@ export class ChatPassThrough implements ReplyStream {
 
   constructor(options: ChatPassThroughOptions) {
     this.#options = options
-    this.#counter = new OutputCounter({
-      countTokens: options.countTokens,
-      markers: OUTPUT_MARKERS.chat_completions,
-      encoding: this.encoding,
-    })
+    this.#output = new OutputGatherer({ countTokens: options.countTokens })
   }
 
   get usageFinal(): boolean {
@@ -49,10 +48,10 @@ export class ChatPassThrough implements ReplyStream {
       this.#terminal = raw
       return ''
     }
-    this.#counter.append(raw)
-    if (!this.#inspect(event)) return ''
+    const chunk = dataOf(event)
+    if (!this.#inspect(chunk, event)) return ''
     this.#started = true
-    return this.#renamed(raw)
+    return this.#renamed(raw, chunk)
   }
 
   end(): string {
@@ -61,24 +60,44 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   countOutputTokens(): number {
-    return this.#counter.tokens()
+    return this.#output.tokens()
   }
 
   /** Reads what the gateway needs of a chunk; false when the client must not see it. */
-  #inspect(event: SseEvent): boolean {
-    const chunk = dataOf(event)
+  #inspect(chunk: JsonObject, event: SseEvent): boolean {
     if (chunk.error !== undefined && chunk.error !== null) throw errorOf(event)
-    if (typeof chunk.model === 'string') this.#upstreamModel ??= chunk.model
     const choices = arrayOrEmpty(chunk.choices)
-    if (choices.some(choice => objectOrNull(choice)?.finish_reason)) this.#finishSeen = true
+    for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk.usage, this.#options.usageFacts)
     if (usage === null) return true
     this.usage = usage
     return this.#options.wantsUsage || choices.length > 0
   }
 
-  #renamed(raw: string): string {
-    if (this.#upstreamModel === null || this.#upstreamModel === this.#options.clientModel) return raw
-    return replaceData(raw, '/model', this.#options.clientModel)
+  #take({ delta, finish_reason }: JsonObject): void {
+    if (finish_reason) this.#finishSeen = true
+    if (!isObject(delta)) return
+    const { text, reasoning } = spokenParts(delta)
+    this.#output.add(reasoning)
+    this.#output.add(text)
+    this.#output.add(textOrNull(delta.refusal) ?? '')
+    for (const call of arrayOrEmpty(delta.tool_calls)) {
+      this.#output.add(argumentsFragment(objectOrNull(objectOrNull(call)?.function)?.arguments))
+    }
+  }
+
+  /**
+   * The chunk with the client's name of the model. Quotes inside strings are escaped, so the member's text cannot stand in
+   * one; a chunk that writes it otherwise than the one before is edited with care.
+   */
+  #renamed(raw: string, { model }: JsonObject): string {
+    const { clientModel } = this.#options
+    if (typeof model !== 'string' || model === clientModel) return raw
+    if (this.#model !== null && raw.includes(this.#model.written)) {
+      return raw.replace(this.#model.written, () => this.#model?.told ?? '')
+    }
+    const written = /"model": ?"[^"\\]*"/.exec(raw)?.[0] ?? null
+    if (written?.endsWith(`"${model}"`)) this.#model = { written, told: `"model":${asciiJson(clientModel)}` }
+    return replaceData(raw, '/model', clientModel)
   }
 }

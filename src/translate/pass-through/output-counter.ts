@@ -1,18 +1,13 @@
-/**
- * Counts the output of a stream that breaks off before its usage came. It holds pieces of text just long enough to count
- * them and drops them with the stream.
- */
+/** Reads the output out of events that go through as they came, for a count when no usage comes. */
 
-/** Characters gathered before they are counted: bounds the memory of a stream. */
-const GATHERED_CHARACTERS_MAX = 16_384
+import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
 
-export type CountTokens = (text: string) => number
+export type { CountTokens }
 
 /** Where the events of each client format carry output: the members whose string values are read. */
 export const OUTPUT_MARKERS = {
   messages: ['"text":', '"thinking":', '"partial_json":'],
   responses: ['"delta":'],
-  chat_completions: ['"content":', '"reasoning_content":', '"reasoning":', '"arguments":', '"refusal":'],
 } as const
 
 export interface OutputCounterOptions {
@@ -23,50 +18,33 @@ export interface OutputCounterOptions {
 }
 
 export class OutputCounter {
-  readonly #options: OutputCounterOptions
-  #pieces: string[] = []
-  #characters = 0
-  #tokens = 0
+  readonly #markers: readonly string[]
+  readonly #gathered: OutputGatherer
 
-  constructor(options: OutputCounterOptions) {
-    this.#options = options
+  constructor({ countTokens, markers, encoding }: OutputCounterOptions) {
+    this.#markers = markers
+    const decode = (joined: string) =>
+      unescaped(encoding === 'latin1' ? Buffer.from(joined, 'latin1').toString('utf8') : joined)
+    this.#gathered = new OutputGatherer({ countTokens, decode })
   }
 
   /** Takes note of events that go to the client. */
   append(events: string): void {
-    for (const marker of this.#options.markers) {
+    for (const marker of this.#markers) {
       for (let at = events.indexOf(marker); at >= 0; at = events.indexOf(marker, at + marker.length)) {
         let start = at + marker.length
         while (events[start] === ' ') start++
-        if (events[start] === '"') this.#add(stringAt(events, start + 1))
+        if (events[start] === '"') this.#gathered.add(stringAt(events, start + 1))
       }
     }
   }
 
   tokens(): number {
-    this.#fold()
-    return this.#tokens
-  }
-
-  #add(written: string): void {
-    if (written === '') return
-    this.#pieces.push(written)
-    this.#characters += written.length
-    if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
-  }
-
-  #fold(): void {
-    if (this.#pieces.length === 0) return
-    const joined = this.#pieces.join('')
-    this.#pieces = []
-    this.#characters = 0
-    const { encoding, countTokens } = this.#options
-    const text = encoding === 'latin1' ? Buffer.from(joined, 'latin1').toString('utf8') : joined
-    this.#tokens += countTokens(decode(text))
+    return this.#gathered.tokens()
   }
 }
 
-function decode(written: string): string {
+function unescaped(written: string): string {
   if (!written.includes('\\')) return written
   try {
     return JSON.parse(`"${written}"`) as string

@@ -1,0 +1,30 @@
+/** What a gateway is measured against: Fastify and undici, every request passed on as it came, every reply passed back. */
+
+import Fastify from 'fastify'
+import { Pool } from 'undici'
+import { serveRole } from './role.ts'
+
+const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
+const server = Fastify({ bodyLimit: 20 * 1024 * 1024, logger: false })
+server.removeAllContentTypeParsers()
+server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+server.post('/*', async (request, reply) => {
+  const { statusCode, headers, body } = await pool.request({
+    method: 'POST',
+    path: request.url,
+    headers: { 'content-type': 'application/json', 'x-api-key': 'key' },
+    body: request.body as Buffer,
+  })
+  reply.code(statusCode).header('content-type', headers['content-type'])
+  if (headers['content-length'] !== undefined) reply.header('content-length', headers['content-length'])
+  return reply.send(body)
+})
+const url = await server.listen({ host: '127.0.0.1', port: 0 })
+serveRole({
+  url,
+  async stop() {
+    await pool.destroy()
+    server.server.closeAllConnections()
+    await server.close()
+  },
+})
