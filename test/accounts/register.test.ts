@@ -70,6 +70,21 @@ test('an account that an operator made gets its password by registering, and kee
   expect(opened.session).toMatchObject({ accountId, email })
 })
 
+test('a link never replaces a password that was set meanwhile', async () => {
+  const email = newAddress()
+  await register(people, visitor(), { email, password: PASSWORD })
+  const { accountId } = await createAccount(sql, email)
+  await sql.unsafe(`update account set password_phc = 'set meanwhile' where account_id = $1::text::bigint`, [
+    String(accountId),
+  ])
+  const done = await finishRegistration(people, visitor(), { token: linkToken(people, email), password: PASSWORD })
+  expect(done).toEqual({ outcome: 'expired' })
+  const rows = await sql.unsafe('select password_phc from account where account_id = $1::text::bigint', [
+    String(accountId),
+  ])
+  expect(rows).toEqual([{ password_phc: 'set meanwhile' }])
+})
+
 test('one link opened many times at once makes one account and one session', async () => {
   const email = newAddress()
   await register(people, visitor(), { email, password: PASSWORD })

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { networkOf } from '../../src/accounts/network.ts'
+import { blockAccount } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { finishRegistration, readVerification } from '../../src/accounts/register.ts'
 import { changePassword, readReset, requestReset, resetPassword } from '../../src/accounts/reset.ts'
 import { listSessions, readSession } from '../../src/accounts/sessions.ts'
 import { confirmPassword, isPasswordFresh, signIn } from '../../src/accounts/sign-in.ts'
@@ -41,6 +44,18 @@ describe('signing in', () => {
     ['a password that is longer than any', email, 'x'.repeat(100_000)],
   ])('%s is refused in the same words', async (_, address, password) => {
     expect(await signIn(people, visitor(), { email: address, password })).toEqual({ outcome: 'refused' })
+  })
+
+  test('a blocked account is told so, but only to who knows its password; it gets no link either', async () => {
+    const { session } = await newcomer(people)
+    const address = session.email
+    await blockAccount(sql, { accountId: session.accountId, by: COMMAND_LINE, reason: 'test' })
+    expect(await signIn(people, visitor(), { email: address, password: PASSWORD })).toEqual({ outcome: 'blocked' })
+    expect(await signIn(people, visitor(), { email: address, password: 'not it' })).toEqual({ outcome: 'refused' })
+    expect(await confirmPassword(people, visitor(), session, PASSWORD)).toEqual({ outcome: 'refused' })
+    const count = people.mails.length
+    expect(await requestReset(people, visitor(), { email: address })).toEqual({ outcome: 'accepted' })
+    expect(people.mails).toHaveLength(count)
   })
 
   test('the stored hash is not a password', async () => {
@@ -178,12 +193,15 @@ describe('a new password', () => {
   test('a link for one purpose does not work for the other', async () => {
     const { session } = await newcomer(people)
     await requestReset(people, visitor(), { email: session.email })
-    const { readVerification } = await import('../../src/accounts/register.ts')
-    const token = await eventually(
-      async () => linkToken(people, session.email),
-      found => found !== '',
+    await eventually(
+      async () => people.mails.at(-1)?.subject,
+      subject => subject === 'Đặt lại mật khẩu của bạn tại svc',
     )
+    const token = linkToken(people, session.email)
+    expect(await readReset(people, token)).toEqual({ email: session.email })
     expect(await readVerification(people, token)).toBeNull()
+    const finished = await finishRegistration(people, visitor(), { token, password: PASSWORD })
+    expect(finished).toEqual({ outcome: 'expired' })
   })
 
   test('by the old one: ends every session but the new one that it opens', async () => {

@@ -13,6 +13,7 @@ import {
   settlement,
   startLedger,
   usageOf,
+  walletOf,
 } from './world.ts'
 
 const database = await createTestDatabase()
@@ -56,6 +57,20 @@ test('a cap is passed by no more than the calls in flight when it is reached', a
   const later = await Promise.all(Array.from({ length: 20 }, () => call(ledger, customer)))
   expect(new Set(later.map(({ held: { outcome } }) => outcome))).toEqual(new Set(['capped']))
   expect(await usageOf(sql, customer)).toHaveLength(5)
+})
+
+test('calls of a spent key get nothing beside those of another key of the same wallet', async () => {
+  const customer = await createCustomer(sql, 1_000_000_000n)
+  const other = await createKey(sql, secrets, { accountId: customer.accountId })
+  const sibling = { ...customer, keyId: other.keyId, keyHash: hashKey(secrets, other.key).hash }
+  await call(ledger, customer)
+  await call(ledger, sibling)
+  await capAt(customer.keyId, CALL_MICRO_VND)
+  const calls = Array.from({ length: 10 }, (_, turn) => call(ledger, turn % 2 === 0 ? sibling : customer))
+  const outcomes = (await Promise.all(calls)).map(({ held }) => held.outcome)
+  expect(outcomes).toEqual(Array.from({ length: 10 }, (_, turn) => (turn % 2 === 0 ? 'admitted' : 'capped')))
+  expect(await walletOf(sql, customer)).toEqual({ balance: 1_000_000_000n - 7n * CALL_MICRO_VND, held: 0n })
+  await expectCleanAudit(sql)
 })
 
 test('what was spent last month does not count', async () => {

@@ -152,7 +152,7 @@ describe('calls one by one', () => {
     expect(rows).toHaveLength(count)
     expect(rows.map(row => row.seq)).toEqual(rows.map(row => row.seq).toSorted((a, b) => b - a))
     expect(new Set(rows.map(row => row.seq)).size).toBe(count)
-    const narrow = { ...REPORT_LIMITS, windowRows: 37, windowsMax: 2 }
+    const narrow = { ...REPORT_LIMITS, windowRows: 5, windowsMax: 2 }
     expect(await allRows(filter, 7, narrow)).toEqual(rows)
   })
 

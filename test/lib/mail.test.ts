@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createOutboxMailer, createSmtpMailer } from '../../src/lib/mail.ts'
+import { readOutbox } from '../../src/lib/outbox.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-mail-'))
 const servers: Server[] = []
@@ -30,6 +31,23 @@ test('without a server each mail is a file that only its owner may read, in the 
   expect(texts[0]).toContain('From: svc <no-reply@gateway.test>')
   expect(texts[1]).toContain('To: binh@example.com')
   expect(statSync(join(folder, 'outbox', names[0]!)).mode & 0o077).toBe(0)
+})
+
+test('the outbox reads back what was written, newest first, whatever the letters', async () => {
+  const outbox = join(folder, 'read')
+  expect(await readOutbox(outbox)).toEqual([])
+  const mailer = createOutboxMailer({ folder: outbox, from: 'no-reply@gateway.test' })
+  const link = `https://gateway.test/verify?token=${'aZ9_-'.repeat(9)}`
+  const texts = [
+    `Xin chào,\n\nĐể hoàn tất đăng ký, hãy mở liên kết dưới đây và nhập lại mật khẩu bạn vừa chọn:\n\n${link}\n`,
+    `Hello,\n\nopen the link below = and type the password you have just chosen, on one long line that is folded:\n\n${link}\n`,
+  ]
+  const subject = 'Xác nhận địa chỉ e-mail của bạn tại một dịch vụ có tên rất dài, dài hơn một dòng'
+  for (const text of texts) await mailer.send({ to: 'ann@example.com', subject, text })
+  const mails = await readOutbox(outbox)
+  expect(mails.map(mail => mail.text.trimEnd())).toEqual(texts.map(text => text.trimEnd()).reverse())
+  expect(mails[0]).toMatchObject({ to: 'ann@example.com', subject, sentAt: expect.any(Date) })
+  expect(await readOutbox(outbox, { limit: 1 })).toHaveLength(1)
 })
 
 test('an address cannot smuggle a header or a second recipient in', async () => {

@@ -42,6 +42,21 @@ describe('order codes', () => {
     expect(missed / tried).toBeLessThan(0.01)
   })
 
+  test('two neighbours that change places are noticed', () => {
+    let missed = 0
+    for (let turn = 0; turn < 200; turn++) {
+      const code = makeOrderCode()
+      for (let place = 2; place < 10; place++) {
+        const swapped = code.slice(0, place) + code[place + 1] + code[place] + code.slice(place + 2)
+        if (swapped !== code && isOrderCode(swapped)) {
+          missed++
+          expect([code[place], code[place + 1]].toSorted()).toEqual(['0', 'Z'])
+        }
+      }
+    }
+    expect(missed).toBeLessThan(20)
+  })
+
   test.each(['', 'ST', 'st7k3m9qxa2f', 'ST7K3M9QXA2I', `${CODE}0`, CODE.slice(1), `${CODE}\n`])('%j is none', text => {
     expect(isOrderCode(text)).toBe(false)
   })

@@ -1,12 +1,13 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cancelOrder, createOrder, listAllOrders, listOrders, readOrder } from '../../src/payments/orders.ts'
 import { paymentRequest } from '../../src/payments/payment-request.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { BANK, newAccount, newOrder, receive, testPayments, transfer } from './world.ts'
+import { BANK, newAccount, newOrder, receive, testPayments, transfer, warmUp } from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
 const payments = testPayments(sql)
+beforeAll(() => warmUp(sql))
 afterAll(() => database.drop())
 
 const expire = (orderCode: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { auditPayments } from '../../src/payments/audit.ts'
@@ -12,11 +12,23 @@ import { listTransactions, storeTransaction } from '../../src/payments/transacti
 import type { BankProvider } from '../../src/payments/types.ts'
 import { expectCleanAudit } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { BANK, balanceOf, newAccount, newOrder, OPERATOR, receive, stateOf, testPayments, transfer } from './world.ts'
+import {
+  BANK,
+  balanceOf,
+  newAccount,
+  newOrder,
+  OPERATOR,
+  receive,
+  stateOf,
+  testPayments,
+  transfer,
+  warmUp,
+} from './world.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
 const payments = testPayments(sql)
+beforeAll(() => warmUp(sql))
 afterAll(async () => {
   await expectCleanAudit(sql)
   expect(await auditPayments(sql)).toMatchObject({
