@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: help install run generate check test price-diff price-diff-comment
+.PHONY: help install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -38,6 +38,9 @@ price-diff-comment: install ## Post the price diff on a pull request: BASE=ref P
 	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; \
 	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
 	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md; rm -f .price-diff.md; exit $$status
+
+e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is not /usr/bin/chromium)
+	@vitest run --silent=passed-only test/browser
 
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only

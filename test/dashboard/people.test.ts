@@ -1,7 +1,6 @@
 /** Registering, signing in and out, passwords and sessions, as a person meets them. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readMail } from '../../src/dashboard/development/outbox.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
@@ -153,22 +152,4 @@ test('changing the password wants the present one and ends all other sessions', 
   expect((await first.post('/account/password', { current: password, next })).location).toBe('/account?done=password')
   expect((await first.get('/account')).status).toBe(200)
   expect((await second.get('/account')).status).toBe(303)
-})
-
-test('the outbox shows mails in any transfer encoding', () => {
-  const quoted =
-    'To: a@example.com\nSubject: =?UTF-8?Q?X=C3=A1c_nh=E1=BA=ADn?=\nContent-Transfer-Encoding: quoted-printable\n\nXin ch=C3=A0o\nhttp://gateway.test/verify?token=3Da=\nbc\n'
-  expect(readMail(quoted)).toEqual({
-    to: 'a@example.com',
-    subject: 'Xác nhận',
-    lines: [
-      { text: 'Xin chào', link: null },
-      {
-        text: 'http://gateway.test/verify?token=abc'.replace('=abc', '==abc').replace('==', '='),
-        link: '/verify?token=abc',
-      },
-    ],
-  })
-  const base64 = `To: b@example.com\nSubject: =?UTF-8?B?WGlu?=\nContent-Transfer-Encoding: base64\n\n${Buffer.from('Chào').toString('base64')}\n`
-  expect(readMail(base64)).toEqual({ to: 'b@example.com', subject: 'Xin', lines: [{ text: 'Chào', link: null }] })
 })
