@@ -69,6 +69,8 @@ export async function welcome(foundation: Foundation, { url, upstreams }: Gatewa
     `             messages style           ${url}`,
     `             chat completions style   ${url}/v1`,
     `Prices     curl -s ${url}/v1/models -H 'x-api-key: ${key}'`,
+    `Pages      ${url} in a browser; register as ${DEVELOPER} for this key's account.`,
+    `           Mail lands in ${url}/development/outbox; "account operator ${DEVELOPER} on" opens ${url}/operator`,
     'Read on    README.md; Ctrl-C stops everything',
     '',
   ].join('\n')

@@ -62,7 +62,9 @@ export async function sendAnswer(
   switch (answer.kind) {
     case 'page':
     case 'fragment':
-      return sendHtml(request, reply, answer, render(frame, audience, request, answer))
+      return sendHtml(request, reply, answer, render(frame, audience, request, answer), {
+        isPersonal: audience.session !== null,
+      })
     case 'problem':
       return sendProblem(frame, audience, request, reply, answer)
     case 'redirect':
@@ -149,7 +151,9 @@ function sendProblem(
     data: { status, heading: title, message: body, requestId: audience.requestId },
     status,
   }
-  return sendHtml(request, reply, page, render(frame, audience, request, page))
+  return sendHtml(request, reply, page, render(frame, audience, request, page), {
+    isPersonal: audience.session !== null,
+  })
 }
 
 const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
@@ -160,12 +164,13 @@ async function sendHtml(
   reply: FastifyReply,
   { status = 200, secret = false }: { status?: number; secret?: boolean },
   html: string,
+  { isPersonal }: { isPersonal: boolean },
 ): Promise<FastifyReply> {
   const accepted = String(request.headers['accept-encoding'] ?? '')
   const coding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
   reply.code(status).headers({
     'content-type': 'text/html; charset=utf-8',
-    'cache-control': secret ? 'no-store' : 'private, no-cache',
+    'cache-control': secret || isPersonal ? 'no-store' : 'private, no-cache',
     vary: 'accept, accept-encoding, accept-language, cookie, hx-request',
   })
   // The length of a compressed page tells what it repeats; a page with a secret goes plain.

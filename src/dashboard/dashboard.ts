@@ -56,8 +56,11 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     addAssets(scope, frame)
     for (const page of pagesOf(options)) addPage(scope, frame, page)
     // What a browser asks for in vain; API clients get the JSON of the server's own 404.
-    scope.get('/*', { constraints: { audience: 'browser' }, config: { authentication: 'none' } }, (request, reply) =>
-      sendAnswer(frame, audienceOf(request, null), request, reply, NOT_FOUND),
+    scope.get(
+      '/*',
+      { constraints: { audience: 'browser' }, config: { authentication: 'none' } },
+      async (request, reply) =>
+        sendAnswer(frame, audienceOf(request, await visitorOf(frame, request)), request, reply, NOT_FOUND),
     )
   })
 }
@@ -98,7 +101,10 @@ async function answerPage(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { options } = frame
-  const session = await sessionOf(options.people, request.cookies[frame.cookie.name])
+  const session =
+    page.authentication === 'none'
+      ? await visitorOf(frame, request)
+      : await sessionOf(options.people, tokenOf(frame, request))
   const audience = audienceOf(request, session)
   const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
   if (page.method === 'POST' && !comesFromUs(request, options)) {
@@ -114,6 +120,15 @@ async function answerPage(
     return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
   }
   return send(await page.handle(pageRequest(frame, audience, request, query)))
+}
+
+function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined {
+  return request.cookies[cookie.name]
+}
+
+/** Public pages are there without the database too: then nobody counts as signed in. */
+function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
+  return sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
 }
 
 function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, query: Form): PageRequest {

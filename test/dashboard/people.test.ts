@@ -18,7 +18,9 @@ function newVisitor(): Visitor {
 test('registering, confirming by mail, signing out and in again', async () => {
   const visitor = newVisitor()
   const { email, password } = await visitor.signUp('lan@example.com')
-  expect(readable((await visitor.get('/overview')).html)).toContain('Three steps to your first call')
+  const overview = await visitor.get('/overview')
+  expect(readable(overview.html)).toContain('Three steps to your first call')
+  expect(overview.headers.get('cache-control')).toBe('no-store')
   expect((await visitor.get('/signin')).location).toBe('/overview')
   const out = await visitor.post('/signout')
   expect([out.status, out.location]).toEqual([303, '/'])
@@ -152,4 +154,23 @@ test('changing the password wants the present one and ends all other sessions', 
   expect((await first.post('/account/password', { current: password, next })).location).toBe('/account?done=password')
   expect((await first.get('/account')).status).toBe(200)
   expect((await second.get('/account')).status).toBe(303)
+})
+
+test('public pages are there while the database is not, and pages for people say no more than that they failed', async () => {
+  const own = await startTestGateway()
+  try {
+    const visitor = new Visitor(own.url)
+    await visitor.signUp('outage@example.com')
+    await own.database.sql`alter table session rename to away`
+    const landing = await visitor.get('/')
+    expect([landing.status, readable(landing.html).includes('Sign in')]).toEqual([200, true])
+    const overview = await visitor.get('/overview')
+    expect(overview.status).toBe(500)
+    expect(readable(overview.html)).toContain('Something failed on our side')
+    expect(overview.html).not.toContain('relation')
+    await own.database.sql`alter table away rename to session`
+    expect((await visitor.get('/overview')).status).toBe(200)
+  } finally {
+    await own.close()
+  }
 })

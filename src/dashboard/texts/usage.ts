@@ -16,7 +16,7 @@ export const USAGE_TEXTS = {
   'usage.model.all': { vi: 'Mọi mô hình', en: 'All models' },
   'usage.model.none': { vi: 'Chưa chọn được mô hình', en: 'No model was chosen' },
   'usage.status': { vi: 'Trạng thái', en: 'Status' },
-  'usage.status.all': { vi: 'Mọi trạng thái', en: 'All' },
+  'usage.status.all': { vi: 'Tất cả', en: 'All' },
   'usage.status.ok': { vi: 'Thành công', en: 'Successful' },
   'usage.status.error': { vi: 'Có lỗi', en: 'Failed' },
   'usage.by': { vi: 'Tách theo', en: 'Split by' },
