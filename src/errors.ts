@@ -62,10 +62,28 @@ export const ERRORS = {
     message: 'The API key is missing, wrong or revoked.',
     final: true,
   },
+  notification_refused: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'The signature of this notification is missing, wrong or too old.',
+    final: false,
+  },
+  notification_unreadable: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'This notification is authentic but not understood; it was kept for the operator.',
+    final: false,
+  },
   insufficient_balance: {
     status: 402,
     type: 'insufficient_balance',
     message: 'The wallet balance is spent.',
+    final: true,
+  },
+  spend_cap_reached: {
+    status: 402,
+    type: 'insufficient_balance',
+    message: 'This API key has spent its monthly cap.',
     final: true,
   },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is no such path.', final: true },

@@ -7,6 +7,8 @@ create table account (
   email_verified_at timestamp with time zone,
   password_phc text,
   created_at timestamp with time zone not null default now(),
+  is_operator boolean not null default false,
+  blocked_at timestamp with time zone,
   constraint account_email_key_key UNIQUE (email_key),
   constraint account_pkey PRIMARY KEY (account_id),
   constraint account_email_check CHECK ((octet_length(email) <= 254))
@@ -25,15 +27,69 @@ create table api_key (
   created_at timestamp with time zone not null default now(),
   revoked_at timestamp with time zone,
   rate_limit_per_minute integer,
+  monthly_cap_micro_vnd bigint,
+  suspended_at timestamp with time zone,
+  submission uuid,
   constraint api_key_pkey PRIMARY KEY (account_id, key_id),
   constraint api_key_check CHECK ((((encryption_id IS NULL) = (encryption_iv IS NULL)) AND ((encryption_id IS NULL) = (ciphertext IS NULL)))),
   constraint api_key_check1 CHECK (((revoked_at IS NULL) OR (ciphertext IS NULL))),
   constraint api_key_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12)),
   constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   constraint api_key_label_check CHECK ((octet_length(label) <= 400)),
+  constraint api_key_monthly_cap_micro_vnd_check CHECK ((monthly_cap_micro_vnd > 0)),
   constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute >= 0))
 );
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
+CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
+
+create table bank_notification (
+  notification_id bigint not null generated always as identity,
+  provider text not null,
+  digest bytea not null,
+  body text not null,
+  fault text,
+  received_at timestamp with time zone not null default now(),
+  constraint bank_notification_provider_digest_key UNIQUE (provider, digest),
+  constraint bank_notification_pkey PRIMARY KEY (notification_id),
+  constraint bank_notification_digest_check CHECK ((octet_length(digest) = 32))
+);
+CREATE TRIGGER bank_notification_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.bank_notification FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table bank_txn (
+  bank_txn_id bigint not null generated always as identity,
+  provider text not null,
+  provider_ref text not null,
+  bank_ref text,
+  account_no text not null,
+  amount_vnd bigint not null,
+  direction smallint not null,
+  content text not null,
+  booked_at timestamp with time zone,
+  received_at timestamp with time zone not null default now(),
+  via smallint not null,
+  notification_id bigint,
+  order_code text,
+  account_id bigint,
+  state smallint not null default 0,
+  reason smallint,
+  state_at timestamp with time zone,
+  state_by text,
+  alias_of bigint,
+  constraint bank_txn_provider_provider_ref_key UNIQUE (provider, provider_ref),
+  constraint bank_txn_pkey PRIMARY KEY (bank_txn_id),
+  constraint bank_txn_amount_vnd_check CHECK ((amount_vnd > 0)),
+  constraint bank_txn_check CHECK (((state <> 1) OR (account_id IS NOT NULL))),
+  constraint bank_txn_check1 CHECK (((state = 6) = (alias_of IS NOT NULL))),
+  constraint bank_txn_check2 CHECK (((state = 0) = (state_at IS NULL))),
+  constraint bank_txn_direction_check CHECK ((direction = ANY (ARRAY[1, '-1'::integer]))),
+  constraint bank_txn_state_check CHECK ((state = ANY (ARRAY[0, 1, 2, 3, 4, 6]))),
+  constraint bank_txn_via_check CHECK (((via >= 1) AND (via <= 4)))
+);
+CREATE INDEX bank_txn_account ON public.bank_txn USING btree (account_id, bank_txn_id) WHERE (account_id IS NOT NULL);
+CREATE INDEX bank_txn_alias ON public.bank_txn USING btree (alias_of) WHERE (alias_of IS NOT NULL);
+CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_ref, amount_vnd) WHERE (bank_ref IS NOT NULL);
+CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
+CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
 
 create table credit (
   account_id bigint not null,
@@ -51,6 +107,25 @@ create table credit (
   constraint credit_kind_check CHECK (((kind >= 1) AND (kind <= 3)))
 );
 CREATE TRIGGER credit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table email_token (
+  token_hash bytea not null,
+  purpose smallint not null,
+  email text not null,
+  email_key text generated always as (lower(email)) stored,
+  account_id bigint,
+  password_phc text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint email_token_pkey PRIMARY KEY (token_hash),
+  constraint email_token_check CHECK (((purpose = 1) = (password_phc IS NOT NULL))),
+  constraint email_token_check1 CHECK (((purpose = 2) = (account_id IS NOT NULL))),
+  constraint email_token_email_check CHECK ((octet_length(email) <= 254)),
+  constraint email_token_purpose_check CHECK (((purpose >= 1) AND (purpose <= 2))),
+  constraint email_token_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+CREATE INDEX email_token_email ON public.email_token USING btree (email_key, purpose);
+CREATE INDEX email_token_expires ON public.email_token USING btree (expires_at);
 
 create table gateway_instance (
   instance_id bigint not null generated always as identity,
@@ -95,6 +170,20 @@ create table migration (
   constraint migration_pkey PRIMARY KEY (number)
 );
 
+create table operator_action (
+  action_id bigint not null generated always as identity,
+  at timestamp with time zone not null default now(),
+  operator_account_id bigint,
+  operator_name text not null,
+  action text not null,
+  account_id bigint,
+  subject text not null default ''::text,
+  reason text not null default ''::text,
+  constraint operator_action_pkey PRIMARY KEY (action_id)
+);
+CREATE INDEX operator_action_account ON public.operator_action USING btree (account_id, action_id) WHERE (account_id IS NOT NULL);
+CREATE TRIGGER operator_action_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.operator_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 create table process_status (
   name text not null,
   seen_at timestamp with time zone not null default now(),
@@ -113,6 +202,51 @@ create table rate_window (
   constraint rate_window_previous_check CHECK ((previous >= 0)),
   constraint rate_window_used_check CHECK ((used >= 0))
 ) with (fillfactor=50);
+
+create table session (
+  session_hash bytea not null,
+  session_id bigint not null generated always as identity,
+  account_id bigint not null,
+  device text not null,
+  created_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  password_checked_at timestamp with time zone not null default now(),
+  constraint session_session_id_key UNIQUE (session_id),
+  constraint session_pkey PRIMARY KEY (session_hash),
+  constraint session_device_check CHECK ((octet_length(device) <= 400)),
+  constraint session_session_hash_check CHECK ((octet_length(session_hash) = 32))
+);
+CREATE INDEX session_account ON public.session USING btree (account_id, seen_at);
+CREATE INDEX session_seen ON public.session USING btree (seen_at);
+
+create table throttle (
+  kind smallint not null,
+  subject text not null,
+  attempts integer not null,
+  at timestamp with time zone not null default now(),
+  blocked_until timestamp with time zone,
+  constraint throttle_pkey PRIMARY KEY (kind, subject),
+  constraint throttle_subject_check CHECK ((octet_length(subject) <= 300))
+);
+CREATE INDEX throttle_at ON public.throttle USING btree (at);
+
+create table topup_order (
+  order_code text not null,
+  account_id bigint not null,
+  amount_vnd bigint not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  cancelled_at timestamp with time zone,
+  paid_vnd bigint not null default 0,
+  first_paid_at timestamp with time zone,
+  constraint topup_order_pkey PRIMARY KEY (order_code),
+  constraint topup_order_amount_vnd_check CHECK ((amount_vnd >= 50000)),
+  constraint topup_order_check CHECK (((paid_vnd > 0) = (first_paid_at IS NOT NULL))),
+  constraint topup_order_order_code_check CHECK ((order_code ~ '^ST[0-9A-HJKMNP-TV-Z]{10}$'::text)),
+  constraint topup_order_paid_vnd_check CHECK ((paid_vnd >= 0))
+);
+CREATE INDEX topup_order_account ON public.topup_order USING btree (account_id, created_at);
+CREATE INDEX topup_order_created ON public.topup_order USING btree (created_at);
 
 create table usage (
   account_id bigint not null,

@@ -26,10 +26,16 @@ const FIND = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
   from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
 
+/** The address without spaces around it, or null when it cannot be one. */
+export function readEmail(text: string): string | null {
+  const address = text.trim()
+  return EMAIL.test(address) && Buffer.byteLength(address) <= EMAIL_BYTES_MAX ? address : null
+}
+
 /** Makes an account with an empty wallet. Throws an Error that says so for a bad address and for one that is taken. */
 export async function createAccount(sql: Sql, email: string): Promise<Account> {
-  const address = email.trim()
-  if (!EMAIL.test(address) || Buffer.byteLength(address) > EMAIL_BYTES_MAX) {
+  const address = readEmail(email)
+  if (address === null) {
     throw new Error(`${JSON.stringify(email)} is not an e-mail address; write name@example.com`)
   }
   try {

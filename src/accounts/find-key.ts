@@ -34,7 +34,7 @@ export interface KeyFinder {
   close(): Promise<void>
 }
 
-const FIND = `select r.n::integer as n, a.account_id, a.key_id, a.revoked_at is null as active, r.hash_hex,
+const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex,
     a.rate_limit_per_minute
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
   join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`

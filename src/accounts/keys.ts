@@ -1,6 +1,6 @@
 /** API keys: at most 10 active per account, hashed for look-up, shown again only to their owner. */
 
-import type { AnySql, Sql } from '../lib/database.ts'
+import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { hashKey, type KeyRow, type KeySecrets, makeKey, openKey, sealKey } from './key-secret.ts'
 
 export const ACTIVE_KEYS_MAX = 10
@@ -23,10 +23,10 @@ const LOCK = 'select account_id from wallet where account_id = $1::text::bigint 
 const COUNT = `select count(*)::integer as active, nextval(pg_get_serial_sequence('api_key', 'key_id')) as key_id
   from api_key where account_id = $1::text::bigint and revoked_at is null`
 const INSERT = `insert into api_key
-    (account_id, key_id, key_hash, pepper_id, label, last4, encryption_id, encryption_iv, ciphertext)
+    (account_id, key_id, key_hash, pepper_id, label, last4, encryption_id, encryption_iv, ciphertext, submission)
   overriding system value
   values ($1::text::bigint, $2::text::bigint, decode($3, 'hex'), $4::text::smallint, $5, $6, $7::text::smallint,
-          decode($8, 'hex'), decode($9, 'hex'))`
+          decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
 const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 const LIMIT = `update api_key set rate_limit_per_minute = $3::text::integer
@@ -48,24 +48,46 @@ export async function createKey(
   secrets: KeySecrets,
   { accountId, label = '' }: { accountId: number; label?: string },
 ): Promise<{ keyId: number; key: string }> {
+  return sql.begin(async transaction => {
+    await lockKeys(transaction, accountId)
+    return insertKey(transaction, secrets, { accountId, label, submission: null })
+  })
+}
+
+/** Until the transaction ends nobody else makes a key for this account. Throws an Error when there is no such account. */
+export async function lockKeys(transaction: TransactionSql, accountId: number): Promise<void> {
+  const wallet = await transaction.unsafe(LOCK, [String(accountId)])
+  if (wallet.length === 0) throw new Error(`there is no account ${accountId}`)
+}
+
+/** The key itself, in a transaction that has called lockKeys. Throws KeyLimitError. */
+export async function insertKey(
+  transaction: TransactionSql,
+  secrets: KeySecrets,
+  { accountId, label, submission }: { accountId: number; label: string; submission: string | null },
+): Promise<{ keyId: number; key: string }> {
   const account = String(accountId)
-  const name = label.slice(0, LABEL_CHARACTERS_MAX).toWellFormed().replaceAll('\0', '')
+  const { active, key_id } = (await transaction.unsafe(COUNT, [account]))[0]!
+  if (active >= ACTIVE_KEYS_MAX) {
+    throw new KeyLimitError(`the account has ${ACTIVE_KEYS_MAX} active keys; revoke one first`)
+  }
+  const keyId = Number(key_id)
   const key = makeKey(secrets.service)
   const { pepperId, hash } = hashKey(secrets, key)
-  return sql.begin(async transaction => {
-    const wallet = await transaction.unsafe(LOCK, [account])
-    if (wallet.length === 0) throw new Error(`there is no account ${account}`)
-    const { active, key_id } = (await transaction.unsafe(COUNT, [account]))[0]!
-    if (active >= ACTIVE_KEYS_MAX) {
-      throw new KeyLimitError(`the account has ${ACTIVE_KEYS_MAX} active keys; revoke one first`)
-    }
-    const keyId = Number(key_id)
-    const sealed = sealKey(secrets, { accountId, keyId }, key)
-    const parameters = [account, String(keyId), hash.toString('hex'), String(pepperId), name, key.slice(-4)]
-    const copy = [String(sealed.keyId), sealed.iv.toString('hex'), sealed.ciphertext.toString('hex')]
-    await transaction.unsafe(INSERT, [...parameters, ...copy])
-    return { keyId, key }
-  })
+  const sealed = sealKey(secrets, { accountId, keyId }, key)
+  const parameters = [account, String(keyId), hash.toString('hex'), String(pepperId), cleanLabel(label), key.slice(-4)]
+  const copy = [String(sealed.keyId), sealed.iv.toString('hex'), sealed.ciphertext.toString('hex')]
+  await transaction.unsafe(INSERT, [...parameters, ...copy, submission])
+  return { keyId, key }
+}
+
+/** A name for a key as it is stored: well-formed, no control characters, at most 100 characters. */
+export function cleanLabel(label: string): string {
+  const plain = label
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+  return plain.slice(0, LABEL_CHARACTERS_MAX).toWellFormed()
 }
 
 /** False when there is no such active key. The next call with it fails, on every process. */

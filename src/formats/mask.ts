@@ -20,10 +20,11 @@ const SECRETS: readonly RegExp[] = [
 
 /** The text without secrets and at most 4,000 characters long. `secrets`: further exact texts to hide, the credential in use. */
 export function maskSecrets(text: string, secrets: readonly string[] = []): string {
-  let masked = text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text
+  let masked = text
   for (const secret of secrets) {
     if (secret.length >= 6) masked = masked.replaceAll(secret, '***')
   }
   for (const pattern of SECRETS) masked = masked.replace(pattern, '***')
-  return masked
+  // Cut last: a secret that stands across the cut would not be recognised.
+  return masked.length > TEXT_LENGTH_MAX ? `${masked.slice(0, TEXT_LENGTH_MAX)}…` : masked
 }

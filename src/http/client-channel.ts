@@ -5,6 +5,9 @@ import type { GatewayError } from '../errors.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
+/** Time for a client to take what was written before its connection is closed after a fault. */
+const STALLED_MS = 30_000
+
 export interface ChannelOptions {
   readonly response: ServerResponse
   readonly requestId: string
@@ -101,6 +104,8 @@ export class ResponseChannel implements ClientChannel {
     const { requestId, namedEvents } = this.#options
     this.write(this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents }), 'utf8')
     this.endStream()
+    // A client that reads nothing any more is not waited for.
+    if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
   }
 
   #begin(status: number, headers: HeaderMap): void {

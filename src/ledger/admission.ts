@@ -208,6 +208,7 @@ function answerOf(result: HoldResult): HoldAnswer | null {
   if (!result.active) return { outcome: 'refused_key' }
   const { accountId, keyId, heldMicroVnd, balanceMicroVnd } = result
   if (heldMicroVnd !== null) return { outcome: 'admitted', accountId, keyId, heldMicroVnd }
+  if (result.capped) return { outcome: 'capped' }
   return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
 }
 

@@ -23,11 +23,16 @@ export type HoldResult =
       readonly heldMicroVnd: MicroVnd | null
       /** Of the wallet when the statement ran; null when this call had its hold already. */
       readonly balanceMicroVnd: MicroVnd | null
+      /** The key has spent its monthly cap, so nothing was set aside. */
+      readonly capped: boolean
     }
 
 /**
  * Admits in order while the wants fit into balance less holds. When the first does not fit and nothing is held, its
  * hold is cut to what is left. A call that has its hold already gets the same answer again.
+ *
+ * A key with a monthly cap is refused from the moment its settled calls of the month (of Vietnam) reach it: the cap is
+ * passed by no more than the calls in flight then. `case` keeps the sum from being computed for keys without one.
  *
  * Wallets are locked in account order before anything changes (`count(*) from w`). The wallet's new figure is computed
  * from its own columns: a CHECK must never see a figure computed from a stale row. What the update returns is put
@@ -39,18 +44,24 @@ with r as materialized (
   select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[])
     with ordinality as r(hash_hex, call_id, want, entry_id, requested_name, endpoint, n)),
 k as materialized (
-  select r.*, a.account_id, a.key_id, (a.key_id is not null and a.revoked_at is null) as active, h.amount_micro_vnd as had
+  select r.*, a.account_id, a.key_id, h.amount_micro_vnd as had,
+         (a.key_id is not null and a.revoked_at is null and a.suspended_at is null) as active,
+         case when a.monthly_cap_micro_vnd is null or h.amount_micro_vnd is not null then false else
+           a.monthly_cap_micro_vnd <= (
+             select coalesce(sum(d.charged_micro_vnd), 0) from usage_daily d
+              where d.account_id = a.account_id and d.key_id = a.key_id
+                and d.day >= date_trunc('month', now() at time zone 'Asia/Ho_Chi_Minh')::date) end as capped
     from r
     left join api_key a on a.key_hash = decode(r.hash_hex, 'hex')
     left join lateral (
       select amount_micro_vnd from hold where hold.account_id = a.account_id and hold.call_id = r.call_id limit 1) h on true),
 w as materialized (
-  select account_id from wallet where account_id in (select account_id from k where active)
+  select account_id from wallet where account_id in (select account_id from k where active and not capped)
    order by account_id for no key update),
 s as materialized (
   select account_id, array_agg(upto) as sums
     from (select account_id, sum(want) over (partition by account_id order by n)::bigint as upto
-            from k where active and had is null) t
+            from k where active and had is null and not capped) t
    group by account_id),
 upd as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + coalesce(
@@ -64,7 +75,7 @@ z as (
          null::smallint as endpoint, 0::bigint as want, balance, available, held from upd
   union all
   select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, want, null, null, null
-    from k where active and had is null),
+    from k where active and had is null and not capped),
 f as (
   select z.account_id, n, call_id, key_id, entry_id, requested_name, endpoint, want, (sum(want) over p)::bigint as upto,
          first_value(balance) over p as balance, first_value(available) over p as available, first_value(held) over p as held
@@ -75,13 +86,14 @@ g as materialized (
 ins as (
   insert into hold (account_id, call_id, key_id, entry_id, requested_name, endpoint, amount_micro_vnd, instance_id)
   select account_id, call_id, key_id, entry_id, requested_name, endpoint, granted, $7::text::bigint from g where granted > 0)
-select n::integer, true as active, account_id, key_id, balance, nullif(granted, 0) as held from g
+select n::integer, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held from g
 union all
-select n::integer, active, account_id, key_id, null, had from k where not active or had is not null`
+select n::integer, active, capped, account_id, key_id, null, had from k where not active or had is not null or capped`
 
 interface Row {
   readonly n: number
   readonly active: boolean
+  readonly capped: boolean
   readonly account_id: string | null
   readonly key_id: string | null
   readonly balance: string | null
@@ -112,6 +124,7 @@ export async function placeHolds(
       keyId: Number(answer.key_id),
       heldMicroVnd: money(answer.held),
       balanceMicroVnd: money(answer.balance),
+      capped: answer.capped,
     }
   }
   return results

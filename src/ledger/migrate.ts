@@ -1,4 +1,7 @@
-/** Brings a database up to date with the numbered files in migrations/, which are never edited once merged. */
+/**
+ * Brings a database up to date with the numbered files in migrations/, which are never edited once merged. A number may be
+ * left out, and a lower one be added later: branches take their numbers before they are merged.
+ */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -47,11 +50,13 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
 
 function readMigrations(): readonly Migration[] {
   const names = readdirSync(FOLDER).filter(name => name.endsWith('.sql'))
-  return names.sort().map((name, index) => {
+  const files = names.sort().map(name => {
     const number = Number(/^(\d{4})-/.exec(name)?.[1])
-    if (number !== index + 1)
-      throw new Error(`migrations/${name}: expected a name that begins with ${String(index + 1).padStart(4, '0')}-`)
+    if (!(number > 0)) throw new Error(`migrations/${name}: expected a name that begins with four digits and a hyphen`)
     const text = readFileSync(new URL(name, FOLDER), 'utf8')
     return { number, name, text, digest: createHash('sha256').update(text).digest('hex') }
   })
+  const twin = files.find((file, index) => file.number === files[index - 1]?.number)
+  if (twin !== undefined) throw new Error(`migrations/${twin.name}: another file has this number; take the next one`)
+  return files
 }

@@ -38,6 +38,8 @@ export type HoldAnswer =
   | { readonly outcome: 'refused_key' }
   /** The balance is 0 and nothing is held. */
   | { readonly outcome: 'empty' }
+  /** The key has spent its cap of this month. */
+  | { readonly outcome: 'capped' }
   /** Money remains but other open holds kept it for the whole waiting time. */
   | { readonly outcome: 'waited' }
 

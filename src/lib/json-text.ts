@@ -44,7 +44,13 @@ function skipString(text: string, at: number): number {
   return end + 1
 }
 
-/** One past the end of the value that begins at `at`. */
+/** Deepest nesting that is worked on: what walks a body calls itself once a level. */
+export const NESTING_MAX = 500
+
+/** The text is nested deeper than NESTING_MAX. */
+export class NestingError extends SyntaxError {}
+
+/** One past the end of the value that begins at `at`. Throws NestingError. */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return skipString(text, at)
@@ -64,8 +70,9 @@ export function skipValue(text: string, at: number): number {
       continue
     }
     if (Number.isNaN(code)) throw new SyntaxError('unbalanced JSON text')
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at + 1
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > NESTING_MAX) throw new NestingError(`nested deeper than ${NESTING_MAX} levels`)
+    } else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) return at + 1
     at++
   }
 }

@@ -19,7 +19,7 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
   })
 }
 
-/** Throws GatewayError `authentication_failed`, `insufficient_balance`, `funds_held` or `ledger_unavailable`. */
+/** Throws GatewayError `authentication_failed`, `insufficient_balance`, `spend_cap_reached`, `funds_held` or `ledger_unavailable`. */
 export async function admit(services: Services, call: Call, admission: Admission): Promise<void> {
   const answer = await services.ledger.admit(
     {
@@ -39,6 +39,12 @@ export async function admit(services: Services, call: Call, admission: Admission
       throw new GatewayError('authentication_failed', { message: 'This API key has been revoked; create a new one.' })
     case 'empty':
       throw insufficientBalance(services.topUpUrl)
+    case 'capped':
+      throw new GatewayError('spend_cap_reached', {
+        message:
+          'This API key has spent its monthly cap. It works again on the first day of next month (Vietnam time), or as soon ' +
+          'as its cap is raised in the dashboard under Keys; other keys of the account still work.',
+      })
     case 'waited':
       throw new GatewayError('funds_held', {
         message:

@@ -1,6 +1,5 @@
 /** From a requested name to the entry that serves it, noted in the call's account and headers. */
 
-import type { UpstreamTarget } from '../generated/types.ts'
 import { modelHeaders } from './billing-headers.ts'
 import { type Resolution, resolve } from './resolve.ts'
 import type { CallScope } from './run-accounted.ts'
@@ -11,11 +10,4 @@ export function chooseEntry({ services, call, account, headers }: CallScope, req
   account.resolved(resolution)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
   return resolution
-}
-
-/** Tells the client whether the target that is tried now is simulated. */
-export function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
-  const name = `x-${services.catalogue.settings.service}-simulated`
-  if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
-  else delete headers[name]
 }

@@ -7,6 +7,7 @@ import { editJson } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { Services } from './call.ts'
+import { fetchTogether } from './fetch-images.ts'
 import { type ChatBody, unicodeJson } from './receive.ts'
 
 export interface InlineOptions {
@@ -31,12 +32,11 @@ export async function withInlineImages(services: Services, options: InlineOption
     const message = `messages: at most ${imageUrlsMax} image URLs are fetched for this model; send the others as base64.`
     throw new GatewayError('invalid_request', { message })
   }
-  const fetched = await Promise.all(
-    urls.map(async url => {
-      const { mediaType, bytes } = await services.images.fetch(url, { field: 'messages', signal })
-      return [url, { mediaType, data: bytes.toString('base64') }] as const
-    }),
-  )
+  const bytesMax = services.limits.bodyBytesMax
+  const fetched = await fetchTogether(urls, { bytesMax, signal }, async (url, call) => {
+    const { mediaType, bytes } = await services.images.fetch(url, { field: 'messages', ...call })
+    return [url, { mediaType, data: bytes.toString('base64') }] as const
+  })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
   return { ...body, text, json: JSON.parse(text) as JsonObject }
 }

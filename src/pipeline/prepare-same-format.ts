@@ -5,31 +5,16 @@ import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
 import type { UsageFacts } from '../formats/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
-import { editsBetween } from '../lib/json-diff.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
-import { applyRules } from '../translate/rules.ts'
-import { planSameFormat, type SameFormatPlan } from '../translate/same-format.ts'
+import { planSameFormat } from '../translate/same-format.ts'
 import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
-
-function bodyEdits({ body, target }: Preparation, plan: SameFormatPlan): BodyEdit[] {
-  if (body.requestedName === target.model) return [...plan.edits]
-  return [{ op: 'set', path: '/model', value: target.model }, ...plan.edits]
-}
-
-/** The rules of the catalogue, made on the text: what they do not touch keeps its bytes. */
-function applyRulesToText(text: string, { target, format }: Preparation): string {
-  if (target.rules.length === 0) return text
-  const parse = () => JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
-  const after = parse()
-  applyRules(after, target.rules, format)
-  return editJson(text, editsBetween(parse(), after))
-}
+import { bodyFor } from './upstream-body.ts'
 
 function isReply(json: JsonObject, format: Preparation['format']): boolean {
   if (json.error) return false
@@ -41,7 +26,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const plan = planSameFormat({ format, body: unicodeJson(body), entry, target, betas: readBetas(header) })
   const usageFacts: UsageFacts = target.dialect
   return {
-    body: Buffer.from(applyRulesToText(editJson(body.text, bodyEdits(preparation, plan)), preparation), 'latin1'),
+    body: bodyFor(body, target, format, plan.edits),
     betas: plan.betas,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')

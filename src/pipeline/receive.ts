@@ -3,7 +3,14 @@
 import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import { hasDuplicates, type Member, memberNamed, membersOf, withoutDuplicates } from '../lib/json-text.ts'
+import {
+  hasDuplicates,
+  type Member,
+  memberNamed,
+  membersOf,
+  NestingError,
+  withoutDuplicates,
+} from '../lib/json-text.ts'
 
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
@@ -38,6 +45,15 @@ function parse(text: string): JsonValue {
   }
 }
 
+function placesOf(text: string): readonly Member[] {
+  try {
+    return membersOf(text)
+  } catch (error) {
+    if (!(error instanceof NestingError)) throw error
+    throw invalid(`The request body is ${error.message}.`)
+  }
+}
+
 /** Parses a body and refuses all but an object. Throws GatewayError `malformed_json` or `invalid_request`. */
 export function parseObject(raw: Buffer): { text: string; json: JsonObject; members: readonly Member[] } {
   let text = raw.toString('latin1')
@@ -47,7 +63,7 @@ export function parseObject(raw: Buffer): { text: string; json: JsonObject; memb
   const json = parse(text)
   if (json === null || typeof json !== 'object' || Array.isArray(json))
     throw invalid('The request body must be a JSON object.')
-  let members = membersOf(text)
+  let members = placesOf(text)
   if (hasDuplicates(members)) {
     text = withoutDuplicates(text, members)
     members = membersOf(text)

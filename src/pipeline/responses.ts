@@ -3,26 +3,25 @@
 import { GatewayError } from '../errors.ts'
 import { readFailure } from '../formats/responses/failure.ts'
 import { readUsage } from '../formats/responses/usage.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
-import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
-import { costHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { chooseEntry, markSimulated } from './choose-entry.ts'
-import { type Attempt, dispatch, type PreparedBody } from './dispatch.ts'
+import { chooseEntry } from './choose-entry.ts'
+import type { PreparedBody } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
-import { holdFirstEvent } from './first-event.ts'
 import type { Pinger } from './pinger.ts'
 import { type ResponsesBody, readResponsesBody } from './receive-responses.ts'
 import { readReply, renamed, type WholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
 import type { Resolution } from './resolve.ts'
-import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { type CallScope, runAccounted } from './run-accounted.ts'
+import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
-import { upstreamBody } from './upstream-body.ts'
+import { bodyFor } from './upstream-body.ts'
 
 const ENDPOINT = 'responses'
 const PING = ': ping\n\n'
@@ -54,42 +53,27 @@ export function runResponsesCall(
   })
 }
 
-async function send<Received>(
-  open: OpenCall,
-  signal: AbortSignal,
-  receive: (reply: UpstreamReply, attempt: Attempt<PreparedBody>) => Promise<Received>,
-): Promise<Received> {
-  const { services, call, body, resolution } = open
-  const dispatched = await dispatch(services, call, {
-    targets: resolution.entry.upstreams,
-    prepare(target): PreparedBody {
-      markSimulated(open, target)
-      const edits =
-        body.requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model } as const]
-      return { body: upstreamBody(body.text, edits, target, ENDPOINT) }
-    },
-    receive,
-    streamed: body.streamed,
-    signal,
-  })
-  return dispatched.received
+function prepareFor({ body }: OpenCall, target: UpstreamTarget): PreparedBody {
+  return { body: bodyFor(body, target, ENDPOINT) }
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, client, account, headers, resolution } = open
-  // The client may leave: a non-streamed call is finished and billed all the same.
-  const whole = await send(open, new AbortController().signal, async reply => {
-    const read = await readReply(reply, services.limits.replyBytesMax)
-    refuseUnlessFinished(read)
-    return read
+  const { services, resolution } = open
+  const whole = await sendCall(open, {
+    entry: resolution.entry,
+    prepare: target => prepareFor(open, target),
+    async receive(reply) {
+      const read = await readReply(reply, services.limits.replyBytesMax)
+      refuseUnlessFinished(read)
+      return read
+    },
+    streamed: false,
   })
   const used = usedBy(readUsage(whole.json.usage), {
     countInputTokens: () => open.inputTokensEstimate,
     countOutputTokens: () => countOutput(whole),
   })
-  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
-  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
-  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, renamed(whole, resolution.entry.id))
+  await sendWhole(open, used, renamed(whole, resolution.entry.id))
 }
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
@@ -107,10 +91,12 @@ function countOutput({ text }: WholeReply): number {
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, inputTokensEstimate } = open
-  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const upstream = await send(open, client.gone, reply =>
-    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets }),
-  )
+  const upstream = await sendCall(open, {
+    entry: open.resolution.entry,
+    prepare: target => prepareFor(open, target),
+    receive: reply => holdStream(open, reply),
+    streamed: true,
+  })
   const stream = new ResponsesPassThrough({ clientModel: open.resolution.entry.id, countTokens })
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({

@@ -1,15 +1,12 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
+import type { UpstreamTarget } from '../generated/types.ts'
 import type { ChatFormat } from '../translate/translator.ts'
-import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
-import { costHeaders } from './billing-headers.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { chooseEntry, markSimulated } from './choose-entry.ts'
+import { chooseEntry } from './choose-entry.ts'
 import { countInputTokens as countInput } from './count-tokens.ts'
-import { type Attempt, dispatch } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
-import { holdFirstEvent } from './first-event.ts'
 import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
@@ -19,7 +16,8 @@ import { readWholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
 import { asStream } from './replay.ts'
 import type { Resolution } from './resolve.ts'
-import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { type CallScope, runAccounted } from './run-accounted.ts'
+import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
 
 const PINGS: Readonly<Record<ChatFormat, string>> = {
@@ -58,49 +56,36 @@ export function runChatCall(
   })
 }
 
-/** Sends the call to a target of its entry; `receive` reads as much of the reply as shows that it is a good one. */
-async function send<Received>(
-  open: OpenCall,
-  signal: AbortSignal,
-  receive: (reply: UpstreamReply, attempt: Attempt<PreparedCall>) => Promise<Received>,
-): Promise<Received> {
-  const { services, call, body, resolution, format, inputTokensEstimate, countInputTokens } = open
+/** The body for one target, and how its reply is read. */
+async function prepareFor(open: OpenCall, target: UpstreamTarget): Promise<PreparedCall> {
+  const { services, call, client, body, resolution, format, inputTokensEstimate, countInputTokens } = open
+  const inlined = await withInlineImages(services, { body, target, format, signal: client.gone })
   const { entry } = resolution
-  const dispatched = await dispatch(services, call, {
-    targets: entry.upstreams,
-    async prepare(target): Promise<PreparedCall> {
-      markSimulated(open, target)
-      const inlined = await withInlineImages(services, { body, target, format, signal: open.client.gone })
-      const { header } = call
-      return prepare({ body: inlined, entry, target, format, header, inputTokensEstimate, countInputTokens })
-    },
-    receive,
-    streamed: body.streamed,
-    signal,
-  })
-  return dispatched.received
+  return prepare({ body: inlined, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens })
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, client, account, headers } = open
-  // The client may leave: a non-streamed call is finished and billed all the same.
-  const signal = new AbortController().signal
-  const { replyBytesMax } = services.limits
-  const reply = await send(open, signal, (upstream, attempt) => readWholeReply(upstream, attempt, replyBytesMax))
-  const { countInputTokens } = open
+  const { services, resolution, countInputTokens } = open
+  const reply = await sendCall(open, {
+    entry: resolution.entry,
+    prepare: target => prepareFor(open, target),
+    receive: (upstream, attempt) => readWholeReply(upstream, attempt, services.limits.replyBytesMax),
+    streamed: false,
+  })
   const used = usedBy(reply.usage, { countInputTokens, countOutputTokens: () => reply.countOutputTokens() })
-  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
-  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
-  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, reply.body)
+  await sendWhole(open, used, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format, countInputTokens } = open
-  const { eventBytesMax, replyBytesMax, pingAfterMs: holdMs } = services.limits
-  const { upstream, stream } = await send(open, client.gone, async (reply, attempt) => {
-    const events = await asStream(reply, attempt.target, replyBytesMax)
-    await holdFirstEvent(events, { eventBytesMax, holdMs, signal: client.gone, secrets: events.secrets })
-    return { upstream: events, stream: attempt.prepared.openStream() }
+  const { services, client, account, headers, format, resolution, countInputTokens } = open
+  const { upstream, stream } = await sendCall(open, {
+    entry: resolution.entry,
+    prepare: target => prepareFor(open, target),
+    async receive(reply, { target, prepared }) {
+      const events = await asStream(reply, target, services.limits.replyBytesMax)
+      return { upstream: await holdStream(open, events), stream: prepared.openStream() }
+    },
+    streamed: true,
   })
   await relayStream({
     upstream,

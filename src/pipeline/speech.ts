@@ -7,18 +7,17 @@ import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { chooseEntry, markSimulated } from './choose-entry.ts'
-import { dispatch, type PreparedBody } from './dispatch.ts'
+import { chooseEntry } from './choose-entry.ts'
 import { holdAmount } from './estimate.ts'
-import { holdFirstEvent } from './first-event.ts'
 import { costOf, type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { parseObject, requestedNameOf } from './receive.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { holdStream, sendCall } from './send-call.ts'
 import type { CallResult } from './settle.ts'
-import { upstreamBody } from './upstream-body.ts'
+import { bodyFor } from './upstream-body.ts'
 
 const ENDPOINT = 'audio_speech'
 const PING = ': ping\n\n'
@@ -74,26 +73,16 @@ export function runSpeechCall(
   })
 }
 
-async function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<UpstreamReply> {
-  const { services, call, client } = scope
-  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
+function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<UpstreamReply> {
   const { streamed } = body
-  const dispatched = await dispatch(services, call, {
-    targets: entry.upstreams,
-    prepare(target): PreparedBody {
-      markSimulated(scope, target)
-      const edits =
-        body.requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model } as const]
-      return { body: upstreamBody(body.text, edits, target, ENDPOINT), accept: streamed ? 'text/event-stream' : '*/*' }
-    },
-    async receive(reply, { upstream: { credentials } }) {
-      if (!streamed) return refuseUnlessAudio(reply)
-      return holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets })
-    },
+  const accept = streamed ? 'text/event-stream' : '*/*'
+  return sendCall(scope, {
+    entry,
+    prepare: target => ({ body: bodyFor(body, target, ENDPOINT), accept }),
+    receive: async reply => (streamed ? holdStream(scope, reply) : refuseUnlessAudio(reply)),
     streamed,
-    signal: client.gone,
+    signal: scope.client.gone,
   })
-  return dispatched.received
 }
 
 function refuseUnlessAudio(reply: UpstreamReply): UpstreamReply {

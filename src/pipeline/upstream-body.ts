@@ -2,34 +2,31 @@
 
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { editsBetween } from '../lib/json-diff.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { applyRules } from '../translate/rules.ts'
 
-/**
- * `text` is a latin1 string of UTF-8 bytes. Every byte that is not edited stays as it was written, apart from the members
- * that a rule changes.
- */
-export function upstreamBody(
-  text: string,
-  edits: readonly BodyEdit[],
-  target: UpstreamTarget,
-  endpoint: Endpoint,
-): Buffer {
-  const edited = editJson(text, edits)
-  if (target.rules.length === 0) return Buffer.from(edited, 'latin1')
-  const body = JSON.parse(Buffer.from(edited, 'latin1').toString('utf8')) as JsonObject
-  const ruled = structuredClone(body)
-  applyRules(ruled, target.rules, endpoint)
-  return Buffer.from(editJson(edited, changesBetween(body, ruled)), 'latin1')
+/** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
+export interface NamedBody {
+  readonly text: string
+  readonly requestedName: string
 }
 
-/** Edits of the members that differ. */
-function changesBetween(before: JsonObject, after: JsonObject): BodyEdit[] {
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...keys].flatMap((key): BodyEdit[] => {
-    const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (!Object.hasOwn(after, key)) return [{ op: 'remove', path }]
-    const isSame = Object.hasOwn(before, key) && JSON.stringify(before[key]) === JSON.stringify(after[key])
-    return isSame ? [] : [{ op: 'set', path, value: after[key] }]
-  })
+/** The body for a target. Every byte stays as it was written, apart from the model, `edits` and what a rule changes. */
+export function bodyFor(
+  { text, requestedName }: NamedBody,
+  target: UpstreamTarget,
+  endpoint: Endpoint,
+  edits: readonly BodyEdit[] = [],
+): Buffer {
+  const named: BodyEdit[] = requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model }]
+  return Buffer.from(applyRulesToText(editJson(text, [...named, ...edits]), target, endpoint), 'latin1')
+}
+
+function applyRulesToText(text: string, target: UpstreamTarget, endpoint: Endpoint): string {
+  if (target.rules.length === 0) return text
+  const before = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const after = structuredClone(before)
+  applyRules(after, target.rules, endpoint)
+  return editJson(text, editsBetween(before, after))
 }

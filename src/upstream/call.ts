@@ -3,7 +3,7 @@
 import { buildRequest, type Outgoing } from './build.ts'
 import type { Credential } from './credentials.ts'
 import { decoded, transformed } from './decode.ts'
-import type { UpstreamFault } from './fault.ts'
+import { UpstreamFault } from './fault.ts'
 import type { ReachableUpstream } from './registry.ts'
 import type { UpstreamReply } from './reply.ts'
 import { send } from './send.ts'
@@ -36,12 +36,13 @@ export async function callUpstream(
   const { facts } = upstream
   const request = buildRequest(upstream, credential, outgoing)
   if (request === null) throw new EndpointMissingError(`${facts.id} has no path for ${outgoing.endpoint}`)
-  let { headers } = request
-  if (credential.secret.kind === 'aws') {
-    const sign = await upstream.signerOf(credential, credential.secret)
-    headers = await sign({ host: upstream.host, ...request })
-  }
   upstream.callsInFlight++
+  const headers = await signed(upstream, credential, request).catch((error: unknown) => {
+    upstream.callsInFlight--
+    const fault = UpstreamFault.from(error)
+    options.onClose(fault)
+    throw fault
+  })
   const reply = await send({
     dispatcher: upstream.pool,
     path: request.path,
@@ -62,4 +63,15 @@ export async function callUpstream(
   const { EventStreamDecoder } = await import('./aws/event-stream.ts')
   const decoder = new EventStreamDecoder({ frameBytesMax: options.frameBytesMax })
   return transformed(plain, decoder, { 'content-type': 'text/event-stream' })
+}
+
+/** The request's headers, signed where the credential is one that signs. */
+async function signed(
+  upstream: ReachableUpstream,
+  credential: Credential,
+  request: NonNullable<ReturnType<typeof buildRequest>>,
+): Promise<Record<string, string>> {
+  if (credential.secret.kind !== 'aws') return request.headers
+  const sign = await upstream.signerOf(credential, credential.secret)
+  return sign({ host: upstream.host, ...request })
 }

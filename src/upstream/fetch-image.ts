@@ -31,12 +31,19 @@ export interface FetchedImage {
   readonly mediaType: PictureType
 }
 
+export interface ImageCall {
+  readonly field: string
+  readonly signal: AbortSignal
+  /** Bytes that all fetches of one call may still take together; each fetch takes its own off. */
+  readonly budget: { bytesLeft: number }
+}
+
 export interface ImageFetcher {
   /**
    * `field` names the place of the URL in the request, for the message. Throws GatewayError `invalid_request` or
    * `request_too_large`; the message says nothing of what is inside the network.
    */
-  fetch(url: string, call: { readonly field: string; readonly signal: AbortSignal }): Promise<FetchedImage>
+  fetch(url: string, call: ImageCall): Promise<FetchedImage>
   close(): Promise<void>
 }
 
@@ -64,7 +71,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   })
   let running = 0
   return {
-    async fetch(url, { field, signal }) {
+    async fetch(url, { field, signal, budget }) {
       if (running >= options.parallelMax) {
         throw new GatewayError('rate_limited', {
           message: 'Too many images are being fetched at the moment; send the image itself as base64, or try again.',
@@ -74,7 +81,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       running++
       const timeout = AbortSignal.timeout(options.timeoutMs)
       try {
-        const bytes = await follow(url, { agent, guard, options, signal: AbortSignal.any([signal, timeout]) })
+        const bytes = await follow(url, { agent, guard, options, budget, signal: AbortSignal.any([signal, timeout]) })
         const mediaType = pictureType(bytes)
         if (mediaType === null) throw new Refusal('the URL leads to no PNG, JPEG, WebP or GIF image')
         return { bytes, mediaType }
@@ -150,6 +157,7 @@ interface Pursuit {
   readonly agent: Dispatcher
   readonly guard: AddressGuard
   readonly options: ImageFetchOptions
+  readonly budget: { bytesLeft: number }
   readonly signal: AbortSignal
 }
 
@@ -167,7 +175,7 @@ async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
     })
     const location = response.headers.location
     if (!REDIRECTS.has(response.statusCode) || typeof location !== 'string') {
-      return readImage(response, pursuit.options.bytesMax)
+      return readImage(response, pursuit)
     }
     discard(response)
     if (redirects >= pursuit.options.redirectsMax) {
@@ -191,7 +199,8 @@ function checkUrl(url: URL, { guard, options }: Pursuit): void {
   if (!options.ports.includes(port)) throw new Refusal(`only the ports ${options.ports.join(' and ')} are fetched from`)
 }
 
-async function readImage(response: Dispatcher.ResponseData, bytesMax: number): Promise<Buffer> {
+async function readImage(response: Dispatcher.ResponseData, { options, budget }: Pursuit): Promise<Buffer> {
+  const { bytesMax } = options
   try {
     if (response.statusCode !== 200) throw new Refusal(`the server answered ${response.statusCode}`)
     const coding = response.headers['content-encoding'] ?? 'identity'
@@ -202,7 +211,9 @@ async function readImage(response: Dispatcher.ResponseData, bytesMax: number): P
     let size = 0
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size += chunk.length
+      budget.bytesLeft -= chunk.length
       if (size > bytesMax) throw tooLarge
+      if (budget.bytesLeft < 0) throw new Refusal('the images of this call are too large together', 'request_too_large')
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)

@@ -7,8 +7,8 @@ import { TABLES } from '../../src/generated/tables.ts'
 
 const source = join(import.meta.dirname, '../../src')
 
-/** Words that are no names of models: of a wire header, of a package, of an audio codec. */
-const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'/g
+/** Words that are no names of models: of a wire header, of a package, of an audio codec, of a voice. */
+const OTHER_WORDS = /anthropic-(beta|version)|gpt-tokenizer|'opus', 'aac'|'echo', 'fable'/g
 
 /** Code without its comments, which may say which client behaves how. */
 function codeOf(text: string): string {

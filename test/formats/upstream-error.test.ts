@@ -173,3 +173,9 @@ describe('retry-after', () => {
     expect(failure(429, '', headers).retryAfterSeconds).toBe(seconds)
   })
 })
+
+test('hides a credential that stands across the place where a long text is cut', async () => {
+  const { maskSecrets } = await import('../../src/formats/mask.ts')
+  const secret = `xai${'Q'.repeat(40)}`
+  expect(maskSecrets(`${'e '.repeat(1985)}${secret} tail`, [secret])).not.toContain('QQQ')
+})

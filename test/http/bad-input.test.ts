@@ -48,6 +48,13 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
   ['malformed JSON', { body: '{"model":' }, 400, 'invalid_request_error', /not valid JSON/],
   ['an empty body', { body: '' }, 400, 'invalid_request_error', /body is empty/],
   ['a body that is no object', { body: '[1]' }, 400, 'invalid_request_error', /must be a JSON object/],
+  [
+    'a body nested too deeply',
+    { body: GOOD.replace('{', `{"deep":${'['.repeat(100_000)}${']'.repeat(100_000)},`) },
+    400,
+    'invalid_request_error',
+    /nested deeper than 500/,
+  ],
   ['no model', { body: '{"messages":[{}]}' }, 400, 'invalid_request_error', /model: Field required/],
   [
     'a model that is no text',

@@ -64,7 +64,7 @@ function makeFetcher(options: Partial<ImageFetchOptions> = {}): ImageFetcher {
   return fetcher
 }
 
-const call = { field: 'image_url', signal: new AbortController().signal }
+const call = { field: 'image_url', signal: new AbortController().signal, budget: { bytesLeft: 1e9 } }
 const attempt = (url: string, options: Partial<ImageFetchOptions> = {}) => makeFetcher(options).fetch(url, call)
 
 const HOSTILE_HOSTS = [
@@ -267,7 +267,7 @@ test('stops when the call is given up, and does not fetch more at once than it m
   const fetcher = makeFetcher({ parallelMax: 1 })
   const leaving = new AbortController()
   const url = `http://${OUTSIDE}:${outsidePort}/a.png`
-  const first = fetcher.fetch(url, { field: 'image', signal: leaving.signal })
+  const first = fetcher.fetch(url, { field: 'image', signal: leaving.signal, budget: { bytesLeft: 1e9 } })
   await arrived.promise
   await expect(fetcher.fetch(url, call)).rejects.toMatchObject({ code: 'rate_limited' })
   leaving.abort()

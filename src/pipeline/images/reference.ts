@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import { type PictureType, pictureType } from '../../lib/picture.ts'
-import type { FetchedImage, ImageFetcher } from '../../upstream/fetch-image.ts'
+import type { FetchedImage, ImageCall, ImageFetcher } from '../../upstream/fetch-image.ts'
 
 export type Reference =
   | { readonly kind: 'image'; readonly image: FetchedImage }
@@ -46,7 +46,11 @@ function unreadable(field: string): GatewayError {
 }
 
 /** Rejects with GatewayError where a URL does not lead to an image. */
-export async function imageOf(reference: Reference, fetcher: ImageFetcher, signal: AbortSignal): Promise<FetchedImage> {
+export async function imageOf(
+  reference: Reference,
+  fetcher: ImageFetcher,
+  call: Pick<ImageCall, 'signal' | 'budget'>,
+): Promise<FetchedImage> {
   if (reference.kind === 'image') return reference.image
-  return fetcher.fetch(reference.url, { field: reference.field, signal })
+  return fetcher.fetch(reference.url, { field: reference.field, ...call })
 }

@@ -6,22 +6,21 @@ import type { ModelEntry, UpstreamTarget } from '../../generated/types.ts'
 import { arrayOrEmpty, isObject, textOrNull } from '../../lib/json.ts'
 import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
 import { ImagesPassThrough } from '../../translate/pass-through/images.ts'
-import type { UpstreamReply } from '../../upstream/reply.ts'
 import { admit } from '../admit.ts'
-import { costHeaders } from '../billing-headers.ts'
 import type { Call, ClientChannel, Services } from '../call.ts'
-import { chooseEntry, markSimulated } from '../choose-entry.ts'
-import { type Attempt, dispatch, type PreparedBody } from '../dispatch.ts'
+import { chooseEntry } from '../choose-entry.ts'
+import type { PreparedBody } from '../dispatch.ts'
 import { holdAmount } from '../estimate.ts'
-import { holdFirstEvent } from '../first-event.ts'
+import { fetchTogether } from '../fetch-images.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from '../meter.ts'
 import type { Pinger } from '../pinger.ts'
 import { readReply, renamed, type WholeReply } from '../relay-reply.ts'
 import { relayStream, type StreamEnd } from '../relay-stream.ts'
 import type { Resolution } from '../resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from '../run-accounted.ts'
+import { holdStream, sendCall, sendWhole } from '../send-call.ts'
 import type { CallResult } from '../settle.ts'
-import { upstreamBody } from '../upstream-body.ts'
+import { bodyFor } from '../upstream-body.ts'
 import { checkCount, type Edit, type Generation, readEdit, readGeneration } from './receive.ts'
 import { imageOf } from './reference.ts'
 import { upstreamForm } from './upstream-form.ts'
@@ -54,8 +53,8 @@ export function runImageCall(
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
     const open = { ...scope, wish, resolution }
     // Only a call that was admitted makes the gateway fetch anything.
-    const bodyFor = await bodyMaker(open)
-    await (wish.streamed ? relayStreamed(open, bodyFor, pinger) : relayWhole(open, bodyFor))
+    const prepare = await bodyMaker(open)
+    await (wish.streamed ? relayStreamed(open, prepare, pinger) : relayWhole(open, prepare))
   })
 }
 
@@ -65,57 +64,35 @@ function holdFor(entry: ModelEntry, count: number, bodyBytes: number): MicroVnd 
   return holdAmount(entry, Math.ceil(bodyBytes / 3), null)
 }
 
-type BodyFor = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
+type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
 
 /** Fetches what the client only named, once, and says how the body for a target is made. */
-async function bodyMaker({ services, client, wish, call }: OpenCall): Promise<BodyFor> {
+async function bodyMaker({ services, client, wish, call }: OpenCall): Promise<BodyMaker> {
   if (wish.kind === 'generation') {
-    return target => {
-      const edits =
-        wish.requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model } as const]
-      return { body: upstreamBody(wish.text, edits, target, call.endpoint), contentType: 'application/json' }
-    }
+    return target => ({ body: bodyFor(wish, target, call.endpoint), contentType: 'application/json' })
   }
-  const fetched = await Promise.all(
-    [...wish.references, ...(wish.mask === null ? [] : [wish.mask])].map(reference =>
-      imageOf(reference, services.images, client.gone),
-    ),
+  const wanted = [...wish.references, ...(wish.mask === null ? [] : [wish.mask])]
+  const bounds = { bytesMax: services.limits.bodyBytesMax, signal: client.gone }
+  const fetched = await fetchTogether(wanted, bounds, (reference, fetching) =>
+    imageOf(reference, services.images, fetching),
   )
   const references = fetched.slice(0, wish.references.length)
   const mask = fetched[references.length] ?? null
   return target => upstreamForm({ fields: wish.fields, references, mask }, target)
 }
 
-async function send<Received>(
-  open: OpenCall,
-  bodyFor: BodyFor,
-  signal: AbortSignal,
-  receive: (reply: UpstreamReply, attempt: Attempt<PreparedBody>) => Promise<Received>,
-): Promise<Received> {
-  const { services, call, resolution, wish } = open
-  const dispatched = await dispatch(services, call, {
-    targets: resolution.entry.upstreams,
-    prepare(target) {
-      markSimulated(open, target)
-      return bodyFor(target)
+async function relayWhole(open: OpenCall, prepare: BodyMaker): Promise<void> {
+  const { services, resolution, wish } = open
+  const { whole, used } = await sendCall(open, {
+    entry: resolution.entry,
+    prepare,
+    async receive(reply) {
+      const read = await readReply(reply, services.limits.replyBytesMax)
+      return { whole: read, used: usedBy(read, wish.count) }
     },
-    receive,
-    streamed: wish.streamed,
-    signal,
+    streamed: false,
   })
-  return dispatched.received
-}
-
-async function relayWhole(open: OpenCall, bodyFor: BodyFor): Promise<void> {
-  const { services, client, account, headers, resolution, wish } = open
-  // The client may leave: a non-streamed call is finished and billed all the same.
-  const { whole, used } = await send(open, bodyFor, new AbortController().signal, async reply => {
-    const read = await readReply(reply, services.limits.replyBytesMax)
-    return { whole: read, used: usedBy(read, wish.count) }
-  })
-  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
-  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
-  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, renamed(whole, resolution.entry.id))
+  await sendWhole(open, used, renamed(whole, resolution.entry.id))
 }
 
 /** Throws GatewayError for a reply without a list of images. Images that nobody asked for are not billed. */
@@ -130,12 +107,14 @@ function usedBy({ json }: WholeReply, count: number): Metered {
   return { ...(usage ? meteredTokens(usage) : NOTHING_USED), images: Math.min(images.length, count) }
 }
 
-async function relayStreamed(open: OpenCall, bodyFor: BodyFor, pinger: Pinger): Promise<void> {
+async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, resolution, wish } = open
-  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const upstream = await send(open, bodyFor, client.gone, (reply, { upstream: { credentials } }) =>
-    holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: credentials.secrets }),
-  )
+  const upstream = await sendCall(open, {
+    entry: resolution.entry,
+    prepare,
+    receive: reply => holdStream(open, reply),
+    streamed: true,
+  })
   const stream = new ImagesPassThrough({ clientModel: resolution.entry.id, count: wish.count })
   await relayStream({
     upstream,

@@ -13,6 +13,11 @@ import { EVENT_STREAM, sendStream } from '../stream.ts'
 import { withoutWords } from '../words.ts'
 import { tonesOf, wavHeader } from './wav.ts'
 
+/** Voices where the model's facts name none. */
+const VOICES: readonly string[] = [
+  ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'marin', 'cedar'],
+  ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],
+]
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
 const INPUT_CHARACTERS_MAX = 4_096
 const CHUNK_BYTES = 16_384
@@ -52,8 +57,8 @@ function checkSpeech(body: JsonObject, facts: ModelFacts): string {
   }
   if (voice === undefined || voice === null || voice === '') throw missing('voice')
   if (typeof voice !== 'string' && !isObject(voice)) throw wrongType('voice', 'a string', voice)
-  if (typeof voice === 'string' && facts.voices?.includes(voice) === false)
-    throw wrongValue('voice', voice, facts.voices)
+  const voices = facts.voices ?? VOICES
+  if (typeof voice === 'string' && !voices.includes(voice)) throw wrongValue('voice', voice, voices)
   if (format !== undefined && format !== null && !FORMATS.includes(String(format))) {
     throw wrongValue('response_format', format, FORMATS)
   }

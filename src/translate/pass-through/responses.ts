@@ -21,7 +21,7 @@ export class ResponsesPassThrough implements ReplyStream {
   #started = false
   /** What is known of the response, for the event that tells of its failure. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
-  #lastEvent = ''
+  #lastSequence = -1
   #failureCode: string | null = null
   usage: TokenUsage | null = null
   finished = false
@@ -39,7 +39,8 @@ export class ResponsesPassThrough implements ReplyStream {
     const raw = event.raw.toString('latin1')
     if (!event.hasData) return this.#started ? raw : ''
     if (event.data === '[DONE]') return ''
-    this.#lastEvent = raw
+    const sequence = /"sequence_number": ?(\d{1,15})/.exec(raw)?.[1]
+    if (sequence !== undefined) this.#lastSequence = Number(sequence)
     const name = event.name || String(dataOf(event).type)
     if (name.endsWith('.delta')) {
       this.#started = true
@@ -75,7 +76,7 @@ export class ResponsesPassThrough implements ReplyStream {
   /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
   failureEvent(error: GatewayError): string {
     const code = this.#failureCode ?? failureCodeOf(error)
-    const sequence_number = Number(/"sequence_number": ?(\d{1,15})/.exec(this.#lastEvent)?.[1] ?? -1) + 1
+    const sequence_number = this.#lastSequence + 1
     if (this.#response === null) {
       return eventText({ type: 'error', sequence_number, code, message: error.message, param: null })
     }

@@ -1,0 +1,29 @@
+/** A device in two words for the list of sessions, from a User-Agent header; the header itself is not kept. */
+
+/** The first that matches wins: most browsers also name those they descend from. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(e|A|iOS)?\//, 'Edge'],
+  [/OPR\/|Opera/, 'Opera'],
+  [/coc_coc_browser/i, 'Cốc Cốc'],
+  [/SamsungBrowser\//, 'Samsung Internet'],
+  [/Firefox\/|FxiOS\//, 'Firefox'],
+  [/Chrome\/|CriOS\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+]
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad|iPod/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux/, 'Linux'],
+]
+const CHARACTERS_MAX = 1_000
+
+/** '' when nothing is recognised. */
+export function describeDevice(userAgent: string): string {
+  const text = userAgent.slice(0, CHARACTERS_MAX)
+  const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(text))?.[1]
+  return [find(BROWSERS), find(SYSTEMS)].filter(Boolean).join(', ')
+}

@@ -1,0 +1,72 @@
+/** Links that were sent by mail: single use, for a time, stored as hashes only. */
+
+import type { AnySql, TransactionSql } from '../lib/database.ts'
+import { hashToken, makeToken } from './secret-token.ts'
+
+/** In the table `email_token`; never reused. */
+const PURPOSES = { registration: 1, reset: 2 } as const
+export type TokenPurpose = keyof typeof PURPOSES
+
+export interface EmailToken {
+  readonly email: string
+  /** Of a reset. */
+  readonly accountId: number | null
+  /** Of a registration: the password that was chosen with it. */
+  readonly passwordPhc: string | null
+}
+
+const INSERT = `insert into email_token (token_hash, purpose, email, account_id, password_phc, expires_at)
+  values (decode($1, 'hex'), $2::text::smallint, $3, $4::text::bigint, $5, now() + make_interval(secs => $6::text::integer))`
+const READ = `select email, account_id, password_phc from email_token
+  where token_hash = decode($1, 'hex') and purpose = $2::text::smallint and expires_at > now()`
+const TAKE = `delete from email_token where token_hash = decode($1, 'hex') and purpose = $2::text::smallint
+  and expires_at > now() returning email, account_id, password_phc`
+const DROP = 'delete from email_token where email_key = lower($1) and purpose = $2::text::smallint'
+
+/** The secret for the link. */
+export async function issueToken(
+  sql: AnySql,
+  purpose: TokenPurpose,
+  { email, accountId, passwordPhc }: EmailToken,
+  seconds: number,
+): Promise<string> {
+  const token = makeToken()
+  const account = accountId === null ? null : String(accountId)
+  await sql.unsafe(INSERT, [
+    hashToken(token) as string,
+    String(PURPOSES[purpose]),
+    email,
+    account,
+    passwordPhc,
+    String(seconds),
+  ])
+  return token
+}
+
+/** What the link stands for, without using it up; null when it is unknown, used or expired. */
+export async function readToken(sql: AnySql, purpose: TokenPurpose, token: string): Promise<EmailToken | null> {
+  const hash = hashToken(token)
+  return hash === null ? null : toToken((await sql.unsafe(READ, [hash, String(PURPOSES[purpose])]))[0])
+}
+
+/** Uses the link up, and with it every other of this purpose for the address. Of two at once one gets null. */
+export async function takeToken(
+  transaction: TransactionSql,
+  purpose: TokenPurpose,
+  token: string,
+): Promise<EmailToken | null> {
+  const hash = hashToken(token)
+  const taken = hash === null ? null : toToken((await transaction.unsafe(TAKE, [hash, String(PURPOSES[purpose])]))[0])
+  if (taken !== null) await dropTokens(transaction, purpose, taken.email)
+  return taken
+}
+
+export async function dropTokens(sql: AnySql, purpose: TokenPurpose, email: string): Promise<void> {
+  await sql.unsafe(DROP, [email, String(PURPOSES[purpose])])
+}
+
+function toToken(row: Readonly<Record<string, string | null>> | undefined): EmailToken | null {
+  if (row === undefined) return null
+  const { email, account_id, password_phc } = row
+  return { email: email!, accountId: account_id == null ? null : Number(account_id), passwordPhc: password_phc ?? null }
+}

@@ -1,0 +1,50 @@
+/** Every limit on people in one place, with the values that a gateway runs with. */
+
+export interface PeopleLimits {
+  readonly passwordCharactersMin: number
+  readonly passwordBytesMax: number
+  readonly sessionIdleSeconds: number
+  readonly sessionSeconds: number
+  readonly operatorSessionIdleSeconds: number
+  readonly operatorSessionSeconds: number
+  /** Sessions of one account; the oldest makes room. */
+  readonly sessionsMax: number
+  /** Age of a password check after which a secret is not shown without a new one. */
+  readonly passwordFreshSeconds: number
+  readonly verifySeconds: number
+  readonly resetSeconds: number
+  /** Failures on one account before the first wait. */
+  readonly accountFailuresMax: number
+  /** Failures from one network before the first wait. Mobile networks put many homes behind one address. */
+  readonly networkFailuresMax: number
+  readonly throttleFirstSeconds: number
+  readonly throttleSeconds: number
+  /** Silence after which failures are forgotten. */
+  readonly throttleForgetSeconds: number
+  /** Mails to one address within an hour. */
+  readonly mailsPerHourMax: number
+  /** Registrations from one network, and from everywhere, within an hour. */
+  readonly registrationsPerNetworkMax: number
+  readonly registrationsMax: number
+}
+
+export const PEOPLE_LIMITS: PeopleLimits = {
+  passwordCharactersMin: 10,
+  passwordBytesMax: 128,
+  sessionIdleSeconds: 7 * 86_400,
+  sessionSeconds: 30 * 86_400,
+  operatorSessionIdleSeconds: 3_600,
+  operatorSessionSeconds: 12 * 3_600,
+  sessionsMax: 50,
+  passwordFreshSeconds: 300,
+  verifySeconds: 86_400,
+  resetSeconds: 3_600,
+  accountFailuresMax: 5,
+  networkFailuresMax: 20,
+  throttleFirstSeconds: 60,
+  throttleSeconds: 3_600,
+  throttleForgetSeconds: 86_400,
+  mailsPerHourMax: 5,
+  registrationsPerNetworkMax: 20,
+  registrationsMax: 1_000,
+}

@@ -1,0 +1,164 @@
+/** What operators do with accounts: find, block, give the role. */
+
+import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { type Actor, recordAction } from './operator-log.ts'
+import { endAllSessions } from './sessions.ts'
+
+export interface AccountSummary {
+  readonly accountId: number
+  readonly email: string
+  readonly createdAt: Date
+  readonly emailVerifiedAt: Date | null
+  readonly blockedAt: Date | null
+  readonly isOperator: boolean
+  readonly balanceMicroVnd: MicroVnd
+  readonly heldMicroVnd: MicroVnd
+  readonly activeKeys: number
+  readonly cost30DaysMicroVnd: MicroVnd
+  readonly lastUsedDay: string | null
+}
+
+/** A search that is too wide must not hold up the database. */
+const SEARCH_TIMEOUT_MS = 2_000
+const SEARCH_CHARACTERS_MAX = 254
+const LIST_MAX = 100
+
+const SET_OPERATOR = `update account set is_operator = $2::text::boolean
+  where account_id = $1::text::bigint and is_operator <> $2::text::boolean returning account_id`
+const BLOCK = `update account set blocked_at = now() where account_id = $1::text::bigint and blocked_at is null
+  returning account_id`
+const UNBLOCK = `update account set blocked_at = null where account_id = $1::text::bigint and blocked_at is not null
+  returning account_id`
+const SUSPEND = `update api_key set suspended_at = now()
+  where account_id = $1::text::bigint and revoked_at is null and suspended_at is null`
+const RESUME = 'update api_key set suspended_at = null where account_id = $1::text::bigint'
+const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
+const summaryOf = (accounts: string): string => `
+select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.is_operator,
+       w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, d.last_used
+  from (${accounts}) a join wallet w using (account_id)
+ cross join lateral (
+   select count(*)::integer as active from api_key where account_id = a.account_id and revoked_at is null) k
+ cross join lateral (
+   select coalesce(sum(charged_micro_vnd) filter (where day > (now() at time zone 'Asia/Ho_Chi_Minh')::date - 30), 0) as cost,
+          to_char(max(day), 'YYYY-MM-DD') as last_used
+     from usage_daily where account_id = a.account_id) d
+ order by a.account_id`
+const ONE = summaryOf('select * from account where account_id = $1::text::bigint')
+/** `like` with its wildcards escaped; a number also finds the account of that number. */
+const SEARCH = summaryOf(
+  `select * from account
+    where account_id > $2::text::bigint
+      and (email_key like '%' || lower($1) || '%' escape '\\' or account_id = $4::text::bigint)
+    order by account_id limit $3::text::integer`,
+)
+
+/** False when it was so already or there is no such account. The person signs in anew, under the rules of the role. */
+export function setOperator(
+  sql: Sql,
+  { accountId, isOperator, by }: { accountId: number; isOperator: boolean; by: Actor },
+): Promise<boolean> {
+  return sql.begin(async transaction => {
+    const rows = await transaction.unsafe(SET_OPERATOR, [String(accountId), String(isOperator)])
+    if (rows.length === 0) return false
+    await endAllSessions(transaction, accountId)
+    await recordAction(transaction, { by, action: isOperator ? 'operator.on' : 'operator.off', accountId })
+    return true
+  })
+}
+
+interface BlockRequest {
+  readonly accountId: number
+  readonly by: Actor
+  readonly reason: string
+}
+
+/** Ends its sessions; its keys are refused from their next call on. Money and keys stay. False when it was blocked. */
+export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
+  return change(sql, request, 'account.block', BLOCK, async transaction => {
+    await transaction.unsafe(SUSPEND, [String(request.accountId)])
+    await endAllSessions(transaction, request.accountId)
+  })
+}
+
+/** Its keys work again. False when it was not blocked. */
+export function unblockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
+  return change(sql, request, 'account.unblock', UNBLOCK, async transaction => {
+    await transaction.unsafe(RESUME, [String(request.accountId)])
+  })
+}
+
+function change(
+  sql: Sql,
+  { accountId, by, reason }: BlockRequest,
+  action: string,
+  statement: string,
+  follow: (transaction: TransactionSql) => Promise<void>,
+): Promise<boolean> {
+  return sql.begin(async transaction => {
+    // Keys are made under this lock: none slips in between.
+    await transaction.unsafe(LOCK, [String(accountId)])
+    if ((await transaction.unsafe(statement, [String(accountId)])).length === 0) return false
+    await follow(transaction)
+    await recordAction(transaction, { by, action, accountId, reason })
+    return true
+  })
+}
+
+/** Accounts whose address has this text in it, or that have this number, in the order of their numbers. */
+export function searchAccounts(
+  sql: Sql,
+  { text, afterId = 0, limit = 50 }: { text: string; afterId?: number; limit?: number },
+): Promise<readonly AccountSummary[]> {
+  const wanted = text.trim().toWellFormed().replaceAll('\0', '').slice(0, SEARCH_CHARACTERS_MAX)
+  const number = /^\d{1,15}$/.test(wanted) ? wanted : null
+  const page = [String(afterId), String(Math.min(limit, LIST_MAX))]
+  return sql.begin(async transaction => {
+    await transaction.unsafe(`set local statement_timeout = ${SEARCH_TIMEOUT_MS}`)
+    const rows = await transaction.unsafe(SEARCH, [escapeLike(wanted), ...page, number])
+    return rows.map(toSummary)
+  })
+}
+
+/** Null when there is no such account. */
+export async function readAccountSummary(sql: AnySql, accountId: number): Promise<AccountSummary | null> {
+  const row = (await sql.unsafe(ONE, [String(accountId)]))[0]
+  return row === undefined ? null : toSummary(row)
+}
+
+/** For `like … escape '\'`: every character stands for itself. */
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}
+
+interface Row {
+  readonly account_id: string
+  readonly email: string
+  readonly created_at: Date
+  readonly email_verified_at: Date | null
+  readonly blocked_at: Date | null
+  readonly is_operator: boolean
+  readonly balance_micro_vnd: string
+  readonly held_micro_vnd: string
+  readonly active: number
+  readonly cost: string
+  readonly last_used: string | null
+}
+
+function toSummary(row: unknown): AccountSummary {
+  const from = row as Row
+  return {
+    accountId: Number(from.account_id),
+    email: from.email,
+    createdAt: from.created_at,
+    emailVerifiedAt: from.email_verified_at,
+    blockedAt: from.blocked_at,
+    isOperator: from.is_operator,
+    balanceMicroVnd: microVnd(BigInt(from.balance_micro_vnd)),
+    heldMicroVnd: microVnd(BigInt(from.held_micro_vnd)),
+    activeKeys: from.active,
+    cost30DaysMicroVnd: microVnd(BigInt(from.cost)),
+    lastUsedDay: from.last_used,
+  }
+}

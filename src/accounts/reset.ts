@@ -1,0 +1,129 @@
+/** A new password: by a link to the mailbox, or by typing the old one. Both end every session of the account. */
+
+import type { AnySql } from '../lib/database.ts'
+import { readEmail } from './accounts.ts'
+import { dropTokens, issueToken, readToken, takeToken } from './email-tokens.ts'
+import { MAILS } from './mail-texts.ts'
+import { networkOf } from './network.ts'
+import { passwordFault } from './password-rules.ts'
+import { endAllSessions, openSession } from './sessions.ts'
+import { checkPassword } from './sign-in.ts'
+import { addressSubject, countQuota } from './throttle.ts'
+import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
+
+const FIND = 'select account_id, email from account where email_key = lower($1) and blocked_at is null'
+/** Who reads the mail of an address has verified it. */
+const CHANGE = `update account set password_phc = $2, email_verified_at = coalesce(email_verified_at, now())
+  where account_id = $1::text::bigint and blocked_at is null returning email`
+
+/** Says the same for every well-formed address; a mail goes out only where there is an account that is not blocked. */
+export async function requestReset(
+  services: PeopleServices,
+  visitor: Visitor,
+  { email }: { email: string },
+): Promise<{ outcome: 'accepted' } | Invalid | Throttled> {
+  const { sql, limits } = services
+  const address = readEmail(email)
+  if (address === null) return { outcome: 'invalid', email: 'malformed' }
+  const quotas = [
+    {
+      kind: 'registrations_of_network',
+      subject: networkOf(visitor.ipAddress),
+      max: limits.registrationsPerNetworkMax,
+    },
+    { kind: 'mails_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
+  ] as const
+  for (const quota of quotas) {
+    const retryAfterSeconds = await countQuota(sql, quota)
+    if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
+  }
+  const row = (await sql.unsafe(FIND, [address]))[0]
+  // Not waited for: the time that a mail takes would tell whether there is an account.
+  if (row !== undefined)
+    sendReset(services, visitor, { accountId: Number(row.account_id), email: row.email }).catch(services.onMailFailed)
+  return { outcome: 'accepted' }
+}
+
+async function sendReset(
+  services: PeopleServices,
+  visitor: Visitor,
+  { accountId, email }: { accountId: number; email: string },
+): Promise<void> {
+  const { sql, limits, serviceName: service, publicUrl, mailer } = services
+  const about = { email, accountId, passwordPhc: null }
+  const token = await issueToken(sql, 'reset', about, limits.resetSeconds)
+  const facts = { service, publicUrl, link: `${publicUrl}/reset?token=${token}` }
+  const minutes = Math.floor(limits.resetSeconds / 60)
+  await mailer.send({ to: email, ...MAILS.reset[visitor.language]({ ...facts, minutes }) })
+}
+
+/** Whose link it is, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
+export async function readReset({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
+  const found = await readToken(sql, 'reset', token)
+  return found === null ? null : { email: found.email }
+}
+
+/** Sets the password, ends every session, and signs in with a new one. */
+export async function resetPassword(
+  services: PeopleServices,
+  visitor: Visitor,
+  { token, password }: { token: string; password: string },
+): Promise<
+  { outcome: 'changed'; opened: OpenedSession } | Invalid | { outcome: 'expired' } | { outcome: 'blocked' } | Throttled
+> {
+  const { sql, limits, passwords } = services
+  const found = await readToken(sql, 'reset', token)
+  if (found === null) return { outcome: 'expired' }
+  const fault = passwordFault(password, { email: found.email, limits })
+  if (fault !== null) return { outcome: 'invalid', password: fault }
+  const passwordPhc = await passwords.hash(password)
+  const answer = await sql.begin(async transaction => {
+    const taken = await takeToken(transaction, 'reset', token)
+    if (taken === null) return 'expired'
+    const accountId = taken.accountId as number
+    if (!(await change(transaction, accountId, passwordPhc))) return 'blocked'
+    return openSession(transaction, limits, { accountId, visitor })
+  })
+  if (typeof answer === 'string') return { outcome: answer }
+  tellOfChange(services, visitor, found.email)
+  return { outcome: 'changed', opened: answer }
+}
+
+/** For somebody who is signed in: needs the present password, ends every session, and signs in with a new one. */
+export async function changePassword(
+  services: PeopleServices,
+  visitor: Visitor,
+  session: Session,
+  { current, next }: { current: string; next: string },
+): Promise<{ outcome: 'changed'; opened: OpenedSession } | Invalid | { outcome: 'refused' } | Throttled> {
+  const { sql, limits, passwords } = services
+  const fault = passwordFault(next, { email: session.email, limits })
+  if (fault !== null) return { outcome: 'invalid', password: fault }
+  const checked = await checkPassword(services, visitor, session, current)
+  if (checked.outcome !== 'confirmed') return checked
+  const passwordPhc = await passwords.hash(next)
+  const opened = await sql.begin(async transaction => {
+    if (!(await change(transaction, session.accountId, passwordPhc))) return null
+    return openSession(transaction, limits, { accountId: session.accountId, visitor })
+  })
+  if (opened === null) return { outcome: 'refused' }
+  tellOfChange(services, visitor, session.email)
+  return { outcome: 'changed', opened }
+}
+
+/** False when the account is blocked. Links that are still about are worth nothing afterwards. */
+async function change(transaction: AnySql, accountId: number, passwordPhc: string): Promise<boolean> {
+  const row = (await transaction.unsafe(CHANGE, [String(accountId), passwordPhc]))[0]
+  if (row === undefined) return false
+  await endAllSessions(transaction, accountId)
+  await dropTokens(transaction, 'reset', row.email)
+  await dropTokens(transaction, 'registration', row.email)
+  return true
+}
+
+/** The password has changed whether or not this mail arrives. */
+function tellOfChange(services: PeopleServices, visitor: Visitor, email: string): void {
+  const facts = { service: services.serviceName, publicUrl: services.publicUrl }
+  const mail = MAILS.passwordChanged[visitor.language](facts)
+  services.mailer.send({ to: email, ...mail }).catch(services.onMailFailed)
+}

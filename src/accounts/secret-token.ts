@@ -1,0 +1,15 @@
+/** Secrets of cookies and links: 256 random bits, of which only the SHA-256 is stored. */
+
+import { createHash, randomBytes } from 'node:crypto'
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+export function makeToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
+}
+
+/** Hexadecimal; null for text that cannot be a token, so that nothing long or odd is looked up. */
+export function hashToken(token: string): string | null {
+  return TOKEN.test(token) ? createHash('sha256').update(token, 'utf8').digest('hex') : null
+}

@@ -1,0 +1,24 @@
+/** Makes what the functions for people need, once per process. */
+
+import type { Sql } from '../lib/database.ts'
+import type { Mailer } from '../lib/mail.ts'
+import { PEOPLE_LIMITS, type PeopleLimits } from './limits.ts'
+import { createPasswords, type Passwords } from './passwords.ts'
+import type { PeopleServices } from './types.ts'
+
+export interface PeopleOptions {
+  readonly sql: Sql
+  readonly mailer: Mailer
+  /** Without a slash at its end. */
+  readonly publicUrl: string
+  readonly serviceName: string
+  /** Told of mails that could not be handed over. */
+  readonly onMailFailed: (error: unknown) => void
+  readonly limits?: Partial<PeopleLimits>
+  readonly passwords?: Passwords
+}
+
+export function createPeople(options: PeopleOptions): PeopleServices {
+  const { limits, passwords = createPasswords(), ...rest } = options
+  return { ...rest, passwords, limits: { ...PEOPLE_LIMITS, ...limits } }
+}

@@ -1,0 +1,117 @@
+/** Sessions: opened at sign-in, found by the hash of their cookie, ended by time, by their owner or by a new password. */
+
+import type { AnySql } from '../lib/database.ts'
+import { describeDevice } from './device.ts'
+import type { PeopleLimits } from './limits.ts'
+import { hashToken, makeToken } from './secret-token.ts'
+import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
+
+/** A row is touched at most this often, so that reading a page costs no write. */
+const TOUCH_SECONDS = 60
+
+const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
+  a.email, a.is_operator, a.email_verified_at`
+/** $2 to $5: idle and whole life of a session, in seconds, of customers and of operators. */
+const ALIVE = `a.blocked_at is null
+  and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
+  and s.created_at > now() - make_interval(secs => case when a.is_operator then $5 else $3 end::text::integer)`
+const READ = `
+with s as materialized (
+  select ${COLUMNS} from session s join account a using (account_id)
+   where s.session_hash = decode($1, 'hex') and ${ALIVE}),
+touched as (
+  update session set seen_at = now() from s
+   where session.session_id = s.session_id and session.seen_at < now() - make_interval(secs => ${TOUCH_SECONDS}))
+select * from s`
+const LIST = `select ${COLUMNS} from session s join account a using (account_id)
+  where s.account_id = $1::text::bigint and ${ALIVE} order by s.seen_at desc, s.session_id desc limit 100`
+const OPEN = `
+with s as (
+  insert into session (session_hash, account_id, device) values (decode($1, 'hex'), $2::text::bigint, $3) returning *)
+select ${COLUMNS} from s join account a using (account_id)`
+const MAKE_ROOM = `delete from session where session_id in (
+  select session_id from session where account_id = $1::text::bigint order by seen_at desc, session_id desc offset $2::text::integer)`
+const END =
+  'delete from session where account_id = $1::text::bigint and session_id = $2::text::bigint returning session_id'
+const END_OTHERS = `delete from session
+  where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
+const END_ALL = 'delete from session where account_id = $1::text::bigint'
+
+/** A new session with a new secret; the oldest of the account make room. */
+export async function openSession(
+  sql: AnySql,
+  limits: PeopleLimits,
+  { accountId, visitor }: { accountId: number; visitor: Visitor },
+): Promise<OpenedSession> {
+  const token = makeToken()
+  const account = String(accountId)
+  await sql.unsafe(MAKE_ROOM, [account, String(limits.sessionsMax - 1)])
+  const rows = await sql.unsafe(OPEN, [hashToken(token) as string, account, describeDevice(visitor.userAgent)])
+  const session = toSession(rows[0]!)
+  return { token, session, maxAgeSeconds: session.isOperator ? limits.operatorSessionSeconds : limits.sessionSeconds }
+}
+
+/** Null when it is unknown, ended, too old, or its account is blocked. */
+export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
+  const hash = hashToken(token)
+  if (hash === null) return null
+  const row = (await sql.unsafe(READ, [hash, ...lives(limits)]))[0]
+  return row === undefined ? null : toSession(row)
+}
+
+/** The last used first. */
+export async function listSessions({ sql, limits }: PeopleServices, accountId: number): Promise<readonly Session[]> {
+  return (await sql.unsafe(LIST, [String(accountId), ...lives(limits)])).map(toSession)
+}
+
+/** Signs out; false when the account has no such session. */
+export async function endSession(
+  { sql }: PeopleServices,
+  { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
+): Promise<boolean> {
+  return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
+}
+
+/** Signs out everywhere else; how many sessions that were. */
+export async function endOtherSessions(
+  { sql }: PeopleServices,
+  { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
+): Promise<number> {
+  return (await sql.unsafe(END_OTHERS, [String(accountId), String(sessionId)])).length
+}
+
+export async function endAllSessions(sql: AnySql, accountId: number): Promise<void> {
+  await sql.unsafe(END_ALL, [String(accountId)])
+}
+
+function lives(limits: PeopleLimits): string[] {
+  const { sessionIdleSeconds, sessionSeconds, operatorSessionIdleSeconds, operatorSessionSeconds } = limits
+  return [sessionIdleSeconds, sessionSeconds, operatorSessionIdleSeconds, operatorSessionSeconds].map(String)
+}
+
+interface Row {
+  readonly session_id: string
+  readonly account_id: string
+  readonly email: string
+  readonly is_operator: boolean
+  readonly email_verified_at: Date | null
+  readonly created_at: Date
+  readonly seen_at: Date
+  readonly password_checked_at: Date
+  readonly device: string
+}
+
+function toSession(row: unknown): Session {
+  const from = row as Row
+  return {
+    sessionId: Number(from.session_id),
+    accountId: Number(from.account_id),
+    email: from.email,
+    isOperator: from.is_operator,
+    emailVerifiedAt: from.email_verified_at,
+    createdAt: from.created_at,
+    seenAt: from.seen_at,
+    passwordCheckedAt: from.password_checked_at,
+    device: from.device,
+  }
+}

@@ -1,0 +1,85 @@
+/** Waiting times after failures and quotas per hour, as rows of Postgres: they hold across processes and restarts. */
+
+import { createHash } from 'node:crypto'
+import type { Sql } from '../lib/database.ts'
+import type { PeopleLimits } from './limits.ts'
+
+/** In the table `throttle`; never reused. */
+const KINDS = {
+  account_failures: 1,
+  network_failures: 2,
+  mails_to_address: 3,
+  registrations_of_network: 4,
+  registrations: 5,
+} as const
+
+export type FailureKind = 'account_failures' | 'network_failures'
+export type QuotaKind = Exclude<keyof typeof KINDS, FailureKind>
+
+/**
+ * Every attempt counts as a failure before the password is looked at, so that many at once gain nothing; forgiveAttempt
+ * takes it back. While a wait lasts nothing counts, and each further failure doubles the next wait.
+ */
+const ATTEMPT = `
+insert into throttle as t (kind, subject, attempts) values ($1::text::smallint, $2, 1)
+on conflict (kind, subject) do update set
+  attempts = case when t.blocked_until > now() then t.attempts
+                  when t.at < now() - make_interval(secs => $6::text::integer) then 1
+                  else t.attempts + 1 end,
+  at = case when t.blocked_until > now() then t.at else now() end,
+  blocked_until = case when t.blocked_until > now() then t.blocked_until
+                       when t.at < now() - make_interval(secs => $6::text::integer) then null
+                       when t.attempts + 1 >= $3::text::integer then now() + make_interval(secs =>
+                         least($5::text::integer, $4::text::integer * power(2, least(20, t.attempts + 1 - $3::text::integer))))
+                  end
+returning greatest(0, ceil(extract(epoch from old.blocked_until - now())))::integer as wait`
+const FORGET = 'delete from throttle where kind = $1::text::smallint and subject = $2'
+const TAKE_BACK = `update throttle set attempts = greatest(0, attempts - 1),
+    blocked_until = case when attempts > $3::text::integer then blocked_until end
+  where kind = $1::text::smallint and subject = $2`
+const QUOTA = `
+insert into throttle as t (kind, subject, attempts) values ($1::text::smallint, $2, 1)
+on conflict (kind, subject) do update set
+  attempts = case when t.at < now() - interval '1 hour' then 1 else least(t.attempts + 1, 1000000000) end,
+  at = case when t.at < now() - interval '1 hour' then now() else t.at end
+returning attempts, greatest(1, ceil(extract(epoch from at + interval '1 hour' - now())))::integer as wait`
+
+/** An e-mail address as the subject of a row: a hash, so that what strangers type is not kept. */
+export function addressSubject(email: string): string {
+  return createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
+}
+
+/** Seconds to wait; 0 lets the attempt go on. */
+export async function countAttempt(
+  sql: Sql,
+  limits: PeopleLimits,
+  { kind, subject }: { kind: FailureKind; subject: string },
+): Promise<number> {
+  const failuresMax = kind === 'account_failures' ? limits.accountFailuresMax : limits.networkFailuresMax
+  const numbers = [failuresMax, limits.throttleFirstSeconds, limits.throttleSeconds, limits.throttleForgetSeconds]
+  const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!
+  return row.wait ?? 0
+}
+
+/**
+ * After a success: an account's failures are forgotten; of a network only this attempt is taken back, or whoever owns one
+ * account could guess at others without end.
+ */
+export async function forgiveAttempt(
+  sql: Sql,
+  limits: PeopleLimits,
+  { kind, subject }: { kind: FailureKind; subject: string },
+): Promise<void> {
+  const row = [String(KINDS[kind]), subject]
+  if (kind === 'account_failures') await sql.unsafe(FORGET, row)
+  else await sql.unsafe(TAKE_BACK, [...row, String(limits.networkFailuresMax)])
+}
+
+/** Seconds to wait until the hour is over, when this is more than `max` within it; else 0. */
+export async function countQuota(
+  sql: Sql,
+  { kind, subject, max }: { kind: QuotaKind; subject: string; max: number },
+): Promise<number> {
+  const row = (await sql.unsafe(QUOTA, [String(KINDS[kind]), subject]))[0]!
+  return row.attempts > max ? row.wait : 0
+}

@@ -1,0 +1,70 @@
+/** What the rooms above know of people: plain data in, plain data out. */
+
+import type { Sql } from '../lib/database.ts'
+import type { Mailer } from '../lib/mail.ts'
+import type { PeopleLimits } from './limits.ts'
+import type { Passwords } from './passwords.ts'
+
+/** Everything that the functions for people need; made once per process. */
+export interface PeopleServices {
+  readonly sql: Sql
+  readonly passwords: Passwords
+  readonly mailer: Mailer
+  /** Address of the pages, without a slash at its end. Links in mails go to `/verify` and `/reset` below it. */
+  readonly publicUrl: string
+  /** Name that mails are signed with. */
+  readonly serviceName: string
+  /** A mail that nobody waits for could not be handed over; the error holds no token. */
+  readonly onMailFailed: (error: unknown) => void
+  readonly limits: PeopleLimits
+}
+
+export type Language = 'vi' | 'en'
+
+/** Who asks, as the HTTP side sees it. */
+export interface Visitor {
+  /** Address of the client, after trusted proxies; throttling looks at its /24 or /48. */
+  readonly ipAddress: string
+  /** The `User-Agent` header, or ''; only a short description of it is kept. */
+  readonly userAgent: string
+  /** Language of mails. */
+  readonly language: Language
+}
+
+export interface Session {
+  /** Names the session in lists and for signing out elsewhere; no secret. */
+  readonly sessionId: number
+  readonly accountId: number
+  readonly email: string
+  readonly isOperator: boolean
+  readonly emailVerifiedAt: Date | null
+  readonly createdAt: Date
+  readonly seenAt: Date
+  /** When the password was last typed in this session; see isPasswordFresh. */
+  readonly passwordCheckedAt: Date
+  /** Such as `Chrome, Windows`. */
+  readonly device: string
+}
+
+/** A new session: `token` goes in the cookie and is nowhere else. */
+export interface OpenedSession {
+  readonly token: string
+  readonly session: Session
+  /** For the cookie's Max-Age. */
+  readonly maxAgeSeconds: number
+}
+
+/** Too many attempts from this network or on this account. */
+export interface Throttled {
+  readonly outcome: 'throttled'
+  readonly retryAfterSeconds: number
+}
+
+export type PasswordFault = 'too_short' | 'too_long' | 'too_common'
+
+/** Input that cannot be used; the pages have the words for it. */
+export interface Invalid {
+  readonly outcome: 'invalid'
+  readonly email?: 'malformed'
+  readonly password?: PasswordFault
+}

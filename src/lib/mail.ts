@@ -1,0 +1,67 @@
+/** Outgoing mail: by SMTP, or as .eml files in a folder where there is no server. */
+
+import { mkdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { uuidv7 } from './ids.ts'
+
+export interface MailMessage {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** Resolves when the server or the folder has it. Rejects when it could not be handed over. */
+  send(message: MailMessage): Promise<void>
+  close(): void
+}
+
+export interface SmtpOptions {
+  /** `smtp://user:password@host:587` or `smtps://…`. */
+  readonly url: string
+  /** `Name <name@example.com>`. */
+  readonly from: string
+  /** Longest wait for a connection and for each answer of the server. */
+  readonly timeoutMs?: number
+  readonly connectionsMax?: number
+}
+
+export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax = 4 }: SmtpOptions): Mailer {
+  const server = new URL(url)
+  const transport = createTransport({
+    host: server.hostname.replace(/^\[|\]$/g, ''),
+    port: server.port === '' ? (server.protocol === 'smtps:' ? 465 : 587) : Number(server.port),
+    secure: server.protocol === 'smtps:',
+    ...(server.username === ''
+      ? {}
+      : { auth: { user: decodeURIComponent(server.username), pass: decodeURIComponent(server.password) } }),
+    pool: true,
+    maxConnections: connectionsMax,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(message) {
+      await transport.sendMail({ ...message, from })
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** Writes each message to `folder` as a file whose name begins with its time, for development. */
+export function createOutboxMailer({ folder, from }: { folder: string; from: string }): Mailer {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  return {
+    async send(message) {
+      const { message: bytes } = await transport.sendMail({ ...message, from })
+      await writeFile(join(folder, `${uuidv7()}.eml`), bytes as Buffer, { mode: 0o600, flag: 'wx' })
+    },
+    close: () => transport.close(),
+  }
+}

@@ -1,0 +1,29 @@
+/** Credits a transaction to a wallet: money, transaction and order change together or not at all. */
+
+import type { TransactionSql } from '../lib/database.ts'
+import { MICRO_PER_VND, microVnd } from '../lib/money.ts'
+import type { PaymentServices, StoredTransaction } from './types.ts'
+
+const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::text::bigint, order_code = $3, state_at = now(), state_by = $4
+  where bank_txn_id = $1::text::bigint`
+/** The expected amount does not matter: what arrived is credited, on an order of any state. */
+const PAY = `update topup_order set paid_vnd = paid_vnd + $2::text::bigint, first_paid_at = coalesce(first_paid_at, now())
+  where order_code = $1`
+
+/** In a transaction that has locked the row and seen that it is not credited. */
+export async function bookTransaction(
+  { bookCredit }: Pick<PaymentServices, 'bookCredit'>,
+  transaction: TransactionSql,
+  { bankTxnId, amountVnd }: Pick<StoredTransaction, 'bankTxnId' | 'amountVnd'>,
+  to: { readonly accountId: number; readonly orderCode: string | null; readonly by: string },
+): Promise<void> {
+  await bookCredit(transaction, {
+    accountId: to.accountId,
+    amountMicroVnd: microVnd(BigInt(amountVnd) * MICRO_PER_VND),
+    kind: 'bank_topup',
+    reference: `bank_txn:${bankTxnId}`,
+    note: to.orderCode,
+  })
+  await transaction.unsafe(DECIDE, [String(bankTxnId), String(to.accountId), to.orderCode, to.by])
+  if (to.orderCode !== null) await transaction.unsafe(PAY, [to.orderCode, String(amountVnd)])
+}

@@ -1,0 +1,59 @@
+/** A transfer that an operator sees on the bank's statement and no provider reported. */
+
+import { type Received, receiveTransactions } from './receive.ts'
+import type { Actor, PaymentServices } from './types.ts'
+
+export interface EnteredTransfer {
+  /** The bank's number: it makes the entry unique, and a later report by a provider the same transfer. */
+  readonly bankReference: string
+  readonly amountVnd: number
+  /** The memo as the statement has it; with an order's code in it the order is paid. */
+  readonly memo: string
+  /** Our account; the configured one when it is left out. */
+  readonly accountNumber?: string
+  readonly by: Actor
+  readonly reason: string
+}
+
+const PROVIDER = 'manual'
+const AMOUNT_VND_MAX = 1_000_000_000_000
+
+/**
+ * Goes the way of every transaction: credited when its memo says whose it is, else it waits with the unmatched. `alias` when
+ * a provider has reported it already. Throws RangeError that says what is missing.
+ */
+export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
+  const bankReference = given.bankReference
+    .toWellFormed()
+    .replace(/[\s\0]+/g, '')
+    .toUpperCase()
+  const accountNumber = (given.accountNumber ?? services.bank?.accountNumber ?? '').replace(/[^A-Za-z0-9]/g, '')
+  if (bankReference === '' || bankReference.length > 200)
+    throw new RangeError("the bank's reference is missing or too long")
+  if (accountNumber === '') throw new RangeError('the account that received the money is not known')
+  if (!Number.isSafeInteger(given.amountVnd) || given.amountVnd < 1 || given.amountVnd > AMOUNT_VND_MAX) {
+    throw new RangeError('the amount is not a whole number of dong above 0')
+  }
+  const [received] = await receiveTransactions(services, { provider: PROVIDER, via: 'manual', notificationId: null }, [
+    {
+      providerReference: `${accountNumber}/${bankReference}`,
+      bankReference,
+      accountNumber,
+      amountVnd: BigInt(given.amountVnd),
+      direction: 'in',
+      memo: given.memo.toWellFormed().replaceAll('\0', '').slice(0, 2_000).toWellFormed(),
+      bookedAt: null,
+    },
+  ])
+  const entered = received as Received
+  await services.sql.begin(transaction =>
+    services.recordAction(transaction, {
+      by: given.by,
+      action: 'payment.enter',
+      accountId: entered.outcome === 'credited' ? entered.accountId : null,
+      subject: `bank_txn:${entered.bankTxnId} ${bankReference} ${given.amountVnd} VND: ${entered.outcome}`,
+      reason: given.reason,
+    }),
+  )
+  return entered
+}

@@ -1,0 +1,129 @@
+/** Decides what becomes of a stored transaction, once. */
+
+import type { TransactionSql } from '../lib/database.ts'
+import { bookTransaction } from './book.ts'
+import { findOrderCodes } from './memo.ts'
+import { lockTransaction, REASON_CODES } from './transactions.ts'
+import {
+  type PaymentServices,
+  type StoredTransaction,
+  TRANSACTION_STATES,
+  type TransactionState,
+  type UnmatchedReason,
+} from './types.ts'
+
+export type Verdict =
+  | { readonly outcome: 'credited'; readonly accountId: number; readonly orderCode: string }
+  | { readonly outcome: 'unmatched'; readonly reason: UnmatchedReason }
+  | { readonly outcome: 'ignored' | 'alias' }
+  /** Somebody else decided it meanwhile. */
+  | { readonly outcome: 'decided' }
+
+export const AUTOMATIC = 'automatic'
+const UNDECIDED_MAX = 500
+
+/** Reports of one transfer by several providers wait for each other, so that the second sees what became of the first. */
+const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
+/**
+ * The transfer that this is a second sight of: one that another provider reported under the same bank reference and that
+ * this provider has not been paired with. Of one provider two references are two transfers, whatever the bank's number.
+ */
+const ORIGINAL = `select y.bank_txn_id from bank_txn y
+  where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
+    and y.provider <> $1 and y.alias_of is null and y.state <> 0
+    and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
+  order by y.bank_txn_id limit 1`
+const ORDERS = 'select order_code, account_id from topup_order where order_code = any ($1::text[]) order by account_id'
+const DECIDE = `update bank_txn set state = $2::text::smallint, reason = $3::text::smallint, alias_of = $4::text::bigint,
+    state_at = now(), state_by = $5 where bank_txn_id = $1::text::bigint`
+const UNDECIDED = `select bank_txn_id from bank_txn where state = 0 and received_at < now() - interval '30 seconds'
+  order by bank_txn_id limit $1::text::integer`
+
+/** Resolves after commit. Rejects with the database's error; the transaction then stays undecided and can be judged again. */
+export async function judgeTransaction(services: PaymentServices, bankTxnId: number): Promise<Verdict> {
+  const verdict = await services.sql.begin(transaction => judge(services, transaction, bankTxnId))
+  tell(services, bankTxnId, verdict)
+  return verdict
+}
+
+async function judge(services: PaymentServices, transaction: TransactionSql, bankTxnId: number): Promise<Verdict> {
+  const key = await lockTransaction(transaction, bankTxnId)
+  if (key === null || key.state !== 'received') return { outcome: 'decided' }
+  const found = await findOriginal(transaction, key)
+  if (found !== null) return decide(transaction, key, { outcome: 'alias' }, { aliasOf: found })
+  if (key.direction === 'out') return decide(transaction, key, { outcome: 'ignored' })
+  if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
+    return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
+  }
+  const codes = findOrderCodes(key.memo)
+  if (codes.length === 0) return decide(transaction, key, { outcome: 'unmatched', reason: 'no_code' })
+  const orders = await transaction.unsafe(ORDERS, [`{${codes.join(',')}}`])
+  const owners = new Set(orders.map(order => order.account_id))
+  if (owners.size !== 1) {
+    const reason = owners.size === 0 ? 'unknown_code' : 'two_owners'
+    return decide(transaction, key, { outcome: 'unmatched', reason })
+  }
+  // Of several orders of one owner the one that the payer named first.
+  const known = new Set(orders.map(order => order.order_code as string))
+  const orderCode = codes.find(code => known.has(code)) as string
+  const accountId = Number(orders[0]!.account_id)
+  await bookTransaction(services, transaction, key, { accountId, orderCode, by: AUTOMATIC })
+  return { outcome: 'credited', accountId, orderCode }
+}
+
+async function findOriginal(transaction: TransactionSql, given: StoredTransaction): Promise<number | null> {
+  const { accountNumber, bankReference, amountVnd, direction } = given
+  if (bankReference === null) return null
+  const sign = direction === 'in' ? '1' : '-1'
+  await transaction.unsafe(LOCK, [JSON.stringify([accountNumber, bankReference, amountVnd, sign])])
+  const transfer = [given.provider, accountNumber, bankReference, String(amountVnd), sign]
+  const row = (await transaction.unsafe(ORIGINAL, transfer))[0]
+  return row === undefined ? null : Number(row.bank_txn_id)
+}
+
+async function decide<Decided extends Verdict>(
+  transaction: TransactionSql,
+  { bankTxnId }: StoredTransaction,
+  verdict: Decided,
+  { aliasOf = null }: { aliasOf?: number | null } = {},
+): Promise<Decided> {
+  const state = String(TRANSACTION_STATES[verdict.outcome as TransactionState])
+  const reason = 'reason' in verdict ? String(REASON_CODES[verdict.reason]) : null
+  const alias = aliasOf === null ? null : String(aliasOf)
+  await transaction.unsafe(DECIDE, [String(bankTxnId), state, reason, alias, AUTOMATIC])
+  return verdict
+}
+
+function tell({ report, onCredited }: PaymentServices, bankTxnId: number, verdict: Verdict): void {
+  if (verdict.outcome === 'credited') {
+    report({
+      level: 'info',
+      code: 'credited',
+      message: `bank transaction ${bankTxnId} credited to ${verdict.orderCode}`,
+    })
+    onCredited(verdict.accountId)
+  }
+  if (verdict.outcome === 'unmatched') {
+    const message = `bank transaction ${bankTxnId} waits for an operator: ${verdict.reason}`
+    report({ level: 'warn', code: 'unmatched', message })
+  }
+}
+
+/** Judges what a crash or an outage left between storing and judging; how many there were. */
+export async function judgeUndecided(services: PaymentServices): Promise<number> {
+  const rows = await services.sql.unsafe(UNDECIDED, [String(UNDECIDED_MAX)])
+  for (const row of rows) {
+    const bankTxnId = Number(row.bank_txn_id)
+    try {
+      await judgeTransaction(services, bankTxnId)
+    } catch (cause) {
+      services.report({
+        level: 'error',
+        code: 'undecided',
+        message: `bank transaction ${bankTxnId} is not decided`,
+        cause,
+      })
+    }
+  }
+  return rows.length
+}

@@ -1,0 +1,29 @@
+/** Every limit on payments in one place, with the values that a gateway runs with. */
+
+export interface PaymentLimits {
+  /** Smallest and largest amount of an order, in whole dong. Money that arrives is credited whatever its amount. */
+  readonly orderVndMin: number
+  readonly orderVndMax: number
+  readonly orderSeconds: number
+  /** Open orders of one account. */
+  readonly openOrdersMax: number
+  /** A larger transfer waits for an operator. */
+  readonly creditVndMax: bigint
+  /** Largest body of a notification. */
+  readonly notificationBytesMax: number
+  /** Transactions in one notification. */
+  readonly transactionsMax: number
+  /** Difference between a notification's time and ours. */
+  readonly notificationAgeSecondsMax: number
+}
+
+export const PAYMENT_LIMITS: PaymentLimits = {
+  orderVndMin: 50_000,
+  orderVndMax: 499_000_000,
+  orderSeconds: 24 * 3_600,
+  openOrdersMax: 10,
+  creditVndMax: 1_000_000_000n,
+  notificationBytesMax: 256 * 1024,
+  transactionsMax: 200,
+  notificationAgeSecondsMax: 300,
+}

@@ -1,0 +1,28 @@
+/**
+ * Order codes in what a bank made of a memo: other case, marks taken off, cut into chunks, spaces and punctuation put in,
+ * the bank's own text before it and the payer's name behind it.
+ */
+
+import { isOrderCode } from './order-code.ts'
+
+const MEMO_CHARACTERS_MAX = 2_000
+const CODES_MAX = 20
+/** At every place, so that a code which begins inside what looks like another is found too. */
+const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
+
+/** Well-formed codes in the order they stand, each once. A code in one piece stays in one piece when the rest is squeezed. */
+export function findOrderCodes(memo: string): readonly string[] {
+  const squeezed = memo
+    .slice(0, MEMO_CHARACTERS_MAX)
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '')
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
+  const found = new Set<string>()
+  for (const [, candidate] of squeezed.matchAll(CANDIDATE)) {
+    if (isOrderCode(candidate as string)) found.add(candidate as string)
+    if (found.size === CODES_MAX) break
+  }
+  return [...found]
+}

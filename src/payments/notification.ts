@@ -1,0 +1,66 @@
+/** A notification from its bytes to committed credits: authentic ones are kept as they came before anything is judged. */
+
+import { createHash } from 'node:crypto'
+import { GatewayError } from '../errors.ts'
+import { classifyFault, type Sql } from '../lib/database.ts'
+import { type Received, receiveTransactions } from './receive.ts'
+import type { BankProvider, BankTransaction, Headers, PaymentServices } from './types.ts'
+
+const INSERT = `insert into bank_notification (provider, digest, body, fault) values ($1, decode($2, 'hex'), $3, $4)
+  on conflict (provider, digest) do nothing returning notification_id`
+const FIND = `select notification_id from bank_notification where provider = $1 and digest = decode($2, 'hex')`
+const UNREADABLE = 'select count(*)::integer as unreadable from bank_notification where fault is not null'
+
+/**
+ * Resolves after commit: only then may the provider be told that all is well. Throws GatewayError `notification_refused`,
+ * `notification_unreadable` (kept all the same), or `ledger_unavailable` while Postgres does not answer.
+ */
+export async function receiveNotification(
+  services: PaymentServices,
+  provider: BankProvider,
+  rawBody: Buffer,
+  headers: Headers,
+): Promise<readonly Received[]> {
+  try {
+    const transactions = await readNotification(services.sql, provider, rawBody, headers)
+    const notificationId = await keep(services.sql, provider, rawBody, null)
+    return await receiveTransactions(
+      services,
+      { provider: provider.name, via: 'webhook', notificationId },
+      transactions,
+    )
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
+    const code = classifyFault(cause) === 'retry' ? 'ledger_unavailable' : 'internal'
+    throw new GatewayError(code, { cause, ...(code === 'internal' ? {} : { retryAfterSeconds: 30 }) })
+  }
+}
+
+async function readNotification(
+  sql: Sql,
+  provider: BankProvider,
+  rawBody: Buffer,
+  headers: Headers,
+): Promise<readonly BankTransaction[]> {
+  try {
+    return provider.verify(rawBody, headers)
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'notification_unreadable') {
+      await keep(sql, provider, rawBody, error.message)
+    }
+    throw error
+  }
+}
+
+/** Its number; the same bytes again keep the number of the first. */
+async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: string | null): Promise<number> {
+  const digest = createHash('sha256').update(rawBody).digest('hex')
+  const text = rawBody.toString('utf8').replaceAll('\0', '')
+  const row = (await sql.unsafe(INSERT, [name, digest, text, fault]))[0] ?? (await sql.unsafe(FIND, [name, digest]))[0]!
+  return Number(row.notification_id)
+}
+
+/** Authentic notifications that nobody could read: a provider has changed its form, and money may wait in them. */
+export async function countUnreadable({ sql }: { sql: Sql }): Promise<number> {
+  return (await sql.unsafe(UNREADABLE))[0]!.unreadable
+}

@@ -1,0 +1,143 @@
+/** Top-up orders: what a customer wants to pay, under a code that finds the payment again. */
+
+import type { Sql } from '../lib/database.ts'
+import { isOrderCode, makeOrderCode } from './order-code.ts'
+import type { OrderState, PaymentServices, TopUpOrder } from './types.ts'
+
+/** Paid is for ever; the other states are looks at the clock. */
+const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null then 'cancelled'
+  when expires_at <= now() then 'expired' else 'open' end`
+const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at, ${STATE} as state`
+const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
+/** One at a time per account, so that a double submit finds the order of the first. */
+const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
+/** One that has at least half its time left, so that nobody is given a code that is about to expire. */
+const SAME = `select ${COLUMNS} from topup_order
+  where account_id = $1::text::bigint and amount_vnd = $2::text::bigint and ${IS_OPEN}
+    and expires_at - now() > (expires_at - created_at) / 2
+  order by created_at desc limit 1`
+const COUNT = `select count(*)::integer as open from topup_order where account_id = $1::text::bigint and ${IS_OPEN}`
+const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, expires_at)
+  values ($1, $2::text::bigint, $3::text::bigint, now() + make_interval(secs => $4::text::integer))
+  on conflict (order_code) do nothing returning ${COLUMNS}`
+const READ = `select ${COLUMNS} from topup_order where order_code = $1 and account_id = $2::text::bigint`
+const CANCEL = `update topup_order set cancelled_at = now()
+  where order_code = $1 and account_id = $2::text::bigint and ${IS_OPEN} returning order_code`
+const LIST = `select ${COLUMNS} from topup_order
+  where account_id = $1::text::bigint and ($2::text::timestamptz is null or created_at < $2::text::timestamptz)
+  order by created_at desc, order_code limit $3::text::integer`
+const LIST_ALL = `select ${COLUMNS.replaceAll(/\b(order_code|account_id|created_at)\b/g, 'o.$1')}, a.email
+  from topup_order o join account a on a.account_id = o.account_id
+  where ($1::text::timestamptz is null or o.created_at < $1::text::timestamptz)
+    and ($2::text is null or ${STATE} = $2)
+    and ($3::text is null or starts_with(o.order_code, upper($3)) or a.email_key = lower($3))
+  order by o.created_at desc, o.order_code limit $4::text::integer`
+
+const TRIES_MAX = 5
+const LIST_MAX = 200
+
+export type CreatedOrder =
+  | { readonly outcome: 'created'; readonly order: TopUpOrder }
+  | { readonly outcome: 'out_of_range'; readonly minVnd: number; readonly maxVnd: number }
+  | { readonly outcome: 'too_many_open' | 'not_configured' }
+
+/** A new order, or the open one of the same amount. Whole dong. */
+export async function createOrder(
+  { sql, bank, limits }: PaymentServices,
+  { accountId, amountVnd }: { accountId: number; amountVnd: number },
+): Promise<CreatedOrder> {
+  if (bank === null) return { outcome: 'not_configured' }
+  const { orderVndMin: minVnd, orderVndMax: maxVnd } = limits
+  if (!Number.isSafeInteger(amountVnd) || amountVnd < minVnd || amountVnd > maxVnd) {
+    return { outcome: 'out_of_range', minVnd, maxVnd }
+  }
+  const [account, amount] = [String(accountId), String(amountVnd)]
+  return sql.begin(async (transaction): Promise<CreatedOrder> => {
+    await transaction.unsafe(LOCK, [account])
+    const same = (await transaction.unsafe(SAME, [account, amount]))[0]
+    if (same !== undefined) return { outcome: 'created', order: toOrder(same) }
+    const { open } = (await transaction.unsafe(COUNT, [account]))[0]!
+    if (open >= limits.openOrdersMax) return { outcome: 'too_many_open' }
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const parameters = [makeOrderCode(), account, amount, String(limits.orderSeconds)]
+      const row = (await transaction.unsafe(INSERT, parameters))[0]
+      if (row !== undefined) return { outcome: 'created', order: toOrder(row) }
+    }
+    throw new Error('no free order code was found')
+  })
+}
+
+interface OrderId {
+  readonly accountId: number
+  readonly orderCode: string
+}
+
+/** Null when the account has no such order. */
+export async function readOrder(
+  { sql }: Pick<PaymentServices, 'sql'>,
+  { accountId, orderCode }: OrderId,
+): Promise<TopUpOrder | null> {
+  if (!isOrderCode(orderCode)) return null
+  const row = (await sql.unsafe(READ, [orderCode, String(accountId)]))[0]
+  return row === undefined ? null : toOrder(row)
+}
+
+/** True when it was open. Money that still comes for it is credited. */
+export async function cancelOrder(
+  { sql }: Pick<PaymentServices, 'sql'>,
+  { accountId, orderCode }: OrderId,
+): Promise<boolean> {
+  if (!isOrderCode(orderCode)) return false
+  return (await sql.unsafe(CANCEL, [orderCode, String(accountId)])).length > 0
+}
+
+/** Newest first. */
+export async function listOrders(
+  { sql }: { sql: Sql },
+  accountId: number,
+  { beforeCreatedAt, limit = 50 }: { beforeCreatedAt?: Date; limit?: number } = {},
+): Promise<readonly TopUpOrder[]> {
+  const page = [beforeCreatedAt?.toISOString() ?? null, String(Math.min(limit, LIST_MAX))]
+  return (await sql.unsafe(LIST, [String(accountId), ...page])).map(toOrder)
+}
+
+export interface ListedOrder extends TopUpOrder {
+  readonly email: string
+}
+
+/** Of all accounts, newest first. `text` is a code or its beginning, or a whole address. */
+export async function listAllOrders(
+  { sql }: { sql: Sql },
+  given: { state?: OrderState; text?: string; beforeCreatedAt?: Date; limit?: number } = {},
+): Promise<readonly ListedOrder[]> {
+  const { state = null, beforeCreatedAt, limit = 50 } = given
+  const text = given.text?.toWellFormed().replaceAll('\0', '').trim() || null
+  const before = beforeCreatedAt?.toISOString() ?? null
+  const rows = await sql.unsafe(LIST_ALL, [before, state, text, String(Math.min(limit, LIST_MAX))])
+  return rows.map(row => ({ ...toOrder(row), email: row.email }))
+}
+
+interface Row {
+  readonly order_code: string
+  readonly account_id: string
+  readonly amount_vnd: string
+  readonly created_at: Date
+  readonly expires_at: Date
+  readonly paid_vnd: string
+  readonly first_paid_at: Date | null
+  readonly state: OrderState
+}
+
+function toOrder(row: unknown): TopUpOrder {
+  const from = row as Row
+  return {
+    orderCode: from.order_code,
+    accountId: Number(from.account_id),
+    amountVnd: Number(from.amount_vnd),
+    state: from.state,
+    createdAt: from.created_at,
+    expiresAt: from.expires_at,
+    paidVnd: Number(from.paid_vnd),
+    firstPaidAt: from.first_paid_at,
+  }
+}

@@ -1,0 +1,62 @@
+/** Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and the older form with a token and a list. */
+
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
+import type { BankProvider, BankTransaction, Headers } from '../types.ts'
+import { readAccount, readAmount, readId, readMany, readReference, readText, readTime } from './read.ts'
+import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
+
+export interface CassoSecrets {
+  /** Of the HMAC-SHA512 signature of version 2; when it is set nothing else is accepted. */
+  readonly checksumKey: string | null
+  /** Of the header `secure-token` of the older form. */
+  readonly secureToken: string | null
+}
+
+export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: ProviderOptions): BankProvider {
+  function authenticate(body: JsonObject, headers: Headers): void {
+    const { checksumKey, secureToken } = secrets
+    if (checksumKey === null) {
+      if (secureToken === null || !isSameSecret(headerOf(headers, 'secure-token'), secureToken)) refuse()
+      return
+    }
+    const header = /^t=(\d{9,14}),\s*v1=([0-9a-f]{128})$/i.exec(headerOf(headers, 'x-casso-signature'))
+    const [, time, signature] = header ?? ['', '', '']
+    const expected = hmac('sha512', checksumKey, [`${time}.${JSON.stringify(sorted(body))}`], 'hex')
+    if (!isSameSecret((signature as string).toLowerCase(), expected)) refuse()
+    refuseStale(time as string, { nowMs: nowMs(), secondsMax: limits.notificationAgeSecondsMax })
+  }
+
+  return {
+    name: 'casso',
+    verify(rawBody, headers) {
+      // What is signed is the parsed body: without one there is nothing that could be authentic.
+      const body = parseJson(rawBody.toString('utf8'))
+      if (!isObject(body)) return refuse()
+      authenticate(body, headers)
+      return readMany(Array.isArray(body.data) ? body.data : [body.data ?? null], limits, readTransaction)
+    },
+  }
+}
+
+/** Money that left the account has a negative amount. */
+function readTransaction(data: JsonObject): BankTransaction {
+  const { amountVnd, isNegative } = readAmount(data.amount, 'amount')
+  return {
+    providerReference: readId(data.id, 'id'),
+    bankReference: readReference(data.reference ?? data.tid),
+    accountNumber: readAccount(data.accountNumber ?? data.bank_sub_acc_id ?? data.subAccId, 'accountNumber'),
+    amountVnd,
+    direction: isNegative ? 'out' : 'in',
+    memo: readText(data.description),
+    bookedAt: readTime(data.transactionDateTime ?? data.when),
+  }
+}
+
+function sorted(value: JsonObject): JsonObject {
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortedValue(inner)]))
+}
+
+function sortedValue(value: JsonValue | undefined): JsonValue | undefined {
+  return isObject(value) ? sorted(value) : value
+}

@@ -1,0 +1,51 @@
+/** The providers that are configured. One whose secret is not set is not there: nothing unsigned is ever accepted. */
+
+import type { BankProvider } from '../types.ts'
+import { createCassoProvider } from './casso.ts'
+import { createPayosProvider } from './payos.ts'
+import { createSepayProvider } from './sepay.ts'
+import type { ProviderOptions } from './signature.ts'
+import { createSignedProvider, readWebhookSecret } from './signed.ts'
+
+export interface ProviderSecrets {
+  readonly sepayWebhookSecret: string | null
+  readonly sepayApiKey: string | null
+  readonly payosChecksumKey: string | null
+  readonly cassoChecksumKey: string | null
+  readonly cassoSecureToken: string | null
+  /** `whsec_<base64>`. */
+  readonly bankWebhookSecret: string | null
+}
+
+export const NO_PROVIDER_SECRETS: ProviderSecrets = {
+  sepayWebhookSecret: null,
+  sepayApiKey: null,
+  payosChecksumKey: null,
+  cassoChecksumKey: null,
+  cassoSecureToken: null,
+  bankWebhookSecret: null,
+}
+
+/** By the name in the path of their webhook. */
+export function createBankProviders(
+  secrets: ProviderSecrets,
+  options: ProviderOptions,
+): ReadonlyMap<string, BankProvider> {
+  const { sepayWebhookSecret, sepayApiKey, payosChecksumKey, cassoChecksumKey, cassoSecureToken } = secrets
+  const providers: BankProvider[] = []
+  if (sepayWebhookSecret || sepayApiKey) {
+    providers.push(
+      createSepayProvider({ webhookSecret: sepayWebhookSecret || null, apiKey: sepayApiKey || null }, options),
+    )
+  }
+  if (payosChecksumKey) providers.push(createPayosProvider(payosChecksumKey))
+  if (cassoChecksumKey || cassoSecureToken) {
+    providers.push(
+      createCassoProvider({ checksumKey: cassoChecksumKey || null, secureToken: cassoSecureToken || null }, options),
+    )
+  }
+  if (secrets.bankWebhookSecret) {
+    providers.push(createSignedProvider(readWebhookSecret(secrets.bankWebhookSecret), options))
+  }
+  return new Map(providers.map(provider => [provider.name, provider]))
+}

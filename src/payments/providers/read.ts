@@ -1,0 +1,78 @@
+/** Reads what is authentic but comes from elsewhere: every field is checked, and what is missing is named. */
+
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
+import type { PaymentLimits } from '../limits.ts'
+import type { BankTransaction } from '../types.ts'
+
+const AMOUNT_VND_MAX = 10n ** 13n
+const TEXT_CHARACTERS_MAX = 2_000
+const REFERENCE_CHARACTERS_MAX = 200
+
+/** Throws GatewayError `notification_unreadable`. */
+export function unreadable(what: string): never {
+  throw new GatewayError('notification_unreadable', { message: `The notification is not understood: ${what}.` })
+}
+
+export function readBody(rawBody: Buffer): JsonObject {
+  const body = parseJson(rawBody.toString('utf8'))
+  return isObject(body) ? body : unreadable('the body is not a JSON object')
+}
+
+export function readObject(value: JsonValue | undefined, name: string): JsonObject {
+  return isObject(value) ? value : unreadable(`${name} is not an object`)
+}
+
+/** Text or a number as text; never empty. */
+export function readId(value: JsonValue | undefined, name: string): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  if (typeof text !== 'string' || text.trim() === '') return unreadable(`${name} is missing`)
+  return clean(text).slice(0, REFERENCE_CHARACTERS_MAX)
+}
+
+/** The bank's number in one spelling, so that two providers' reports of one transfer meet. */
+export function readReference(value: JsonValue | undefined): string | null {
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string') return null
+  return clean(text).replace(/\s+/g, '').toUpperCase().slice(0, REFERENCE_CHARACTERS_MAX) || null
+}
+
+export function readText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? clean(value) : ''
+}
+
+/** Digits and letters only, as banks write accounts. */
+export function readAccount(value: JsonValue | undefined, name: string): string {
+  return readId(value, name).replace(/[^A-Za-z0-9]/g, '') || unreadable(`${name} is missing`)
+}
+
+/** Whole dong above 0; a sign, which some providers use for the direction, is given back apart. */
+export function readAmount(value: JsonValue | undefined, name: string): { amountVnd: bigint; isNegative: boolean } {
+  const text = typeof value === 'number' ? String(value) : value
+  const found = typeof text === 'string' ? /^(-?)(\d{1,14})(?:\.0{1,6})?$/.exec(text.trim()) : null
+  const amountVnd = BigInt(found?.[2] ?? 0)
+  if (amountVnd < 1n || amountVnd > AMOUNT_VND_MAX) return unreadable(`${name} is not a whole number of dong`)
+  return { amountVnd, isNegative: found?.[1] === '-' }
+}
+
+/** `2026-11-21 14:02:37` by the clocks of Vietnam, or an ISO time; null for anything else, since nothing depends on it. */
+export function readTime(value: JsonValue | undefined): Date | null {
+  if (typeof value !== 'string') return null
+  const local = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value.trim())
+  const time = new Date(local === null ? value : `${local[1]}T${local[2]}+07:00`)
+  return Number.isNaN(time.getTime()) || time.getFullYear() < 2000 || time.getFullYear() > 2200 ? null : time
+}
+
+export function readMany(
+  values: JsonValue | undefined,
+  limits: PaymentLimits,
+  read: (value: JsonObject) => BankTransaction,
+): readonly BankTransaction[] {
+  if (!Array.isArray(values)) return unreadable('there is no list of transactions')
+  if (values.length > limits.transactionsMax) return unreadable(`more than ${limits.transactionsMax} transactions`)
+  return values.map((value, index) => read(readObject(value, `transaction ${index + 1}`)))
+}
+
+function clean(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '').trim().slice(0, TEXT_CHARACTERS_MAX).toWellFormed()
+}

@@ -1,0 +1,48 @@
+/** Checks that every provider needs: secrets and signatures in constant time, and the age of a notification. */
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { GatewayError } from '../../errors.ts'
+import type { PaymentLimits } from '../limits.ts'
+import type { Headers } from '../types.ts'
+
+export interface ProviderOptions {
+  readonly limits: PaymentLimits
+  /** Unix time. */
+  readonly nowMs: () => number
+}
+
+/** Takes as long for a first wrong character as for the last, and for another length. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
+  return timingSafeEqual(digest(given), digest(expected))
+}
+
+export function hmac(
+  algorithm: 'sha256' | 'sha512',
+  key: string | Buffer,
+  parts: readonly (string | Buffer)[],
+  encoding: 'hex' | 'base64',
+): string {
+  const code = createHmac(algorithm, key)
+  for (const part of parts) code.update(part)
+  return code.digest(encoding)
+}
+
+/** The header's one value; '' when it is absent or sent more than once. */
+export function headerOf(headers: Headers, name: string): string {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** Says nothing of what was wrong: who asks may be guessing. */
+export function refuse(): never {
+  throw new GatewayError('notification_refused')
+}
+
+/** Throws GatewayError `notification_refused` unless `text` is a time, in Unix seconds or milliseconds, close to now. */
+export function refuseStale(text: string, { nowMs, secondsMax }: { nowMs: number; secondsMax: number }): void {
+  if (!/^\d{9,14}$/.test(text)) refuse()
+  const number = Number(text)
+  const timeMs = number > 1e11 ? number : number * 1_000
+  if (Math.abs(nowMs - timeMs) > secondsMax * 1_000) refuse()
+}

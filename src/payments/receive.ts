@@ -1,0 +1,40 @@
+/** The one way in for every bank transaction: stored first, then judged, and answered after both are committed. */
+
+import { judgeTransaction, type Verdict } from './judge.ts'
+import { type Source, storeTransaction } from './transactions.ts'
+import type { BankTransaction, PaymentServices } from './types.ts'
+
+export type Received = { readonly bankTxnId: number } & (
+  | Exclude<Verdict, { outcome: 'decided' }>
+  /** Reported before; nothing changed. */
+  | { readonly outcome: 'duplicate' }
+  /** Reported before with another amount, account or direction; nothing changed, an operator must look. */
+  | { readonly outcome: 'conflict' }
+)
+
+/**
+ * One outcome each, in order. Rejects with the database's error, after which the whole list can be sent again: what was
+ * decided is a duplicate then.
+ */
+export async function receiveTransactions(
+  services: PaymentServices,
+  source: Source,
+  transactions: readonly BankTransaction[],
+): Promise<readonly Received[]> {
+  const received: Received[] = []
+  for (const given of transactions) received.push(await receiveOne(services, source, given))
+  return received
+}
+
+async function receiveOne(services: PaymentServices, source: Source, given: BankTransaction): Promise<Received> {
+  const stored = await storeTransaction(services.sql, source, given)
+  const { bankTxnId } = stored
+  if (stored.outcome === 'conflict') {
+    const message = `${source.provider} reported bank transaction ${bankTxnId} again with another amount, account or direction`
+    services.report({ level: 'error', code: 'conflict', message })
+    return { bankTxnId, outcome: 'conflict' }
+  }
+  if (stored.outcome === 'duplicate' && !stored.undecided) return { bankTxnId, outcome: 'duplicate' }
+  const verdict = await judgeTransaction(services, bankTxnId)
+  return verdict.outcome === 'decided' ? { bankTxnId, outcome: 'duplicate' } : { bankTxnId, ...verdict }
+}

@@ -1,0 +1,32 @@
+/** A transfer that never happened, for the sandbox: everything after the bank is real. */
+
+import { uuidv7 } from '../lib/ids.ts'
+import { readOrder } from './orders.ts'
+import { type Received, receiveTransactions } from './receive.ts'
+import type { PaymentServices } from './types.ts'
+
+/** Null where simulation is off, and for an order that is not this account's. The memo looks as banks make it look. */
+export async function simulateTransfer(
+  services: PaymentServices,
+  { accountId, orderCode, amountVnd }: { accountId: number; orderCode: string; amountVnd?: number },
+): Promise<Received | null> {
+  const order = services.simulation ? await readOrder(services, { accountId, orderCode }) : null
+  if (order === null || services.bank === null) return null
+  const reference = uuidv7()
+  const [received] = await receiveTransactions(
+    services,
+    { provider: 'simulated', via: 'simulated', notificationId: null },
+    [
+      {
+        providerReference: reference,
+        bankReference: null,
+        accountNumber: services.bank.accountNumber,
+        amountVnd: BigInt(amountVnd ?? order.amountVnd),
+        direction: 'in',
+        memo: `MBVCB.${reference.slice(0, 8)}.${orderCode.toLowerCase()}.CT tu 0071000000000 NGUYEN VAN A`,
+        bookedAt: new Date(),
+      },
+    ],
+  )
+  return received as Received
+}

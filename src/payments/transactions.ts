@@ -1,0 +1,143 @@
+/** Bank transactions as the table keeps them: storing, reading, listing. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import {
+  type BankTransaction,
+  type StoredTransaction,
+  TRANSACTION_STATES,
+  type TransactionState,
+  type UnmatchedReason,
+} from './types.ts'
+
+/** How a transaction came to us, in the table `bank_txn`; never reused. */
+export const VIA_CODES = { webhook: 1, pull: 2, manual: 3, simulated: 4 } as const
+export type Via = keyof typeof VIA_CODES
+
+/** In the table `bank_txn`; never reused. */
+export const REASON_CODES = { no_code: 1, unknown_code: 2, two_owners: 3, amount_over_limit: 4 } as const
+
+export interface Source {
+  /** Name of the provider, or `manual`, or `simulated`. */
+  readonly provider: string
+  readonly via: Via
+  /** The notification that it came with. */
+  readonly notificationId: number | null
+}
+
+const LIST_MAX = 200
+const COLUMNS = `bank_txn_id, provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at,
+  received_at, state, reason, order_code, account_id, state_by, state_at`
+const INSERT = `insert into bank_txn
+    (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at, via, notification_id)
+  values ($1, $2, $3, $4, $5::text::bigint, $6::text::smallint, $7, $8::text::timestamptz, $9::text::smallint, $10::text::bigint)
+  on conflict (provider, provider_ref) do nothing returning bank_txn_id`
+const TWIN = `select bank_txn_id, state, account_no = $3 and amount_vnd = $4::text::bigint and direction = $5::text::smallint as same
+  from bank_txn where provider = $1 and provider_ref = $2`
+const READ = `select ${COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint`
+const LOCKED = `${READ} for update`
+const LIST = `select ${COLUMNS} from bank_txn
+  where ($1::text::smallint is null or state = $1::text::smallint)
+    and ($2::text::bigint is null or account_id = $2::text::bigint)
+    and ($3::text::bigint is null or bank_txn_id < $3::text::bigint)
+  order by bank_txn_id desc limit $4::text::integer`
+
+export type StoreAnswer =
+  | { readonly outcome: 'stored'; readonly bankTxnId: number }
+  /** The same transaction was reported before; `undecided` when a crash came before it was judged. */
+  | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
+  /** Another amount, account or direction under the same reference. */
+  | { readonly outcome: 'conflict'; readonly bankTxnId: number }
+
+/** Durable when it answers; nothing is judged yet. */
+export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
+  const { provider, via, notificationId } = source
+  const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]
+  const inserted = await sql.unsafe(INSERT, [
+    provider,
+    given.providerReference,
+    given.bankReference,
+    given.accountNumber,
+    amount,
+    direction,
+    given.memo,
+    given.bookedAt?.toISOString() ?? null,
+    String(VIA_CODES[via]),
+    notificationId === null ? null : String(notificationId),
+  ])
+  if (inserted[0] !== undefined) return { outcome: 'stored', bankTxnId: Number(inserted[0].bank_txn_id) }
+  const twin = (await sql.unsafe(TWIN, [provider, given.providerReference, given.accountNumber, amount, direction]))[0]!
+  const bankTxnId = Number(twin.bank_txn_id)
+  return twin.same
+    ? { outcome: 'duplicate', bankTxnId, undecided: twin.state === TRANSACTION_STATES.received }
+    : { outcome: 'conflict', bankTxnId }
+}
+
+/** Null when there is none. */
+export async function readTransaction(sql: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
+  const row = (await sql.unsafe(READ, [String(bankTxnId)]))[0]
+  return row === undefined ? null : toTransaction(row)
+}
+
+/** As readTransaction; nobody else decides about it until the transaction ends. */
+export async function lockTransaction(transaction: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
+  const row = (await transaction.unsafe(LOCKED, [String(bankTxnId)]))[0]
+  return row === undefined ? null : toTransaction(row)
+}
+
+/** Newest first. */
+export async function listTransactions(
+  { sql }: { sql: Sql },
+  given: { state?: TransactionState; accountId?: number; beforeId?: number; limit?: number } = {},
+): Promise<readonly StoredTransaction[]> {
+  const { state, accountId, beforeId, limit = 50 } = given
+  const filter = [state === undefined ? null : TRANSACTION_STATES[state], accountId ?? null, beforeId ?? null]
+  const rows = await sql.unsafe(LIST, [
+    ...filter.map(value => (value === null ? null : String(value))),
+    String(Math.min(limit, LIST_MAX)),
+  ])
+  return rows.map(toTransaction)
+}
+
+const STATE_NAMES = new Map(Object.entries(TRANSACTION_STATES).map(([name, code]) => [code, name as TransactionState]))
+const REASON_NAMES = new Map(Object.entries(REASON_CODES).map(([name, code]) => [code, name as UnmatchedReason]))
+
+interface Row {
+  readonly bank_txn_id: string
+  readonly provider: string
+  readonly provider_ref: string
+  readonly bank_ref: string | null
+  readonly account_no: string
+  readonly amount_vnd: string
+  readonly direction: number
+  readonly content: string
+  readonly booked_at: Date | null
+  readonly received_at: Date
+  readonly state: (typeof TRANSACTION_STATES)[TransactionState]
+  readonly reason: (typeof REASON_CODES)[UnmatchedReason] | null
+  readonly order_code: string | null
+  readonly account_id: string | null
+  readonly state_by: string | null
+  readonly state_at: Date | null
+}
+
+export function toTransaction(row: unknown): StoredTransaction {
+  const from = row as Row
+  return {
+    bankTxnId: Number(from.bank_txn_id),
+    provider: from.provider,
+    providerReference: from.provider_ref,
+    bankReference: from.bank_ref,
+    accountNumber: from.account_no,
+    amountVnd: Number(from.amount_vnd),
+    direction: from.direction === 1 ? 'in' : 'out',
+    memo: from.content,
+    bookedAt: from.booked_at,
+    receivedAt: from.received_at,
+    state: STATE_NAMES.get(from.state) as TransactionState,
+    reason: from.reason === null ? null : (REASON_NAMES.get(from.reason) as UnmatchedReason),
+    orderCode: from.order_code,
+    accountId: from.account_id === null ? null : Number(from.account_id),
+    stateBy: from.state_by,
+    stateAt: from.state_at,
+  }
+}

@@ -1,0 +1,86 @@
+/** Money that found no owner by itself: operators look at it, oldest first, and decide. */
+
+import type { Sql, TransactionSql } from '../lib/database.ts'
+import { bookTransaction } from './book.ts'
+import { isOrderCode } from './order-code.ts'
+import { lockTransaction, toTransaction } from './transactions.ts'
+import { type Actor, type PaymentServices, type StoredTransaction, TRANSACTION_STATES } from './types.ts'
+
+const LIST_MAX = 200
+const LIST = `select bank_txn_id, provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at,
+    received_at, state, reason, order_code, account_id, state_by, state_at
+  from bank_txn where state = 2 and bank_txn_id > $1::text::bigint order by bank_txn_id limit $2::text::integer`
+const COUNT = `select count(*)::integer as transactions, coalesce(sum(amount_vnd), 0)::text as amount_vnd
+  from bank_txn where state = 2`
+const ACCOUNT = 'select account_id from wallet where account_id = $1::text::bigint'
+const ORDER = 'select account_id from topup_order where order_code = $1'
+const SETTLE = `update bank_txn set state = $2::text::smallint, state_at = now(), state_by = $3 where bank_txn_id = $1::text::bigint`
+
+/** Oldest first. */
+export async function listUnmatched(
+  { sql }: { sql: Sql },
+  { afterId = 0, limit = 50 }: { afterId?: number; limit?: number } = {},
+): Promise<readonly StoredTransaction[]> {
+  return (await sql.unsafe(LIST, [String(afterId), String(Math.min(limit, LIST_MAX))])).map(toTransaction)
+}
+
+export async function countUnmatched({ sql }: { sql: Sql }): Promise<{ transactions: number; amountVnd: number }> {
+  const row = (await sql.unsafe(COUNT))[0]!
+  return { transactions: row.transactions, amountVnd: Number(row.amount_vnd) }
+}
+
+export interface Assignment {
+  readonly bankTxnId: number
+  readonly to: { readonly accountId: number } | { readonly orderCode: string }
+  readonly by: Actor
+  /** Why it is theirs. */
+  readonly reason: string
+}
+
+export type Assigned =
+  | { readonly outcome: 'credited'; readonly accountId: number }
+  /** Not waiting any more: somebody else was quicker. */
+  | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' }
+
+/** Credits it, once however often it is asked for. */
+export async function assignTransaction(services: PaymentServices, given: Assignment): Promise<Assigned> {
+  const { bankTxnId, to, by, reason } = given
+  const answer = await services.sql.begin(async (transaction): Promise<Assigned> => {
+    const waiting = await lockTransaction(transaction, bankTxnId)
+    if (waiting === null) return { outcome: 'unknown_transaction' }
+    if (waiting.state !== 'unmatched') return { outcome: 'already' }
+    const accountId = await ownerOf(transaction, to)
+    if (accountId === null) return { outcome: 'unknown_target' }
+    const orderCode = 'orderCode' in to ? to.orderCode : null
+    await bookTransaction(services, transaction, waiting, { accountId, orderCode, by: by.name })
+    const subject = `bank_txn:${bankTxnId} ${waiting.amountVnd} VND`
+    await services.recordAction(transaction, { by, action: 'payment.assign', accountId, subject, reason })
+    return { outcome: 'credited', accountId }
+  })
+  if (answer.outcome === 'credited') services.onCredited(answer.accountId)
+  return answer
+}
+
+async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promise<number | null> {
+  if ('orderCode' in to && !isOrderCode(to.orderCode)) return null
+  const rows =
+    'orderCode' in to
+      ? await transaction.unsafe(ORDER, [to.orderCode])
+      : await transaction.unsafe(ACCOUNT, [String(to.accountId)])
+  return rows[0] === undefined ? null : Number(rows[0].account_id)
+}
+
+/** The money was sent back, or is no top-up at all. False when it is not waiting any more. */
+export async function settleUnmatched(
+  services: PaymentServices,
+  { bankTxnId, as, by, reason }: { bankTxnId: number; as: 'returned' | 'ignored'; by: Actor; reason: string },
+): Promise<boolean> {
+  return services.sql.begin(async transaction => {
+    const waiting = await lockTransaction(transaction, bankTxnId)
+    if (waiting?.state !== 'unmatched') return false
+    await transaction.unsafe(SETTLE, [String(bankTxnId), String(TRANSACTION_STATES[as]), by.name])
+    const subject = `bank_txn:${bankTxnId} ${waiting.amountVnd} VND`
+    await services.recordAction(transaction, { by, action: `payment.${as}`, accountId: null, subject, reason })
+    return true
+  })
+}

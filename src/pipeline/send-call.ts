@@ -1,0 +1,57 @@
+/** What the endpoints share between admission and the client: sending, holding a stream, sending a whole reply. */
+
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+import { costHeaders } from './billing-headers.ts'
+import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
+import { holdFirstEvent } from './first-event.ts'
+import type { Metered } from './meter.ts'
+import { type CallScope, CLIENT_GONE } from './run-accounted.ts'
+
+export interface SendPlan<Prepared extends PreparedBody, Received>
+  extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
+  readonly entry: ModelEntry
+  /** Absent: a client that leaves ends a streamed call while it waits, and no other. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Sends the call to a target of its entry; one that is not streamed is finished and billed although the client leaves.
+ * Throws GatewayError when no target gave a good reply.
+ */
+export async function sendCall<Prepared extends PreparedBody, Received>(
+  scope: CallScope,
+  { entry, prepare, ...plan }: SendPlan<Prepared, Received>,
+): Promise<Received> {
+  const dispatched = await dispatch(scope.services, scope.call, {
+    ...plan,
+    targets: entry.upstreams,
+    prepare(target) {
+      markSimulated(scope, target)
+      return prepare(target)
+    },
+    signal: plan.signal ?? (plan.streamed ? scope.client.gone : new AbortController().signal),
+  })
+  return dispatched.received
+}
+
+/** Tells the client whether the target that is tried now is simulated. */
+function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
+  const name = `x-${services.catalogue.settings.service}-simulated`
+  if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
+  else delete headers[name]
+}
+
+/** The stream once its first event has come and is a good one. Throws GatewayError `upstream_…` otherwise. */
+export function holdStream({ services, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
+  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
+  return holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets })
+}
+
+/** Settles a call that is not streamed and then sends its reply, with what it cost. */
+export async function sendWhole(scope: CallScope, used: Metered, body: Buffer): Promise<void> {
+  const { services, client, account, headers } = scope
+  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
+  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, body)
+}

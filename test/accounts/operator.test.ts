@@ -1,0 +1,104 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { readAccountSummary, searchAccounts, setOperator } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE, listActions, recordAction } from '../../src/accounts/operator-log.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.drop())
+
+describe('searching', () => {
+  const found = async (text: string) => (await searchAccounts(sql, { text })).map(account => account.email)
+
+  test('finds by any part of the address in any case, or by number', async () => {
+    const { accountId } = await createAccount(sql, 'Anna.Nguyen@example.com')
+    await createAccount(sql, 'binh@example.com')
+    expect(await found('NGUYEN')).toEqual(['Anna.Nguyen@example.com'])
+    expect(await found(String(accountId))).toEqual(['Anna.Nguyen@example.com'])
+    expect(await found('nobody')).toEqual([])
+    expect((await found('')).length).toBe(2)
+  })
+
+  test.each([
+    ['%', '100%real@example.com'],
+    ['_', 'under_score@example.com'],
+    ['\\', 'back\\slash@example.com'],
+  ])('%j is a character, not a wildcard', async (character, email) => {
+    await createAccount(sql, email)
+    expect(await found(character)).toEqual([email])
+    expect(await found(`${character.repeat(200)}x`)).toEqual([])
+  })
+
+  test.each([
+    ['a quote', `' or 1=1 --`],
+    ['NUL', 'zz\0zz'],
+    ['half a character', '\ud800'],
+    ['a long text', 'x'.repeat(10_000)],
+  ])('%s finds nothing and breaks nothing', async (_, text) => {
+    expect(await found(text)).toEqual([])
+  })
+
+  test('goes on where a page ended', async () => {
+    const all = await searchAccounts(sql, { text: 'example.com' })
+    const first = await searchAccounts(sql, { text: 'example.com', limit: 2 })
+    const rest = await searchAccounts(sql, { text: 'example.com', afterId: first[1]!.accountId })
+    expect([...first, ...rest]).toEqual(all)
+  })
+
+  test('an account is summed up with its money and its keys', async () => {
+    const { accountId, email } = await createAccount(sql, 'summary@example.com')
+    expect(await readAccountSummary(sql, accountId)).toEqual({
+      accountId,
+      email,
+      createdAt: expect.any(Date),
+      emailVerifiedAt: null,
+      blockedAt: null,
+      isOperator: false,
+      balanceMicroVnd: 0n,
+      heldMicroVnd: 0n,
+      activeKeys: 0,
+      cost30DaysMicroVnd: 0n,
+      lastUsedDay: null,
+    })
+    expect(await readAccountSummary(sql, 1_000_000)).toBeNull()
+  })
+})
+
+describe('the log', () => {
+  test('keeps who did what to whom and why, newest first', async () => {
+    const { accountId } = await createAccount(sql, 'operator@example.com')
+    expect(await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })).toBe(true)
+    expect(await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })).toBe(false)
+    const by = { accountId, name: 'operator@example.com' }
+    await recordAction(sql, {
+      by,
+      action: 'balance.adjust',
+      accountId: 1,
+      subject: '50000',
+      reason: 'lỗi\0 của chúng tôi',
+    })
+    expect(await listActions(sql, { limit: 2 })).toEqual([
+      {
+        actionId: expect.any(Number),
+        at: expect.any(Date),
+        by,
+        action: 'balance.adjust',
+        accountId: 1,
+        subject: '50000',
+        reason: 'lỗi của chúng tôi',
+      },
+      expect.objectContaining({ by: COMMAND_LINE, action: 'operator.on', accountId }),
+    ])
+    expect(await listActions(sql, { accountId })).toMatchObject([{ action: 'operator.on' }])
+    const [latest] = await listActions(sql, { limit: 1 })
+    expect(await listActions(sql, { beforeId: latest!.actionId, limit: 1 })).toMatchObject([{ action: 'operator.on' }])
+  })
+
+  test.each([`update operator_action set reason = ''`, 'delete from operator_action', 'truncate operator_action'])(
+    'refuses: %s',
+    async statement => {
+      await expect(sql.unsafe(statement)).rejects.toThrow('append-only')
+    },
+  )
+})

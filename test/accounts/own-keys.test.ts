@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createKeyFinder } from '../../src/accounts/find-key.ts'
+import { candidateHashes } from '../../src/accounts/key-secret.ts'
+import { createKey, revokeKey, showKey } from '../../src/accounts/keys.ts'
+import { blockAccount, unblockAccount } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { createOwnKey, listOwnKeys, renameKey, setKeyCap } from '../../src/accounts/own-keys.ts'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { addMoney, CALL_MICRO_VND, secrets } from '../ledger/world.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { newAddress } from './people.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.drop())
+
+async function newAccount({ verified = true, credit = 50_000_000_000n } = {}): Promise<number> {
+  const { accountId } = await createAccount(sql, newAddress())
+  if (verified)
+    await sql.unsafe('update account set email_verified_at = now() where account_id = $1::text::bigint', [
+      String(accountId),
+    ])
+  if (credit > 0n) await addMoney(sql, accountId, credit)
+  return accountId
+}
+
+const make = (accountId: number, submission?: string) =>
+  createOwnKey(sql, secrets, { accountId, label: 'laptop', ...(submission === undefined ? {} : { submission }) })
+
+describe('making a key', () => {
+  test.each([
+    ['an account that is not verified', { verified: false }, 'unverified'],
+    ['an account that was never topped up', { credit: 0n }, 'never_topped_up'],
+  ])('%s gets none', async (_, given, outcome) => {
+    expect(await make(await newAccount(given))).toEqual({ outcome })
+  })
+
+  test('a topped-up account gets one even when its money is spent', async () => {
+    const accountId = await newAccount()
+    await addMoney(sql, accountId, -50_000_000_000n)
+    expect(await make(accountId)).toMatchObject({ outcome: 'created', key: expect.stringMatching(/^sk-test-/) })
+  })
+
+  test('40 at once leave 10', async () => {
+    const accountId = await newAccount()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => make(accountId)))
+    expect(answers.filter(answer => answer.outcome === 'created')).toHaveLength(10)
+    expect(answers.filter(answer => answer.outcome === 'limit')).toHaveLength(30)
+    expect(await listOwnKeys(sql, accountId)).toHaveLength(10)
+  })
+
+  test('a form sent many times makes one key and shows it each time', async () => {
+    const accountId = await newAccount()
+    const submission = uuidv7()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => make(accountId, submission)))
+    expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
+    expect(await listOwnKeys(sql, accountId)).toHaveLength(1)
+    const stranger = await newAccount()
+    expect(await make(stranger, submission)).not.toEqual(answers[0])
+    await expect(make(accountId, `'; --`)).rejects.toThrow(RangeError)
+  })
+
+  test('a label loses what cannot be shown and what is too long', async () => {
+    const accountId = await newAccount()
+    const label = ` my\0 key\n${'x'.repeat(200)}`
+    const made = await createOwnKey(sql, secrets, { accountId, label })
+    expect(made.outcome).toBe('created')
+    expect((await listOwnKeys(sql, accountId))[0]?.label).toBe(`my  key ${'x'.repeat(92)}`)
+  })
+})
+
+describe('the list', () => {
+  let accountId: number
+  beforeAll(async () => {
+    accountId = await newAccount()
+    const keys = [
+      await createKey(sql, secrets, { accountId, label: 'a' }),
+      await createKey(sql, secrets, { accountId, label: 'b' }),
+    ]
+    const spend = (keyId: number, daysAgo: number, entry: string) =>
+      sql.unsafe(
+        `insert into usage_daily values ($1::text::bigint, (now() at time zone 'Asia/Ho_Chi_Minh')::date - $2::text::integer,
+           $3::text::bigint, $4, 1, 0, 1000, 120, 0, $5::text::bigint, $5::text::bigint)`,
+        [String(accountId), String(daysAgo), String(keyId), entry, String(CALL_MICRO_VND)],
+      )
+    await spend(keys[0]!.keyId, 0, 'm1')
+    await spend(keys[0]!.keyId, 0, 'm2')
+    await spend(keys[0]!.keyId, 29, 'm1')
+    await spend(keys[0]!.keyId, 30, 'm1')
+    await revokeKey(sql, { accountId, keyId: keys[1]!.keyId })
+  })
+
+  test('says what each key has cost today, in 30 days and in all, and when it was used last', async () => {
+    const keys = await listOwnKeys(sql, accountId)
+    const today = new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10)
+    expect(keys).toMatchObject([
+      {
+        label: 'a',
+        showable: true,
+        costTodayMicroVnd: 2n * CALL_MICRO_VND,
+        cost30DaysMicroVnd: 3n * CALL_MICRO_VND,
+        costTotalMicroVnd: 4n * CALL_MICRO_VND,
+        lastUsedDay: today,
+        monthlyCapMicroVnd: null,
+        revokedAt: null,
+      },
+      { label: 'b', showable: false, costTotalMicroVnd: 0n, lastUsedDay: null, revokedAt: expect.any(Date) },
+    ])
+    expect(keys[0]!.spentThisMonthMicroVnd).toBeGreaterThanOrEqual(2n * CALL_MICRO_VND)
+  })
+
+  test('a key from before copies were kept says that it cannot be shown', async () => {
+    const { keyId } = await createKey(sql, secrets, { accountId, label: 'old' })
+    await sql.unsafe(
+      'update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where key_id = $1::text::bigint',
+      [String(keyId)],
+    )
+    expect((await listOwnKeys(sql, accountId))[0]).toMatchObject({ label: 'old', showable: false, revokedAt: null })
+    expect(await showKey(sql, secrets, { accountId, keyId })).toEqual({ outcome: 'gone' })
+  })
+})
+
+describe('changing a key', () => {
+  test('its name and its cap, by its owner only', async () => {
+    const [mine, theirs] = [await newAccount(), await newAccount()]
+    const { keyId } = await createKey(sql, secrets, { accountId: theirs, label: 'theirs' })
+    expect(await renameKey(sql, { accountId: mine, keyId, label: 'mine' })).toBe(false)
+    expect(await setKeyCap(sql, { accountId: mine, keyId, capVnd: 1 })).toBe(false)
+    expect(await renameKey(sql, { accountId: theirs, keyId, label: 'renamed' })).toBe(true)
+    expect(await setKeyCap(sql, { accountId: theirs, keyId, capVnd: 20_000 })).toBe(true)
+    expect(await listOwnKeys(sql, theirs)).toMatchObject([{ label: 'renamed', monthlyCapMicroVnd: 20_000_000_000n }])
+    expect(await setKeyCap(sql, { accountId: theirs, keyId, capVnd: null })).toBe(true)
+    expect(await listOwnKeys(sql, theirs)).toMatchObject([{ monthlyCapMicroVnd: null }])
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a mistake of the caller', async capVnd => {
+    await expect(setKeyCap(sql, { accountId: 1, keyId: 1, capVnd })).rejects.toThrow(RangeError)
+  })
+})
+
+test('a blocked account keeps its keys but none is good until it is unblocked, and it gets no new one', async () => {
+  const finder = createKeyFinder({ url: database.url })
+  try {
+    const accountId = await newAccount()
+    const made = await make(accountId)
+    const key = made.outcome === 'created' ? made.key : ''
+    const isActive = async () => (await finder.find(candidateHashes(secrets, key)))?.active
+    const request = { accountId, by: COMMAND_LINE, reason: 'test' }
+    expect(await blockAccount(sql, request)).toBe(true)
+    expect(await blockAccount(sql, request)).toBe(false)
+    expect(await isActive()).toBe(false)
+    expect(await make(accountId)).toEqual({ outcome: 'blocked' })
+    expect(await unblockAccount(sql, request)).toBe(true)
+    expect(await isActive()).toBe(true)
+    expect((await make(accountId)).outcome).toBe('created')
+  } finally {
+    await finder.close()
+  }
+})

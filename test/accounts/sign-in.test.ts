@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { networkOf } from '../../src/accounts/network.ts'
+import { changePassword, readReset, requestReset, resetPassword } from '../../src/accounts/reset.ts'
+import { listSessions, readSession } from '../../src/accounts/sessions.ts'
+import { confirmPassword, isPasswordFresh, signIn } from '../../src/accounts/sign-in.ts'
+import type { OpenedSession } from '../../src/accounts/types.ts'
+import { eventually } from '../ledger/world.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { linkToken, newAddress, newcomer, PASSWORD, testPeople, visitor } from './people.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const people = testPeople(sql)
+const email = newAddress()
+let opened: OpenedSession
+beforeAll(async () => {
+  opened = await newcomer(people, email)
+})
+afterAll(() => database.drop())
+
+/** Costs nothing, so that hundreds of attempts do not either. */
+const quick = testPeople(
+  sql,
+  {},
+  { hash: async password => `$quick$${password}`, verify: async (_, password) => password === PASSWORD },
+)
+const attempt = (password: string, from = visitor(), address = email) =>
+  signIn(quick, from, { email: address, password })
+
+describe('signing in', () => {
+  test('gives a session of its own each time, whatever the case of the address', async () => {
+    const answer = await signIn(people, visitor(), { email: ` ${email.toUpperCase()}`, password: PASSWORD })
+    expect(answer).toMatchObject({ outcome: 'signed_in', opened: { session: { email, device: 'Chrome, Windows' } } })
+    expect(answer.outcome === 'signed_in' && answer.opened.token).not.toBe(opened.token)
+  })
+
+  test.each([
+    ['a wrong password', email, 'not the password'],
+    ['an address without an account', 'nobody@example.com', PASSWORD],
+    ['no address at all', '\0', PASSWORD],
+    ['a password that is longer than any', email, 'x'.repeat(100_000)],
+  ])('%s is refused in the same words', async (_, address, password) => {
+    expect(await signIn(people, visitor(), { email: address, password })).toEqual({ outcome: 'refused' })
+  })
+
+  test('the stored hash is not a password', async () => {
+    const rows = await sql.unsafe('select password_phc from account where email = $1', [email])
+    expect(await signIn(people, visitor(), { email, password: rows[0]?.password_phc })).toEqual({ outcome: 'refused' })
+  })
+})
+
+describe('throttling', () => {
+  const clear = () => sql.unsafe('delete from throttle')
+  const later = (interval: string) =>
+    sql.unsafe(`update throttle set at = at - $1::text::interval, blocked_until = blocked_until - $1::text::interval`, [
+      interval,
+    ])
+
+  test('after 5 wrong passwords an account waits a minute, then twice as long, whoever asks; then it is forgotten', async () => {
+    await clear()
+    for (let turn = 0; turn < 5; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+    const wait = await attempt(PASSWORD)
+    expect(wait).toMatchObject({ outcome: 'throttled' })
+    expect(wait.outcome === 'throttled' && wait.retryAfterSeconds).toBeLessThanOrEqual(60)
+    await later('61 seconds')
+    expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+    const longer = await attempt(PASSWORD)
+    expect(longer.outcome === 'throttled' && longer.retryAfterSeconds).toBeGreaterThan(60)
+    for (let turn = 0; turn < 12; turn++) {
+      await later('1 hour')
+      await attempt('wrong')
+    }
+    const longest = await attempt(PASSWORD)
+    expect(longest.outcome === 'throttled' && longest.retryAfterSeconds).toBeLessThanOrEqual(3_600)
+    await later('1 hour')
+    expect((await attempt(PASSWORD)).outcome).toBe('signed_in')
+    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+    await later('25 hours')
+    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+  })
+
+  test('100 guesses at once get 5 looks at the password between them', async () => {
+    await clear()
+    const guesses = await Promise.all(Array.from({ length: 100 }, () => attempt('wrong')))
+    expect(guesses.filter(answer => answer.outcome === 'refused')).toHaveLength(5)
+  })
+
+  test('the same holds for an address without an account, so that nothing is learnt', async () => {
+    await clear()
+    const outcomes = []
+    for (let turn = 0; turn < 6; turn++)
+      outcomes.push((await attempt('wrong', visitor(), 'nobody@example.com')).outcome)
+    expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'throttled'])
+  })
+
+  test('a network that guesses at many accounts waits, and one success does not pay for its failures', async () => {
+    await clear()
+    const from = () => visitor({ ipAddress: '2001:db8:7:1::1' })
+    for (let turn = 0; turn < 19; turn++) {
+      expect((await attempt('wrong', from(), `victim${turn}@example.com`)).outcome).toBe('refused')
+    }
+    expect((await attempt(PASSWORD, from())).outcome).toBe('signed_in')
+    expect((await attempt('wrong', from(), 'last@example.com')).outcome).toBe('refused')
+    const neighbour = visitor({ ipAddress: '2001:db8:7:ffff::9' })
+    expect((await attempt(PASSWORD, neighbour)).outcome).toBe('throttled')
+    expect((await attempt(PASSWORD, visitor({ ipAddress: '2001:db8:8::1' }))).outcome).toBe('signed_in')
+  })
+
+  test('sessions that exist go on while their account waits', async () => {
+    await clear()
+    for (let turn = 0; turn < 6; turn++) await attempt('wrong')
+    expect(await attempt(PASSWORD)).toMatchObject({ outcome: 'throttled' })
+    expect(await readSession(people, opened.token)).toMatchObject({ email })
+    await clear()
+  })
+
+  test.each([
+    ['203.0.113.9', '203.0.113.0/24'],
+    ['::ffff:203.0.113.9', '203.0.113.0/24'],
+    ['2001:db8:7:1::1', '2001:db8:7::/48'],
+    ['not an address', 'unknown'],
+  ])('%s is of the network %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
+})
+
+describe('typing the password again', () => {
+  test('makes the session fresh for five minutes', async () => {
+    const { session, token } = await newcomer(people)
+    const minutes = (count: number) => new Date(session.passwordCheckedAt.getTime() + count * 60_000)
+    expect(isPasswordFresh(people, session, minutes(4.9))).toBe(true)
+    expect(isPasswordFresh(people, session, minutes(5.1))).toBe(false)
+    await sql.unsafe(
+      `update session set password_checked_at = now() - interval '1 hour' where session_id = $1::text::bigint`,
+      [String(session.sessionId)],
+    )
+    expect(await confirmPassword(people, visitor(), session, 'wrong')).toEqual({ outcome: 'refused' })
+    expect(isPasswordFresh(people, (await readSession(people, token))!)).toBe(false)
+    expect(await confirmPassword(people, visitor(), session, PASSWORD)).toEqual({ outcome: 'confirmed' })
+    expect(isPasswordFresh(people, (await readSession(people, token))!)).toBe(true)
+  })
+})
+
+describe('a new password', () => {
+  test('by mail: ends every session, signs in, and tells the owner', async () => {
+    const before = await newcomer(people)
+    const address = before.session.email
+    expect(await requestReset(people, visitor({ language: 'en' }), { email: address })).toEqual({ outcome: 'accepted' })
+    await eventually(
+      async () => people.mails.at(-1)?.subject,
+      subject => subject === 'Choose a new password at svc',
+    )
+    const token = linkToken(people, address)
+    expect(await readReset(people, token)).toEqual({ email: address })
+    const short = await resetPassword(people, visitor(), { token, password: 'short' })
+    expect(short).toEqual({ outcome: 'invalid', password: 'too_short' })
+    const answers = await Promise.all(
+      [1, 2].map(() => resetPassword(people, visitor(), { token, password: 'a new password' })),
+    )
+    expect(answers.map(answer => answer.outcome).toSorted()).toEqual(['changed', 'expired'])
+    expect(await readSession(people, before.token)).toBeNull()
+    expect(await listSessions(people, before.session.accountId)).toHaveLength(1)
+    expect(people.mails.at(-1)?.subject).toBe('Mật khẩu của bạn tại svc đã được thay đổi')
+    expect((await signIn(people, visitor(), { email: address, password: PASSWORD })).outcome).toBe('refused')
+    expect((await signIn(people, visitor(), { email: address, password: 'a new password' })).outcome).toBe('signed_in')
+  })
+
+  test('an unknown address gets the same answer and no mail', async () => {
+    const count = people.mails.length
+    expect(await requestReset(people, visitor(), { email: 'nobody@example.com' })).toEqual({ outcome: 'accepted' })
+    expect(await requestReset(people, visitor(), { email: 'no address' })).toEqual({
+      outcome: 'invalid',
+      email: 'malformed',
+    })
+    expect(people.mails).toHaveLength(count)
+  })
+
+  test('a link for one purpose does not work for the other', async () => {
+    const { session } = await newcomer(people)
+    await requestReset(people, visitor(), { email: session.email })
+    const { readVerification } = await import('../../src/accounts/register.ts')
+    const token = await eventually(
+      async () => linkToken(people, session.email),
+      found => found !== '',
+    )
+    expect(await readVerification(people, token)).toBeNull()
+  })
+
+  test('by the old one: ends every session but the new one that it opens', async () => {
+    const first = await newcomer(people)
+    const { email: address } = first.session
+    await signIn(people, visitor(), { email: address, password: PASSWORD })
+    const wrong = await changePassword(people, visitor(), first.session, { current: 'wrong', next: 'a new password' })
+    expect(wrong).toEqual({ outcome: 'refused' })
+    const weak = await changePassword(people, visitor(), first.session, { current: PASSWORD, next: '1234567890' })
+    expect(weak).toEqual({ outcome: 'invalid', password: 'too_common' })
+    expect(await listSessions(people, first.session.accountId)).toHaveLength(2)
+    const done = await changePassword(people, visitor(), first.session, { current: PASSWORD, next: 'a new password' })
+    expect(done.outcome).toBe('changed')
+    expect(await readSession(people, first.token)).toBeNull()
+    expect(await listSessions(people, first.session.accountId)).toHaveLength(1)
+    expect(done.outcome === 'changed' && (await readSession(people, done.opened.token))).toMatchObject({
+      email: address,
+    })
+  })
+
+  test('a mail that cannot be sent is reported, not thrown at whoever changed the password', async () => {
+    const { session } = await newcomer(people)
+    const broken = { ...people, mailer: { send: () => Promise.reject(new Error('no mail today')), close: () => {} } }
+    const done = await changePassword(broken, visitor(), session, { current: PASSWORD, next: 'a new password' })
+    expect(done.outcome).toBe('changed')
+    expect(people.failures).toEqual([new Error('no mail today')])
+  })
+})

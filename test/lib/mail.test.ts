@@ -1,0 +1,75 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { createOutboxMailer, createSmtpMailer } from '../../src/lib/mail.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-mail-'))
+const servers: Server[] = []
+afterAll(() => {
+  for (const server of servers) server.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const MESSAGE = {
+  to: 'ann@example.com',
+  subject: 'Xin chào',
+  text: 'Liên kết: https://gateway.test/verify?token=abc\n',
+}
+
+test('without a server each mail is a file that only its owner may read, in the order of sending', async () => {
+  const mailer = createOutboxMailer({ folder: join(folder, 'outbox'), from: 'svc <no-reply@gateway.test>' })
+  await mailer.send(MESSAGE)
+  await mailer.send({ ...MESSAGE, to: 'binh@example.com' })
+  const names = readdirSync(join(folder, 'outbox')).sort()
+  expect(names.every(name => name.endsWith('.eml'))).toBe(true)
+  const texts = names.map(name => readFileSync(join(folder, 'outbox', name), 'utf8'))
+  expect(texts[0]).toContain('To: ann@example.com')
+  expect(texts[0]).toContain('From: svc <no-reply@gateway.test>')
+  expect(texts[1]).toContain('To: binh@example.com')
+  expect(statSync(join(folder, 'outbox', names[0]!)).mode & 0o077).toBe(0)
+})
+
+test('an address cannot smuggle a header or a second recipient in', async () => {
+  const mailer = createOutboxMailer({ folder: join(folder, 'hostile'), from: 'no-reply@gateway.test' })
+  await mailer.send({ ...MESSAGE, to: 'ann@example.com\r\nBcc: eve@example.com', subject: 'a\r\nBcc: eve@example.com' })
+  const text = readFileSync(join(folder, 'hostile', readdirSync(join(folder, 'hostile'))[0]!), 'utf8')
+  expect(text).not.toMatch(/^bcc:/im)
+})
+
+/** Speaks as much SMTP as one mail needs. */
+async function startSmtp(answerToData: string): Promise<{ port: number; received: string[] }> {
+  const received: string[] = []
+  const server = createServer((socket: Socket) => {
+    let isBody = false
+    socket.write('220 mail.test\r\n')
+    socket.on('data', chunk => {
+      for (const line of chunk.toString().split('\r\n').slice(0, -1)) {
+        received.push(line)
+        if (isBody && line !== '.') continue
+        if (line === '.') isBody = false
+        else if (line === 'DATA') isBody = true
+        socket.write(line === 'DATA' ? '354 go on\r\n' : line === '.' ? `${answerToData}\r\n` : '250 ok\r\n')
+      }
+    })
+    socket.on('error', () => {})
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { port: (server.address() as AddressInfo).port, received }
+}
+
+test('a server gets the mail, and its refusal is an error', async () => {
+  const good = await startSmtp('250 queued')
+  const mailer = createSmtpMailer({ url: `smtp://127.0.0.1:${good.port}`, from: 'no-reply@gateway.test' })
+  await mailer.send(MESSAGE)
+  mailer.close()
+  expect(good.received).toContain('RCPT TO:<ann@example.com>')
+  expect(good.received).toContain('MAIL FROM:<no-reply@gateway.test>')
+  const bad = await startSmtp('554 no')
+  const refused = createSmtpMailer({ url: `smtp://127.0.0.1:${bad.port}`, from: 'no-reply@gateway.test' })
+  await expect(refused.send(MESSAGE)).rejects.toThrow('554')
+  refused.close()
+})

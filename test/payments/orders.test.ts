@@ -1,0 +1,126 @@
+import { afterAll, expect, test } from 'vitest'
+import { cancelOrder, createOrder, listAllOrders, listOrders, readOrder } from '../../src/payments/orders.ts'
+import { paymentRequest } from '../../src/payments/payment-request.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { BANK, newAccount, newOrder, receive, testPayments, transfer } from './world.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const payments = testPayments(sql)
+afterAll(() => database.drop())
+
+const expire = (orderCode: string) =>
+  sql.unsafe(`update topup_order set expires_at = now() - interval '1 second' where order_code = $1`, [orderCode])
+
+test.each([
+  [49_999, 'out_of_range'],
+  [50_000, 'created'],
+  [499_000_000, 'created'],
+  [499_000_001, 'out_of_range'],
+  [50_000.5, 'out_of_range'],
+  [Number.NaN, 'out_of_range'],
+  [-50_000, 'out_of_range'],
+])('an order of %s is %s', async (amountVnd, outcome) => {
+  const created = await createOrder(payments, { accountId: await newAccount(sql), amountVnd })
+  expect(created.outcome).toBe(outcome)
+  if (created.outcome === 'out_of_range') expect(created).toMatchObject({ minVnd: 50_000, maxVnd: 499_000_000 })
+})
+
+test('what the page shows names bank, account, amount and memo, and the code says the same', async () => {
+  const order = await newOrder(payments, 200_000)
+  const request = paymentRequest(payments, order)
+  expect(request).toMatchObject({ bank: BANK, amountVnd: 200_000, memo: order.orderCode })
+  expect(request?.payload).toContain(`54062000005802VN62160812${order.orderCode}6304`)
+  expect(request?.svg).toMatch(/^<svg /)
+  expect(paymentRequest({ bank: null }, order)).toBeNull()
+  const bankless = testPayments(sql, { bank: null })
+  expect(await createOrder(bankless, { accountId: order.accountId, amountVnd: 50_000 })).toEqual({
+    outcome: 'not_configured',
+  })
+})
+
+test('the same amount sent many times at once makes one order, another amount another', async () => {
+  const accountId = await newAccount(sql)
+  const orders = await Promise.all(Array.from({ length: 5 }, () => newOrder(payments, 60_000, accountId)))
+  expect(new Set(orders.map(order => order.orderCode)).size).toBe(1)
+  expect((await newOrder(payments, 70_000, accountId)).orderCode).not.toBe(orders[0]?.orderCode)
+  const stranger = await newOrder(payments, 60_000)
+  expect(stranger.orderCode).not.toBe(orders[0]?.orderCode)
+})
+
+test('an order that is about to expire, was cancelled or was paid is not given again', async () => {
+  const accountId = await newAccount(sql)
+  const first = await newOrder(payments, 60_000, accountId)
+  await sql.unsafe(
+    `update topup_order set created_at = now() - interval '1 hour', expires_at = now() + interval '59 minutes' where order_code = $1`,
+    [first.orderCode],
+  )
+  const second = await newOrder(payments, 60_000, accountId)
+  await cancelOrder(payments, second)
+  const third = await newOrder(payments, 60_000, accountId)
+  await receive(payments, transfer({ memo: third.orderCode }))
+  const fourth = await newOrder(payments, 60_000, accountId)
+  expect(new Set([first, second, third, fourth].map(order => order.orderCode)).size).toBe(4)
+})
+
+test('no more orders are open than allowed; a cancelled or expired one makes room', async () => {
+  const few = testPayments(sql, { limits: { openOrdersMax: 2 } })
+  const accountId = await newAccount(sql)
+  const order = (amountVnd: number) => createOrder(few, { accountId, amountVnd })
+  const first = await newOrder(few, 50_000, accountId)
+  const second = await newOrder(few, 60_000, accountId)
+  expect(await order(70_000)).toEqual({ outcome: 'too_many_open' })
+  await expire(first.orderCode)
+  expect((await order(70_000)).outcome).toBe('created')
+  expect(await order(80_000)).toEqual({ outcome: 'too_many_open' })
+  await cancelOrder(few, second)
+  expect((await order(80_000)).outcome).toBe('created')
+})
+
+test('its state is open, expired, cancelled or paid, and money comes first', async () => {
+  const order = await newOrder(payments)
+  const state = async () => (await readOrder(payments, order))?.state
+  expect(await state()).toBe('open')
+  await expire(order.orderCode)
+  expect(await state()).toBe('expired')
+  expect(await cancelOrder(payments, order)).toBe(false)
+  const other = await newOrder(payments)
+  expect(await cancelOrder(payments, other)).toBe(true)
+  expect(await cancelOrder(payments, other)).toBe(false)
+  expect((await readOrder(payments, other))?.state).toBe('cancelled')
+  await receive(payments, transfer({ memo: order.orderCode, amountVnd: 20_000n }))
+  expect(await readOrder(payments, order)).toMatchObject({
+    state: 'paid',
+    paidVnd: 20_000,
+    firstPaidAt: expect.any(Date),
+  })
+})
+
+test('an order of somebody else is like one that does not exist', async () => {
+  const order = await newOrder(payments)
+  const accountId = await newAccount(sql)
+  const { orderCode } = order
+  expect(await readOrder(payments, { accountId, orderCode })).toBeNull()
+  expect(await cancelOrder(payments, { accountId, orderCode })).toBe(false)
+  expect(await readOrder(payments, { accountId: order.accountId, orderCode: `' or 1=1 --` })).toBeNull()
+  expect((await readOrder(payments, order))?.state).toBe('open')
+})
+
+test('the history is the account’s own, newest first, page by page; operators search in all', async () => {
+  const accountId = await newAccount(sql)
+  const made = []
+  for (const amount of [50_000, 60_000, 70_000]) made.unshift(await newOrder(payments, amount, accountId))
+  const codes = made.map(order => order.orderCode)
+  expect((await listOrders(payments, accountId)).map(order => order.orderCode)).toEqual(codes)
+  const page = await listOrders(payments, accountId, { beforeCreatedAt: made[0]!.createdAt, limit: 1 })
+  expect(page.map(order => order.orderCode)).toEqual([codes[1]])
+  const found = async (text: string) => (await listAllOrders(payments, { text })).map(order => order.orderCode)
+  expect(await found(codes[2]!.toLowerCase())).toEqual([codes[2]])
+  const email = (await listAllOrders(payments, { text: codes[0]! }))[0]!.email
+  expect(await found(email.toUpperCase())).toEqual(codes)
+  expect(await found('%')).toEqual([])
+  await cancelOrder(payments, made[1]!)
+  expect((await listAllOrders(payments, { state: 'cancelled', text: email })).map(order => order.orderCode)).toEqual([
+    codes[1],
+  ])
+})

@@ -1,0 +1,325 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { auditPayments } from '../../src/payments/audit.ts'
+import { enterTransfer } from '../../src/payments/enter.ts'
+import { judgeUndecided } from '../../src/payments/judge.ts'
+import { countUnreadable, receiveNotification } from '../../src/payments/notification.ts'
+import { makeOrderCode } from '../../src/payments/order-code.ts'
+import { cancelOrder, readOrder } from '../../src/payments/orders.ts'
+import { simulateTransfer } from '../../src/payments/simulate.ts'
+import { listTransactions, storeTransaction } from '../../src/payments/transactions.ts'
+import type { BankProvider } from '../../src/payments/types.ts'
+import { expectCleanAudit } from '../ledger/world.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { BANK, balanceOf, newAccount, newOrder, OPERATOR, receive, stateOf, testPayments, transfer } from './world.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const payments = testPayments(sql)
+afterAll(async () => {
+  await expectCleanAudit(sql)
+  expect(await auditPayments(sql)).toMatchObject({
+    clean: true,
+    differences: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0 },
+  })
+  await database.drop()
+})
+
+const mangled = (code: string): string =>
+  `MBVCB.123.${code.toLowerCase().slice(0, 7)} ${code.slice(7)}.CT tu 00710 NGUYEN A`
+
+describe('a transfer with an order’s code', () => {
+  test('is credited to its owner, pays the order, and wakes the calls that wait for money', async () => {
+    const order = await newOrder(payments, 200_000)
+    const received = await receive(payments, transfer({ memo: mangled(order.orderCode), amountVnd: 200_000n }))
+    expect(received).toEqual({
+      bankTxnId: expect.any(Number),
+      outcome: 'credited',
+      accountId: order.accountId,
+      orderCode: order.orderCode,
+    })
+    expect(await balanceOf(sql, order.accountId)).toBe(200_000)
+    expect(await readOrder(payments, order)).toMatchObject({ state: 'paid', paidVnd: 200_000 })
+    expect(payments.credited).toEqual([order.accountId])
+    expect(payments.events.at(-1)).toMatchObject({ level: 'info', code: 'credited' })
+    const [stored] = await listTransactions(payments, { accountId: order.accountId })
+    expect(stored).toMatchObject({
+      state: 'credited',
+      stateBy: 'automatic',
+      orderCode: order.orderCode,
+      memo: mangled(order.orderCode),
+      reason: null,
+    })
+  })
+
+  test('reported ten times at once and once more by another channel is credited once', async () => {
+    const order = await newOrder(payments)
+    const given = transfer({ memo: order.orderCode, bankReference: 'FT1' })
+    const received = await Promise.all(Array.from({ length: 10 }, () => receive(payments, given)))
+    const pulled = await receive(payments, { ...given, providerReference: 'another number' }, 'pull')
+    const outcomes = received.map(answer => answer.outcome)
+    expect(outcomes.filter(outcome => outcome === 'credited')).toHaveLength(1)
+    expect(outcomes.filter(outcome => outcome === 'duplicate')).toHaveLength(9)
+    expect(pulled.outcome).toBe('alias')
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('reported by two providers at the same moment is credited once', async () => {
+    const orders = await Promise.all(Array.from({ length: 10 }, () => newOrder(payments)))
+    const outcomes = await Promise.all(
+      orders.flatMap((order, index) =>
+        ['sepay', 'casso', 'pull'].map(provider =>
+          receive(payments, transfer({ memo: order.orderCode, bankReference: `TWICE${index}` }), provider),
+        ),
+      ),
+    )
+    expect(outcomes.filter(({ outcome }) => outcome === 'credited')).toHaveLength(10)
+    expect(outcomes.filter(({ outcome }) => outcome === 'alias')).toHaveLength(20)
+    for (const order of orders) expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('of another amount is credited with what arrived', async () => {
+    const order = await newOrder(payments, 100_000)
+    await receive(payments, transfer({ memo: order.orderCode, amountVnd: 12_345n }))
+    expect(await balanceOf(sql, order.accountId)).toBe(12_345)
+    expect(await readOrder(payments, order)).toMatchObject({ amountVnd: 100_000, paidVnd: 12_345, state: 'paid' })
+  })
+
+  test('paid a second time is credited again', async () => {
+    const order = await newOrder(payments)
+    await receive(payments, transfer({ memo: order.orderCode }))
+    await receive(payments, transfer({ memo: order.orderCode }))
+    expect(await balanceOf(sql, order.accountId)).toBe(100_000)
+    expect(await readOrder(payments, order)).toMatchObject({ paidVnd: 100_000 })
+  })
+
+  test('that comes after the order expired or was cancelled is credited', async () => {
+    const late = await newOrder(payments)
+    await sql.unsafe(`update topup_order set expires_at = now() - interval '40 days' where order_code = $1`, [
+      late.orderCode,
+    ])
+    const cancelled = await newOrder(payments)
+    await cancelOrder(payments, cancelled)
+    for (const order of [late, cancelled]) {
+      expect((await receive(payments, transfer({ memo: order.orderCode }))).outcome).toBe('credited')
+      expect(await readOrder(payments, order)).toMatchObject({ state: 'paid' })
+    }
+  })
+
+  test('under a bank reference and amount that this provider has used before is a second transfer', async () => {
+    const order = await newOrder(payments)
+    for (let turn = 0; turn < 2; turn++) {
+      const given = transfer({ memo: order.orderCode, bankReference: 'REUSED' })
+      expect((await receive(payments, given)).outcome).toBe('credited')
+      expect((await receive(payments, { ...given, providerReference: `pull ${turn}` }, 'pull')).outcome).toBe('alias')
+    }
+    expect(await balanceOf(sql, order.accountId)).toBe(100_000)
+    const third = transfer({ memo: order.orderCode, bankReference: 'REUSED' })
+    expect((await receive(payments, third, 'pull')).outcome).toBe('credited')
+  })
+
+  test('reported again with another amount, account or direction changes nothing and raises the alarm', async () => {
+    const order = await newOrder(payments)
+    const given = transfer({ memo: order.orderCode })
+    await receive(payments, given)
+    const changes = [{ amountVnd: 5_000_000n }, { accountNumber: '999' }, { direction: 'out' as const }]
+    for (const change of changes) {
+      expect((await receive(payments, { ...given, ...change })).outcome).toBe('conflict')
+      expect(payments.events.at(-1)).toMatchObject({ level: 'error', code: 'conflict' })
+    }
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('that names two orders of one owner pays the first', async () => {
+    const accountId = await newAccount(sql)
+    const first = await newOrder(payments, 60_000, accountId)
+    const second = await newOrder(payments, 70_000, accountId)
+    const memo = `${makeOrderCode()} ${second.orderCode} ${first.orderCode}`
+    expect(await receive(payments, transfer({ memo }))).toMatchObject({
+      outcome: 'credited',
+      orderCode: second.orderCode,
+    })
+  })
+})
+
+describe('a transfer that nobody can place by itself waits for an operator', () => {
+  test.each([
+    ['no code', 'no_code', async () => transfer({ memo: 'chuyen tien' })],
+    ['a code without an order', 'unknown_code', async () => transfer({ memo: makeOrderCode() })],
+    [
+      'codes of two owners',
+      'two_owners',
+      async () => transfer({ memo: `${(await newOrder(payments)).orderCode} ${(await newOrder(payments)).orderCode}` }),
+    ],
+    [
+      'an amount above the limit',
+      'amount_over_limit',
+      async () => transfer({ memo: (await newOrder(payments)).orderCode, amountVnd: 1_000_000_001n }),
+    ],
+  ])('%s', async (_, reason, make) => {
+    const received = await receive(payments, await make())
+    expect(received).toMatchObject({ outcome: 'unmatched', reason })
+    expect(payments.events.at(-1)).toMatchObject({ level: 'warn', code: 'unmatched' })
+    expect(await stateOf(sql, received.bankTxnId)).toBe(2)
+  })
+})
+
+test('money that goes out is kept and ignored, also with a code in its memo', async () => {
+  const order = await newOrder(payments)
+  const received = await receive(payments, transfer({ memo: order.orderCode, direction: 'out' }))
+  expect(received.outcome).toBe('ignored')
+  expect(await balanceOf(sql, order.accountId)).toBe(0)
+})
+
+describe('a failure in the middle', () => {
+  test('leaves the transaction stored and undecided; the provider’s next try decides it', async () => {
+    const order = await newOrder(payments)
+    const given = transfer({ memo: order.orderCode })
+    const broken = testPayments(sql, {
+      bookCredit: async (...parameters) => {
+        await credit(...parameters)
+        throw new Error('the process dies here')
+      },
+    })
+    await expect(receive(broken, given)).rejects.toThrow('dies here')
+    expect(broken.credited).toEqual([])
+    expect(await balanceOf(sql, order.accountId)).toBe(0)
+    expect(await receive(payments, given)).toMatchObject({ outcome: 'credited', orderCode: order.orderCode })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('what no provider sends again is decided by the sweep, and only once', async () => {
+    const order = await newOrder(payments)
+    const source = { provider: 'sepay', via: 'webhook', notificationId: null } as const
+    const stored = await storeTransaction(sql, source, transfer({ memo: order.orderCode }))
+    await sql.unsafe(
+      `update bank_txn set received_at = now() - interval '1 minute' where bank_txn_id = $1::text::bigint`,
+      [String(stored.bankTxnId)],
+    )
+    const sweeps = await Promise.all([judgeUndecided(payments), judgeUndecided(payments), judgeUndecided(payments)])
+    expect(Math.max(...sweeps)).toBe(1)
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    expect(await judgeUndecided(payments)).toBe(0)
+  })
+})
+
+describe('a notification', () => {
+  const provider = (verify: BankProvider['verify']): BankProvider => ({ name: 'test', verify })
+
+  test('is kept as it came before it is judged, and once however often it comes', async () => {
+    const order = await newOrder(payments)
+    const given = transfer({ memo: order.orderCode })
+    const body = Buffer.from(`{"memo":"${order.orderCode}","nul":"\0"}`)
+    for (const outcome of ['credited', 'duplicate']) {
+      const received = await receiveNotification(
+        payments,
+        provider(() => [given]),
+        body,
+        {},
+      )
+      expect(received.map(answer => answer.outcome)).toEqual([outcome])
+    }
+    const rows = await sql.unsafe(
+      `select n.body, n.fault from bank_notification n join bank_txn t using (notification_id) where t.order_code = $1`,
+      [order.orderCode],
+    )
+    expect(rows).toEqual([{ body: `{"memo":"${order.orderCode}","nul":""}`, fault: null }])
+  })
+
+  test('that is forged leaves no trace; one that is authentic but not understood is kept', async () => {
+    const count = async () => (await sql.unsafe('select count(*)::integer as n from bank_notification'))[0]?.n
+    const before = await count()
+    const refusing = provider(() => {
+      throw new GatewayError('notification_refused')
+    })
+    await expect(receiveNotification(payments, refusing, Buffer.from('x'), {})).rejects.toMatchObject({
+      code: 'notification_refused',
+    })
+    expect(await count()).toBe(before)
+    const odd = provider(() => {
+      throw new GatewayError('notification_unreadable', { message: 'a new form' })
+    })
+    for (let turn = 0; turn < 2; turn++) {
+      await expect(receiveNotification(payments, odd, Buffer.from('odd'), {})).rejects.toMatchObject({
+        code: 'notification_unreadable',
+      })
+    }
+    expect(await countUnreadable(payments)).toBe(1)
+  })
+
+  test('while the database does not answer is an error that asks for another try', async () => {
+    const away = Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' })
+    const failing = { unsafe: () => Promise.reject(away) } as unknown as typeof sql
+    const call = receiveNotification(
+      { ...payments, sql: failing },
+      provider(() => [transfer()]),
+      Buffer.from('y'),
+      {},
+    )
+    await expect(call).rejects.toMatchObject({ code: 'ledger_unavailable', status: 503 })
+  })
+})
+
+describe('an entry by hand', () => {
+  const entry = {
+    bankReference: ' ft 900 ',
+    amountVnd: 50_000,
+    memo: '',
+    by: OPERATOR,
+    reason: 'seen on the statement',
+  }
+
+  test('is credited by its memo, once, and is the same transfer that a provider reports later', async () => {
+    const order = await newOrder(payments)
+    const entered = await enterTransfer(payments, { ...entry, memo: order.orderCode })
+    expect(entered).toMatchObject({ outcome: 'credited', accountId: order.accountId })
+    expect((await enterTransfer(payments, { ...entry, memo: order.orderCode })).outcome).toBe('duplicate')
+    expect((await enterTransfer(payments, { ...entry, amountVnd: 60_000 })).outcome).toBe('conflict')
+    const reported = await receive(payments, transfer({ memo: order.orderCode, bankReference: 'FT900' }))
+    expect(reported.outcome).toBe('alias')
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+    const log = await sql.unsafe(
+      `select operator_name, subject, reason from operator_action where action = 'payment.enter'
+      and account_id = $1::text::bigint`,
+      [String(order.accountId)],
+    )
+    expect(log).toMatchObject([{ operator_name: OPERATOR.name, reason: 'seen on the statement' }])
+  })
+
+  test('of what a provider has reported already is a second sight of it', async () => {
+    const order = await newOrder(payments)
+    await receive(payments, transfer({ memo: order.orderCode, bankReference: 'FT901' }))
+    const entered = await enterTransfer(payments, { ...entry, bankReference: 'FT901', memo: order.orderCode })
+    expect(entered.outcome).toBe('alias')
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test.each([[{ bankReference: ' ' }], [{ amountVnd: 0 }], [{ amountVnd: 1.5 }], [{ accountNumber: '--' }]])(
+    'with %j is refused',
+    async change => {
+      await expect(enterTransfer(payments, { ...entry, ...change })).rejects.toThrow(RangeError)
+    },
+  )
+})
+
+describe('a simulated transfer', () => {
+  const sandbox = testPayments(sql, { simulation: true })
+
+  test('goes the whole way of a real one', async () => {
+    const order = await newOrder(sandbox, 80_000)
+    expect(await simulateTransfer(sandbox, order)).toMatchObject({ outcome: 'credited', orderCode: order.orderCode })
+    expect(await simulateTransfer(sandbox, { ...order, amountVnd: 1_000 })).toMatchObject({ outcome: 'credited' })
+    expect(await balanceOf(sql, order.accountId)).toBe(81_000)
+  })
+
+  test('does not happen outside the sandbox, nor for an order of somebody else', async () => {
+    const order = await newOrder(payments)
+    expect(await simulateTransfer(payments, order)).toBeNull()
+    const stranger = await newAccount(sql)
+    expect(await simulateTransfer(sandbox, { ...order, accountId: stranger })).toBeNull()
+    expect(await simulateTransfer(testPayments(sql, { simulation: true, bank: null }), order)).toBeNull()
+    expect(await balanceOf(sql, order.accountId)).toBe(0)
+    expect(BANK.accountNumber).not.toBe('')
+  })
+})
