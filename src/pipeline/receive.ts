@@ -1,5 +1,6 @@
 /** Reads a chat body: what the engine interprets is checked, everything else stays as it was written. */
 
+import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import {
@@ -14,6 +15,8 @@ import {
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
   readonly text: string
+  /** No byte of the body is above 127: `json` is in Unicode as it is. */
+  readonly isAscii: boolean
   /** Parsed from `text`: strings hold UTF-8 bytes, so only ASCII values may be compared. */
   readonly json: JsonObject
   /** `model` as the client meant it, in Unicode. */
@@ -110,6 +113,7 @@ export function readChatBody(raw: Buffer): ChatBody {
   const wantsUsage = isObject(options) && options.include_usage === true
   return {
     text,
+    isAscii: isAscii(raw),
     json,
     requestedName,
     streamed: streamedOf(json),
@@ -120,6 +124,6 @@ export function readChatBody(raw: Buffer): ChatBody {
 
 /** The body's values in Unicode, for those who read or move texts. */
 export function unicodeJson(body: ChatBody): JsonObject {
-  if (!/[\u0080-\u00ff]/.test(body.text)) return body.json
+  if (body.isAscii) return body.json
   return JSON.parse(Buffer.from(body.text, 'latin1').toString('utf8')) as JsonObject
 }

@@ -35,6 +35,7 @@ export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: Sa
     ...reasoning,
     ...toolEdits(body, dialect, reasoning),
     ...(dialect.midSystem === 'keep' ? [] : systemEdits(body)),
+    ...unsignedThinkingEdits(body),
     ...(dialect.userField === 'none' && body.metadata !== undefined ? [remove('/metadata')] : []),
   ]
 }
@@ -119,7 +120,7 @@ function endsInUnsignedToolTurn(body: JsonObject): boolean {
   const messages = arrayOrEmpty(body.messages).filter(isObject)
   const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)
   const hasThinking = blocks.some(block => block.type === 'thinking' || block.type === 'redacted_thinking')
-  return !hasThinking && blocks.some(block => block.type === 'tool_use')
+  return (!hasThinking || blocks.some(isUnsignedThinking)) && blocks.some(block => block.type === 'tool_use')
 }
 
 function toolEdits(body: JsonObject, dialect: Dialect, reasoning: readonly BodyEdit[]): BodyEdit[] {
@@ -158,6 +159,26 @@ function systemEdits(body: JsonObject): BodyEdit[] {
     const role = set(`${place}/role`, 'user')
     return message.output_config === undefined ? [role] : [role, remove(`${place}/output_config`)]
   })
+}
+
+/**
+ * Thinking of a model of another vendor, from earlier in the conversation, has no signature: an upstream that signs its own
+ * refuses the whole request for it.
+ */
+function unsignedThinkingEdits(body: JsonObject): BodyEdit[] {
+  return arrayOrEmpty(body.messages).flatMap((message, index) => {
+    if (!isObject(message) || !Array.isArray(message.content) || !message.content.some(isUnsignedThinking)) return []
+    return [
+      set(
+        `/messages/${index}/content`,
+        message.content.filter(block => !isUnsignedThinking(block)),
+      ),
+    ]
+  })
+}
+
+function isUnsignedThinking(block: JsonValue): boolean {
+  return isObject(block) && block.type === 'thinking' && textOrNull(block.signature) === null
 }
 
 export function isSet(value: JsonValue | undefined): boolean {

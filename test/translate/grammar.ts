@@ -55,6 +55,7 @@ function extend(block: JsonObject, delta: JsonObject): void {
   const kinds: Record<string, [string, string]> = {
     text_delta: ['text', 'text'],
     thinking_delta: ['thinking', 'thinking'],
+    signature_delta: ['signature', 'signature'],
     input_json_delta: ['partial_json', 'json'],
   }
   const [from, to] = kinds[String(delta.type)]!

@@ -76,6 +76,7 @@ const use = { type: 'tool_use', id: 't', name: 'f', input: {} }
 // biome-ignore format: one case per line: dialect, before, after
 const MESSAGES_EDITS: [string, DialectFacts, object, object][] = [
   ['a body that fits stays', ADAPTIVE, { max_tokens: 9, thinking: { type: 'adaptive', display: 'updates' }, output_config: { effort: 'low', x: 1 }, top_p: 1, y: 1 }, { max_tokens: 9, thinking: { type: 'adaptive', display: 'updates' }, output_config: { effort: 'low', x: 1 }, top_p: 1, y: 1 }],
+  ['thinking that nobody signed goes, signed thinking stays', ADAPTIVE, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'a', signature: '' }, { type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [{ type: 'thinking', thinking: 'b' }] }] }, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [] }] }],
   ['the cap is clamped', {}, { max_tokens: 128_000 }, { max_tokens: 1000 }],
   ['a cap of 0 warms the cache', {}, { max_tokens: 0 }, { max_tokens: 0 }],
   ['sampling goes where none is taken', { sampling: 'none' }, { temperature: 0, top_p: 1, top_k: 2 }, {}],
