@@ -106,6 +106,7 @@ create table credit (
   constraint credit_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint credit_kind_check CHECK (((kind >= 1) AND (kind <= 3)))
 );
+CREATE INDEX credit_at ON public.credit USING btree (at);
 CREATE TRIGGER credit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 create table email_token (
@@ -313,6 +314,7 @@ create table usage_daily (
   charged_micro_vnd bigint not null,
   constraint usage_daily_pkey PRIMARY KEY (account_id, day, key_id, entry_id)
 ) with (fillfactor=50);
+CREATE INDEX usage_daily_day ON public.usage_daily USING btree (day);
 
 create table wallet (
   account_id bigint not null,

@@ -2,8 +2,9 @@
 
 import { environmentConfig } from '../../src/app/foundation.ts'
 import { startGateway } from '../../src/app/gateway.ts'
+import { TABLES } from '../../src/generated/tables.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { parseSecretSet } from '../../src/lib/secrets.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { serveRole } from './role.ts'
 
 const { env } = process
@@ -11,7 +12,11 @@ const config = environmentConfig(env)
 const gateway = await startGateway({
   config,
   databaseUrl: env.DATABASE_URL as string,
-  peppers: parseSecretSet('KEY_PEPPERS', env.KEY_PEPPERS as string),
+  keySecrets: {
+    service: TABLES.settings.service,
+    peppers: parseSecretSet('KEY_PEPPERS', env.KEY_PEPPERS as string),
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet()),
+  },
   sandboxUrl: null,
   log: createLog(config.logLevel),
   instanceName: 'bench',

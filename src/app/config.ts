@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
+import { type BankConfig, readBankConfig } from './bank-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -20,8 +21,15 @@ export interface Config {
   readonly keyEncryptionKeys: string | null
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
+  /** Where customers transfer to; null: nobody can top up by transfer. */
+  readonly bank: BankConfig['bank']
+  /** Secrets of the services that report bank transfers. */
+  readonly providers: BankConfig['providers']
+  readonly mail: BankConfig['mail']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[]
   /** Most calls that wait at one moment, connections and the like: see the field. */
   readonly limits: ConfigLimits
 }
@@ -202,11 +210,13 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
     reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
   }
+  const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
   const config: Config = {
+    ...readBankConfig(reader, Object.keys(environment), publicUrl),
     production,
     host,
     port,
-    publicUrl: reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`,
+    publicUrl,
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -215,6 +225,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     keyPeppers: reader.secretSet('KEY_PEPPERS'),
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
     aws: readAws(reader),
+    trustedProxies: readProxies(reader),
     limits: readLimits(reader),
   }
   if (production) {
@@ -241,6 +252,16 @@ function readAws(reader: Reader): AwsEnvironment {
     reader.faults.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong together; set both or neither')
   }
   return { secret: null, region }
+}
+
+const ADDRESS = /^[0-9a-f.:]+(\/\d{1,3})?$/i
+
+function readProxies(reader: Reader): readonly string[] {
+  const proxies = (reader.text('TRUSTED_PROXIES') ?? '').split(',').map(address => address.trim())
+  const named = proxies.filter(address => address !== '')
+  if (named.every(address => ADDRESS.test(address))) return named
+  reader.faults.push('TRUSTED_PROXIES is not a list of addresses; write some such as 10.0.0.5,192.168.0.0/16')
+  return []
 }
 
 function readLimits(reader: Reader): ConfigLimits {

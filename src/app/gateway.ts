@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createKeyFinder } from '../accounts/find-key.ts'
-import { candidateHashes } from '../accounts/key-secret.ts'
+import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
@@ -13,7 +13,6 @@ import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import type { SecretSet } from '../lib/secrets.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
@@ -21,13 +20,15 @@ import { createAuthenticator } from '../pipeline/authenticate.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
+import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
+import { addPages } from './pages.ts'
 
 export interface GatewayOptions {
   readonly config: Config
   /** Migrated. */
   readonly databaseUrl: string
-  readonly peppers: SecretSet
+  readonly keySecrets: KeySecrets
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
   readonly log: Logger
@@ -62,7 +63,7 @@ async function databaseAnswers(sql: Sql): Promise<boolean> {
 
 /** Starts listening when everything a call needs is there. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, databaseUrl, peppers, sandboxUrl, log } = options
+  const { config, databaseUrl, keySecrets, sandboxUrl, log } = options
   const catalogue = createCatalogue(options.tables ?? TABLES)
   const upstreams = createRegistry({
     upstreams: catalogue.upstreams.values(),
@@ -73,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
   })
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
+  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const ledger = await createLedger({
     url: databaseUrl,
@@ -85,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
-    directory: { hashes: key => candidateHashes({ peppers }, key), find: hashes => keyFinder.find(hashes) },
+    directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
     rememberedMax: config.limits.rememberedKeysMax,
     rememberedMs: config.limits.rememberedKeyMs,
     nowMs,
@@ -101,6 +103,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const readiness = new Readiness({
     databaseAnswers: () => databaseAnswers(sql),
     maintenance: () => operations.maintenance,
+  })
+  const backOffice = openBackOffice({
+    config,
+    sql: pages,
+    serviceName: catalogue.settings.service,
+    log,
+    onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
   const operations: OperationsWatch = await watchOperations({
@@ -134,7 +143,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pinger,
     readiness,
     rateLimiter,
+    banking: backOffice,
     limits: config.limits,
+    trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
   })
   const stop = async () => {
@@ -142,6 +153,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     server.server.closeAllConnections()
     await readiness.idle()
     await server.close()
+    await backOffice.close()
     await ledger.close()
     await operations.close()
     await Promise.all([
@@ -150,9 +162,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyFinder.close(),
       rateLimiter.close(),
       sql.end({ timeout: 5 }),
+      pages.end({ timeout: 5 }),
     ])
   }
   try {
+    await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
     return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }

@@ -30,7 +30,7 @@ export async function serve(config: Config, write: (text: string) => void): Prom
     gateway = await startGateway({
       config,
       databaseUrl,
-      peppers: secrets.peppers,
+      keySecrets: secrets,
       sandboxUrl: sandbox?.url ?? null,
       log,
     })

@@ -8,7 +8,7 @@ export interface Verb {
   readonly purpose: string
   /** Number of words after the verb. */
   readonly words: number
-  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref' | 'retry-after')[]
+  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref' | 'retry-after' | 'memo' | 'account')[]
 }
 
 export const VERBS: readonly Verb[] = [
@@ -58,7 +58,41 @@ export const VERBS: readonly Verb[] = [
     words: 0,
     options: [],
   },
-  { name: 'audit', usage: 'audit', purpose: 'Recompute every wallet; differences must be 0', words: 0, options: [] },
+  {
+    name: 'account operator',
+    usage: 'account operator EMAIL on|off',
+    purpose: 'Give or take the role that opens the operator pages',
+    words: 2,
+    options: [],
+  },
+  {
+    name: 'payment unmatched',
+    usage: 'payment unmatched',
+    purpose: 'Transfers that found no owner by themselves, oldest first',
+    words: 0,
+    options: [],
+  },
+  {
+    name: 'payment assign',
+    usage: 'payment assign NUMBER EMAIL|ORDER --reason TEXT',
+    purpose: 'Credit an unmatched transfer to an account or an order',
+    words: 2,
+    options: ['reason'],
+  },
+  {
+    name: 'payment enter',
+    usage: 'payment enter BANK_REFERENCE VND --memo TEXT --reason TEXT [--account NUMBER]',
+    purpose: 'Enter a transfer that no service reported; the same reference once',
+    words: 2,
+    options: ['memo', 'reason', 'account'],
+  },
+  {
+    name: 'audit',
+    usage: 'audit',
+    purpose: 'Recompute wallets and payments; differences must be 0',
+    words: 0,
+    options: [],
+  },
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 
@@ -127,6 +161,8 @@ function parse(argv: readonly string[]) {
       reason: { type: 'string' },
       ref: { type: 'string' },
       'retry-after': { type: 'string' },
+      memo: { type: 'string' },
+      account: { type: 'string' },
     },
   })
 }

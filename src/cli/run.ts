@@ -5,9 +5,11 @@ import { environmentConfig, type Foundation, layFoundation } from '../app/founda
 import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
 import { runCatalogue } from './catalogue.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
+import { PAYMENT_ACTIONS } from './payments.ts'
 import { runServe } from './serve.ts'
 import { type Answer, VERB_ACTIONS } from './verbs.ts'
 
+const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS }
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
@@ -16,7 +18,7 @@ function print(command: Command, answer: Answer): void {
 }
 
 async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
-  const action = VERB_ACTIONS[command.verb.name] ?? OPERATIONS_ACTIONS[command.verb.name]
+  const action = ACTIONS[command.verb.name]
   if (action === undefined) throw new UsageError(helpText())
   const foundation: Foundation = await layFoundation(environmentConfig(environment))
   try {

@@ -7,6 +7,7 @@ import { audit } from '../ledger/audit.ts'
 import { credit } from '../ledger/credit.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
+import { auditPayments } from '../payments/audit.ts'
 import { type Command, readVnd, UsageError } from './arguments.ts'
 
 export interface Answer {
@@ -103,10 +104,12 @@ const creditWallet: Action = async (foundation, { words, options }) => {
 }
 
 const auditAll: Action = async ({ sql }) => {
-  const report = await audit(sql)
-  const { clean, differences, accounts, wallets, calls, openHolds } = report
-  const data = { clean, differences, accounts, wallets, calls, open_holds: openHolds }
-  const lines = Object.entries(differences).map(([name, count]) => `  ${name.padEnd(10)} ${count}`)
+  const { differences, accounts, wallets, calls, openHolds, ...ledger } = await audit(sql)
+  const payments = await auditPayments(sql)
+  const clean = ledger.clean && payments.clean
+  const data = { clean, differences, payments: payments.differences, accounts, wallets, calls, open_holds: openHolds }
+  const counts = [...Object.entries(differences), ...Object.entries(payments.differences)]
+  const lines = counts.map(([name, count]) => `  ${name.padEnd(10)} ${count}`)
   const verdict = clean ? 'No differences.' : `DIFFERENCES, first accounts: ${accounts.join(', ')}`
   return {
     data,

@@ -21,7 +21,7 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
   server.route({
     method: route.method,
     url: route.path,
-    config: { endpoint: route.endpoint },
+    config: { endpoint: route.endpoint, authentication: route.authentication },
     onRequest: async request => {
       request.state.caller = await authenticator.recall(keysOf(request))
     },

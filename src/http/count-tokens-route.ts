@@ -10,6 +10,7 @@ export function addCountTokensRoute(server: FastifyInstance, options: ServerOpti
   server.route({
     method: COUNT_TOKENS_ROUTE.method,
     url: COUNT_TOKENS_ROUTE.path,
+    config: { authentication: COUNT_TOKENS_ROUTE.authentication },
     onRequest: async request => {
       request.state.caller = await authenticator.verify(keysOf(request))
     },

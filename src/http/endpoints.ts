@@ -1,20 +1,17 @@
 /** Every route of the gateway: method, path, how it authenticates, what it is for. */
 
 import type { Endpoint } from '../generated/types.ts'
+import type { RouteFacts } from '../lib/route.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 
-/** `key`: an API key. `none`: public. */
-export type RouteAuthentication = 'key' | 'none'
-
-export interface RouteFacts {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly authentication: RouteAuthentication
-  readonly purpose: string
+/** A route of the API. */
+export interface ApiRoute extends RouteFacts {
+  /** Its row in the table of operations, for those that the API's description lists. */
+  readonly operationId?: string
 }
 
 /** A route that runs a model. */
-export interface CallRoute extends RouteFacts {
+export interface CallRoute extends ApiRoute {
   readonly endpoint: Endpoint
 }
 
@@ -23,12 +20,20 @@ export interface ChatRoute extends CallRoute {
 }
 
 export const CHAT_ROUTES: readonly ChatRoute[] = [
-  { method: 'POST', path: '/v1/messages', authentication: 'key', purpose: 'Messages format', endpoint: 'messages' },
+  {
+    method: 'POST',
+    path: '/v1/messages',
+    authentication: 'key',
+    purpose: 'Messages format',
+    operationId: 'createMessage',
+    endpoint: 'messages',
+  },
   {
     method: 'POST',
     path: '/v1/chat/completions',
     authentication: 'key',
     purpose: 'Chat Completions format',
+    operationId: 'createChatCompletion',
     endpoint: 'chat_completions',
   },
 ]
@@ -38,6 +43,7 @@ export const RESPONSES_ROUTE: CallRoute = {
   path: '/v1/responses',
   authentication: 'key',
   purpose: 'Responses format',
+  operationId: 'createResponse',
   endpoint: 'responses',
 }
 
@@ -47,6 +53,7 @@ export const IMAGE_ROUTES: readonly CallRoute[] = [
     path: '/v1/images/generations',
     authentication: 'key',
     purpose: 'Image generation',
+    operationId: 'createImage',
     endpoint: 'images_generations',
   },
   {
@@ -54,6 +61,7 @@ export const IMAGE_ROUTES: readonly CallRoute[] = [
     path: '/v1/images/edits',
     authentication: 'key',
     purpose: 'Edit of a reference image, as JSON or as a form',
+    operationId: 'editImage',
     endpoint: 'images_edits',
   },
 ]
@@ -63,24 +71,42 @@ export const SPEECH_ROUTE: CallRoute = {
   path: '/v1/audio/speech',
   authentication: 'key',
   purpose: 'Text to speech',
+  operationId: 'createSpeech',
   endpoint: 'audio_speech',
 }
 
-export const COUNT_TOKENS_ROUTE: RouteFacts = {
+export const COUNT_TOKENS_ROUTE: ApiRoute = {
   method: 'POST',
   path: '/v1/messages/count_tokens',
   authentication: 'key',
   purpose: 'Input tokens of a messages request; free',
+  operationId: 'countTokens',
 }
 
-export const OTHER_ROUTES: readonly RouteFacts[] = [
+/** Notifications of movements on the bank account; there only when the provider's secret is set. */
+export function webhookRoute(provider: string): RouteFacts {
+  return {
+    method: 'POST',
+    path: `/webhooks/bank/${provider}`,
+    authentication: 'signature',
+    purpose: 'Notifications of bank transfers',
+  }
+}
+
+export const OTHER_ROUTES: readonly ApiRoute[] = [
   RESPONSES_ROUTE,
   ...IMAGE_ROUTES,
   SPEECH_ROUTE,
   COUNT_TOKENS_ROUTE,
   { method: 'GET', path: '/v1/responses', authentication: 'none', purpose: 'Refuses WebSocket upgrades: use POST' },
-  { method: 'GET', path: '/v1/models', authentication: 'key', purpose: 'Model list with prices' },
-  { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model' },
+  {
+    method: 'GET',
+    path: '/v1/models',
+    authentication: 'key',
+    purpose: 'Model list with prices',
+    operationId: 'listModels',
+  },
+  { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model', operationId: 'readModel' },
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
   { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'The process answers' },
   {
@@ -92,9 +118,9 @@ export const OTHER_ROUTES: readonly RouteFacts[] = [
 ]
 
 /** Methods that a path takes; none for a path that does not exist. */
-export function methodsOf(path: string): readonly string[] {
+export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const found = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => {
+  const found = [...CHAT_ROUTES, ...OTHER_ROUTES, ...configured].filter(route => {
     return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
   })
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]

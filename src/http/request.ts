@@ -10,6 +10,7 @@ import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { errorBody, errorHeaders } from './error-body.ts'
 import type { Readiness } from './readiness.ts'
+import type { Banking } from './webhook-routes.ts'
 
 export interface ServerLimits {
   /** Largest request body after decoding, in bytes. */
@@ -28,7 +29,10 @@ export interface ServerOptions {
   readonly pinger: Pinger
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter
+  readonly banking: Banking
   readonly limits: ServerLimits
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[]
   /** Address that clients use, without a slash at its end. */
   readonly publicUrl: string
 }

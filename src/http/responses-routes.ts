@@ -10,7 +10,7 @@ import { type ServerOptions, sendError } from './request.ts'
 export function addResponsesRoutes(server: FastifyInstance, options: ServerOptions): void {
   addCallRoute(server, options, RESPONSES_ROUTE, runResponsesCall)
   // HEAD of this path is none of the methods served, like GET without an upgrade.
-  server.get(RESPONSES_ROUTE.path, { exposeHeadRoute: false }, (request, reply) => {
+  server.get(RESPONSES_ROUTE.path, { exposeHeadRoute: false, config: { authentication: 'none' } }, (request, reply) => {
     const wantsUpgrade = request.headers.upgrade !== undefined
     reply.header('allow', 'POST')
     if (wantsUpgrade) reply.headers({ upgrade: 'HTTP/1.1', connection: 'Upgrade, close' })

@@ -10,13 +10,14 @@ import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
-import { methodsOf, notFoundMessage } from './endpoints.ts'
+import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
 import { errorBody, errorHeaders } from './error-body.ts'
 import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { callOf, newState, requestIdOf, type ServerOptions, sendError } from './request.ts'
 import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
+import { addWebhookRoutes } from './webhook-routes.ts'
 
 /** Fastify's own faults in our words. */
 function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
@@ -66,9 +67,11 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void 
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { services, limits, publicUrl, readiness } = options
+  const webhooks = [...options.banking.providers.keys()].map(webhookRoute)
   const server: FastifyInstance = Fastify({
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestTimeoutMs,
+    trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     logger: false,
     exposeHeadRoutes: true,
@@ -86,6 +89,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     forceCloseConnections: 'idle',
   })
+  server.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
+  })
   server.decorateRequest('state', null as never)
   server.addHook('onRequest', (request, _reply, done) => {
     request.state = newState(services.nowMs())
@@ -102,7 +108,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
   })
   server.setErrorHandler<FastifyError>((error, request, reply) => {
-    const fault = fromFastify(error, limits.bodyBytesMax)
+    const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
       services.log.error(
         { requestId: request.state.requestId, cause: (fault.details.cause as Error)?.stack },
@@ -118,7 +124,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   server.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.raw)
-    const methods = methodsOf(path)
+    const methods = methodsOf(path, webhooks)
     if (methods.length > 0) {
       reply.header('allow', methods.join(', '))
       const message = `${path} takes ${methods.join(', ')}, not ${request.method}.`
@@ -145,6 +151,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
+  addWebhookRoutes(server, options.banking, { readiness, log: services.log })
   return server
 }
 

@@ -13,9 +13,11 @@ export function addServiceRoutes(server: FastifyInstance, options: ServerOptions
     endpoints: [...CHAT_ROUTES, ...OTHER_ROUTES].map(({ method, path, purpose }) => ({ method, path, purpose })),
     models: services.catalogue.items.length,
   }
-  server.get('/', (_request, reply) => reply.send(front))
-  server.get('/healthz', (_request, reply) => reply.send({ ok: true }))
-  server.get('/readyz', async (_request, reply) => {
+  const config = { authentication: 'none' } as const
+  // Browsers get the pages' own front page at the same address.
+  server.get('/', { config }, (_request, reply) => reply.header('vary', 'accept').send(front))
+  server.get('/healthz', { config }, (_request, reply) => reply.send({ ok: true }))
+  server.get('/readyz', { config }, async (_request, reply) => {
     const state = await readiness.state()
     return reply.code(state.ready ? 200 : 503).send({ ...state, catalogue: services.catalogue.settings.digest })
   })

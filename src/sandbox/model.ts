@@ -14,7 +14,7 @@ export interface ModelFacts {
   readonly outputTokensMax: number | null
   /** Absent: served on every endpoint. */
   readonly kind?: 'chat' | 'image' | 'speech'
-  /** Voices of a speech model; absent: any. */
+  /** Voices of a speech model; absent: the usual ones. */
   readonly voices?: readonly string[]
   /** Names of body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, and `role:system` and its like. */
   readonly refuses?: readonly string[]

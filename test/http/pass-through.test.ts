@@ -379,3 +379,34 @@ test('a stream that ends well without its usage is counted here and marked', asy
   expect(row).toMatchObject({ status: 200, input_tokens: 10, estimated: true })
   expect(row?.output_tokens).toBeGreaterThan(4)
 })
+
+test.each([
+  ['more tokens than any call can use', '{"input_tokens":2000000000,"output_tokens":7}'],
+  ['nothing at all', '{"input_tokens":0,"output_tokens":0}'],
+  ['negative counts', '{"input_tokens":-10,"output_tokens":-7}'],
+])('does not believe a provider that reports %s: counts here, and leaves no hold', async (_name, usage) => {
+  answer = json(
+    200,
+    `{"type":"message","model":"m","content":[{"type":"text","text":"one two three"}],"usage":${usage}}`,
+  )
+  const response = await call('/v1/messages', STREAMED.replace('"stream":true,', ''))
+  expect(response.status).toBe(200)
+  await response.text()
+  const [row] = await running.usage(account.accountId)
+  expect(row).toMatchObject({ status: 200, estimated: true })
+  expect(row?.cost).toBeGreaterThan(0n)
+  const [holds] = await running.database.sql`select count(*)::int as open from hold`
+  expect(holds?.open).toBe(0)
+})
+
+test.each([
+  ['/v1/messages', STREAMED, EVENTS.slice(-1)],
+  ['/v1/chat/completions', STREAMED.replace('claude-opus-5', 'gpt-5.5'), CHAT_EVENTS.slice(-1)],
+])('a stream of %s that holds nothing but its end is no reply and costs nothing', async (path, body, events) => {
+  answer = stream(events)
+  const response = await call(path, body)
+  const text = await response.text()
+  expect(text).toContain('"api_error"')
+  expect(await running.balance(account.accountId)).toBe(CREDIT)
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 502, cost: 0n }])
+})

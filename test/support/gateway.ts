@@ -95,7 +95,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     return startGateway({
       config: environmentConfig(environment),
       databaseUrl: database.url,
-      peppers,
+      keySecrets: { service: tables.settings.service, peppers, encryption },
       sandboxUrl: sandbox.url,
       log: options.log ?? createLog('silent'),
       tables,

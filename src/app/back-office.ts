@@ -1,0 +1,119 @@
+/** People and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
+
+import { join } from 'node:path'
+import { recordAction } from '../accounts/operator-log.ts'
+import { createPeople } from '../accounts/services.ts'
+import { sweepPeople } from '../accounts/sweep.ts'
+import type { PeopleServices } from '../accounts/types.ts'
+import { credit } from '../ledger/credit.ts'
+import type { Sql } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import { createOutboxMailer, createSmtpMailer, type Mailer } from '../lib/mail.ts'
+import { judgeUndecided } from '../payments/judge.ts'
+import { PAYMENT_LIMITS } from '../payments/limits.ts'
+import { createBankProviders } from '../payments/providers/index.ts'
+import type { BankAccount, BankProvider, PaymentEvent, PaymentServices } from '../payments/types.ts'
+import type { Config } from './config.ts'
+
+export interface BackOffice {
+  readonly people: PeopleServices
+  readonly payments: PaymentServices
+  /** By the name in the path of their webhook. */
+  readonly providers: ReadonlyMap<string, BankProvider>
+  /** Folder of mails that were not sent; null where a mail server is configured. */
+  readonly outboxDir: string | null
+  /** Stops what runs by itself; the pool is the caller's. */
+  close(): Promise<void>
+}
+
+export interface BackOfficeOptions {
+  readonly config: Config
+  readonly sql: Sql
+  readonly serviceName: string
+  readonly log: Logger
+  /** Told of a wallet that was topped up, after commit. */
+  readonly onCredited: (accountId: number) => void
+}
+
+/** No banking app knows this bank: nobody can transfer money to the sandbox by mistake. */
+const SANDBOX_BANK: BankAccount = {
+  bin: '999999',
+  accountNumber: '0000000000',
+  accountName: 'SANDBOX',
+  bankName: 'Sandbox',
+}
+const SWEEP_MS = 3_600_000
+const JUDGE_MS = 60_000
+
+/** What payments need; for the command line, where nothing runs by itself. */
+export function createPayments(given: {
+  readonly config: Config
+  readonly sql: Sql
+  readonly onCredited: (accountId: number) => void
+  readonly report: (event: PaymentEvent) => void
+}): PaymentServices {
+  const { config, ...rest } = given
+  const simulation = !config.production && config.sandbox === 'auto'
+  return {
+    ...rest,
+    bank: config.bank ?? (simulation ? SANDBOX_BANK : null),
+    bookCredit: credit,
+    recordAction,
+    simulation,
+    limits: PAYMENT_LIMITS,
+  }
+}
+
+export function openBackOffice({ config, sql, serviceName, log, onCredited }: BackOfficeOptions): BackOffice {
+  const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
+  if (outboxDir !== null && config.production) {
+    log.warn({ folder: outboxDir }, 'no mails are sent: set SMTP_URL, or nobody can register')
+  }
+  const mailer = createMailer(config, outboxDir)
+  const people = createPeople({
+    sql,
+    mailer,
+    publicUrl: config.publicUrl,
+    serviceName,
+    onMailFailed: cause => log.error({ cause: String(cause) }, 'a mail could not be sent'),
+  })
+  const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
+  const payments = createPayments({ config, sql, onCredited, report })
+  const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
+  const timers = [every(SWEEP_MS, () => sweepPeople(people), log), every(JUDGE_MS, () => judgeUndecided(payments), log)]
+  return {
+    people,
+    payments,
+    providers,
+    outboxDir,
+    async close() {
+      await Promise.all(timers.map(stop => stop()))
+      mailer.close()
+    },
+  }
+}
+
+function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
+  return outboxDir === null
+    ? createSmtpMailer({ url: mail.smtpUrl as string, from: mail.from })
+    : createOutboxMailer({ folder: outboxDir, from: mail.from })
+}
+
+/** Runs `task` soon and then again and again, one at a time; the answer stops it and waits for the run under way. */
+function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  let timer = setTimeout(run, 1_000)
+  function run(): void {
+    running = task()
+      .catch(cause => log.warn({ cause: String(cause) }, 'housekeeping failed; it is tried again later'))
+      .then(() => {
+        if (!stopped) timer = setTimeout(run, pauseMs)
+      })
+  }
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+    return running
+  }
+}

@@ -1,0 +1,45 @@
+/** Puts the pages on the server of a gateway. */
+
+import type { FastifyInstance } from 'fastify'
+import type { KeySecrets } from '../accounts/key-secret.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import { addDashboard } from '../dashboard/dashboard.ts'
+import { DASHBOARD_LIMITS } from '../dashboard/options.ts'
+import { describeApi } from '../http/openapi/document.ts'
+import type { Sql } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { BackOffice } from './back-office.ts'
+import type { Config } from './config.ts'
+
+export interface PagesOptions {
+  readonly config: Config
+  readonly backOffice: BackOffice
+  /** The pages' own pool, so that no page can hold up calls. */
+  readonly sql: Sql
+  readonly keySecrets: KeySecrets
+  readonly catalogue: Catalogue
+  readonly upstreams: UpstreamRegistry
+  readonly log: Logger
+}
+
+export function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
+  const { config, backOffice, sql, keySecrets, catalogue, upstreams, log } = options
+  const { production, publicUrl } = config
+  return addDashboard(server, {
+    catalogue,
+    people: backOffice.people,
+    payments: backOffice.payments,
+    keySecrets,
+    sql,
+    upstreams: () => upstreams.status(),
+    openApi: describeApi({ catalogue, publicUrl }),
+    publicUrl,
+    // Anyone who can read mail can take over an account: outside development there is no such page.
+    outboxFolder: production ? null : backOffice.outboxDir,
+    production,
+    log,
+    now: () => new Date(),
+    limits: DASHBOARD_LIMITS,
+  })
+}

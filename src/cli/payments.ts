@@ -1,0 +1,98 @@
+/** The verbs of people and payments: the operator's role, transfers by hand, and those that found no owner. */
+
+import { setOperator } from '../accounts/operator.ts'
+import { COMMAND_LINE } from '../accounts/operator-log.ts'
+import { createPayments } from '../app/back-office.ts'
+import type { Foundation } from '../app/foundation.ts'
+import { enterTransfer } from '../payments/enter.ts'
+import { isOrderCode } from '../payments/order-code.ts'
+import type { PaymentServices } from '../payments/types.ts'
+import { assignTransaction, countUnmatched, listUnmatched } from '../payments/unmatched.ts'
+import { readVnd, UsageError } from './arguments.ts'
+import { type Action, accountOf } from './verbs.ts'
+
+const UNMATCHED_MAX = 200
+
+/** Gateways that run hear of a credit by themselves, within a moment. */
+function paymentsOf({ config, sql }: Foundation): PaymentServices {
+  return createPayments({ config, sql, onCredited: () => {}, report: () => {} })
+}
+
+const operator: Action = async (foundation, { words }) => {
+  const [email, state] = words as [string, string]
+  if (state !== 'on' && state !== 'off') throw new UsageError('Usage: account operator EMAIL on|off')
+  const { accountId } = await accountOf(foundation, email)
+  const isOperator = state === 'on'
+  const changed = await setOperator(foundation.sql, { accountId, isOperator, by: COMMAND_LINE })
+  const text = changed ? `${email} is ${isOperator ? 'an' : 'no'} operator now and must sign in again.` : 'It was so.'
+  return { data: { account_id: accountId, operator: isOperator, changed }, text }
+}
+
+const unmatched: Action = async foundation => {
+  const payments = paymentsOf(foundation)
+  const { transactions, amountVnd } = await countUnmatched(payments)
+  const waiting = await listUnmatched(payments, { limit: UNMATCHED_MAX })
+  const list = waiting.map(row => ({
+    number: row.bankTxnId,
+    received_at: row.receivedAt.toISOString(),
+    provider: row.provider,
+    bank_reference: row.bankReference,
+    amount_vnd: row.amountVnd,
+    memo: row.memo,
+    reason: row.reason,
+  }))
+  const rows = list.map(
+    row => `${row.number}  ${row.received_at}  ${row.amount_vnd} VND  ${row.reason}  ${JSON.stringify(row.memo)}`,
+  )
+  const sum = `${transactions} transfers wait, ${amountVnd} VND in all.`
+  return { data: { transactions, amount_vnd: amountVnd, list }, text: [...rows, sum].join('\n') }
+}
+
+const assign: Action = async (foundation, { words, options }) => {
+  const [number, target] = words as [string, string]
+  if (!/^\d{1,15}$/.test(number)) throw new UsageError('NUMBER is the first column of: payment unmatched')
+  if (!options.reason) throw new UsageError('--reason is required: it says in the log why the money is theirs')
+  const to = isOrderCode(target)
+    ? { orderCode: target }
+    : { accountId: (await accountOf(foundation, target)).accountId }
+  const request = { bankTxnId: Number(number), to, by: COMMAND_LINE, reason: options.reason }
+  const { outcome } = await assignTransaction(paymentsOf(foundation), request)
+  if (outcome === 'unknown_transaction') throw new UsageError(`There is no transfer ${number}; see: payment unmatched`)
+  if (outcome === 'unknown_target') throw new UsageError(`There is no order ${target}`)
+  const text = outcome === 'already' ? 'It does not wait any more; nothing changed.' : `Credited to ${target}.`
+  return { data: { number: request.bankTxnId, outcome }, text }
+}
+
+const enter: Action = async (foundation, { words, options }) => {
+  const [bankReference, amount] = words as [string, string]
+  if (!options.reason) throw new UsageError('--reason is required: it says in the log where the transfer was seen')
+  const given = { bankReference, amountVnd: readVnd(amount), by: COMMAND_LINE, reason: options.reason }
+  const account = options.account === undefined ? {} : { accountNumber: options.account }
+  try {
+    const received = await enterTransfer(paymentsOf(foundation), { ...given, memo: options.memo ?? '', ...account })
+    return {
+      data: { number: received.bankTxnId, outcome: received.outcome },
+      text: MEANINGS[received.outcome].replace('NUMBER', String(received.bankTxnId)),
+      failed: received.outcome === 'conflict',
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`${error.message}.`)
+    throw error
+  }
+}
+
+const MEANINGS = {
+  credited: 'Credited to the owner of the order in the memo.',
+  unmatched: 'Kept; the memo names no order. Next: payment assign NUMBER EMAIL --reason TEXT',
+  duplicate: 'Entered before; nothing changed.',
+  alias: 'A service has reported this transfer already; nothing changed.',
+  conflict: 'Entered before under this reference with another amount; nothing changed.',
+  ignored: 'Kept and ignored.',
+} as const
+
+export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
+  'account operator': operator,
+  'payment unmatched': unmatched,
+  'payment assign': assign,
+  'payment enter': enter,
+}

@@ -1,0 +1,178 @@
+/** Sends the answers of pages: the frame around them, the headers that keep them safe, compression where nothing is secret. */
+
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Session } from '../accounts/types.ts'
+import type { Assets } from './assets.ts'
+import { type CookiePolicy, forgetSession, sendSession } from './guard.ts'
+import type { DashboardOptions } from './options.ts'
+import type { Answer, FragmentAnswer, PageAnswer, ProblemAnswer } from './page.ts'
+import type { Preferences } from './preferences.ts'
+import { text } from './texts/index.ts'
+import type { Templates } from './view/templates.ts'
+
+export interface Frame {
+  readonly options: DashboardOptions
+  readonly templates: Templates
+  readonly assets: Assets
+  readonly cookie: CookiePolicy
+}
+
+/** What the frame shows of the one who asks. */
+export interface Audience {
+  readonly preferences: Preferences
+  readonly session: Session | null
+  readonly isFragment: boolean
+  readonly requestId: string
+}
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** On every answer of the pages. */
+export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+export async function sendAnswer(
+  frame: Frame,
+  audience: Audience,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+): Promise<FastifyReply> {
+  reply.headers(SAFETY_HEADERS)
+  if (frame.cookie.secure) reply.header('strict-transport-security', 'max-age=31536000; includeSubDomains')
+  reply.header('x-request-id', audience.requestId)
+  switch (answer.kind) {
+    case 'page':
+    case 'fragment':
+      return sendHtml(request, reply, answer, render(frame, audience, request, answer))
+    case 'problem':
+      return sendProblem(frame, audience, request, reply, answer)
+    case 'redirect':
+      if (answer.session === 'end') forgetSession(reply, frame.cookie)
+      else if (answer.session !== undefined) sendSession(reply, frame.cookie, answer.session)
+      reply.header('cache-control', 'no-store')
+      // htmx follows a redirect of fetch and would put the whole page into a part of it.
+      if (audience.isFragment) return reply.header('hx-redirect', answer.to).code(200).send('')
+      return reply.redirect(answer.to, 303)
+    case 'file': {
+      reply.headers({ 'cache-control': 'no-store', 'content-type': answer.contentType, ...answer.headers })
+      if (answer.fileName) reply.header('content-disposition', `attachment; filename="${answer.fileName}"`)
+      return reply.send(answer.body)
+    }
+  }
+}
+
+function render(
+  frame: Frame,
+  audience: Audience,
+  request: FastifyRequest,
+  answer: PageAnswer | FragmentAnswer,
+): string {
+  const { options, templates, assets } = frame
+  const { language, theme } = audience.preferences
+  const { session } = audience
+  const isPage = answer.kind === 'page'
+  const view = {
+    language,
+    theme,
+    brand: options.people.serviceName.toUpperCase(),
+    publicUrl: options.publicUrl,
+    production: options.production,
+    sandbox: options.payments.simulation,
+    hasOutbox: options.outboxFolder !== null,
+    person: session === null ? null : { email: session.email, isOperator: session.isOperator },
+    title: isPage ? answer.title : '',
+    section: isPage ? (answer.section ?? '') : '',
+    indexed: isPage && answer.indexed === true,
+    here: localUrl(request),
+    asset: Object.fromEntries(assets.all.map(({ name }) => [name.replace(/\W/g, '_'), assets.path(name)])),
+    scripts: isPage ? (answer.scripts ?? []).map(name => assets.path(name)) : [],
+    styles: isPage ? (answer.styles ?? []).map(name => assets.path(name)) : [],
+    themeColors: THEME_COLORS,
+  }
+  return templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data })
+}
+
+const CAPABILITY_KEYS = {
+  reasoning: 'models.capability.reasoning',
+  vision: 'models.capability.vision',
+  tools: 'models.capability.tools',
+  streaming: 'models.capability.streaming',
+} as const
+
+const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
+
+/** Path and query without the fields that switch language and colours. */
+function localUrl(request: FastifyRequest): string {
+  const url = new URL(request.url, 'http://local')
+  url.searchParams.delete('language')
+  url.searchParams.delete('theme')
+  const query = url.searchParams.toString()
+  return query === '' ? `${url.pathname}?` : `${url.pathname}?${query}&`
+}
+
+function sendProblem(
+  frame: Frame,
+  audience: Audience,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, message, retryAfterSeconds }: ProblemAnswer,
+): Promise<FastifyReply> {
+  const { language } = audience.preferences
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  const title = text(language, `problem.${status}.title`)
+  const seconds = retryAfterSeconds ?? 60
+  const values = { minutes: Math.ceil(seconds / 60) }
+  const body = text(language, message ?? `problem.${status}.text`, values)
+  const page: PageAnswer = {
+    kind: 'page',
+    template: 'problem',
+    title,
+    data: { status, heading: title, message: body, requestId: audience.requestId },
+    status,
+  }
+  return sendHtml(request, reply, page, render(frame, audience, request, page))
+}
+
+const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+const COMPRESS_FROM_BYTES = 1400
+
+async function sendHtml(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status = 200, secret = false }: { status?: number; secret?: boolean },
+  html: string,
+): Promise<FastifyReply> {
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+  const coding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
+  reply.code(status).headers({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': secret ? 'no-store' : 'private, no-cache',
+    vary: 'accept, accept-encoding, accept-language, cookie, hx-request',
+  })
+  // The length of a compressed page tells what it repeats; a page with a secret goes plain.
+  if (coding === null || secret || html.length < COMPRESS_FROM_BYTES) return reply.send(html)
+  const body =
+    coding === 'br'
+      ? await compressors.br(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+      : await compressors.gzip(html, { level: 5 })
+  return reply.header('content-encoding', coding).send(body)
+}

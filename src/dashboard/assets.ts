@@ -1,0 +1,96 @@
+/** Styles, scripts and pictures: read once, compressed once, named by their content, kept by browsers for a year. */
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+export interface Asset {
+  /** As pages refer to it: `app.css`. */
+  readonly name: string
+  /** With the hash of its content: `app.3f2a91c04b7d.css`. */
+  readonly fileName: string
+  readonly contentType: string
+  readonly plain: Buffer
+  /** Null where compression gains nothing. */
+  readonly gzip: Buffer | null
+  readonly brotli: Buffer | null
+}
+
+export interface Assets {
+  /** Path of an asset by its plain name. Throws RangeError when there is none. */
+  path(name: string): string
+  find(fileName: string): Asset | null
+  readonly all: readonly Asset[]
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+const require = createRequire(import.meta.url)
+
+/** Files of packages that are served as they come. */
+function packageFiles(): readonly (readonly [string, string])[] {
+  const htmx = dirname(require.resolve('htmx.org/package.json'))
+  const uplot = dirname(require.resolve('uplot/package.json'))
+  return [
+    ['htmx.js', join(htmx, 'dist/htmx.min.js')],
+    ['uplot.js', join(uplot, 'dist/uPlot.iife.min.js')],
+    ['uplot.css', join(uplot, 'dist/uPlot.min.css')],
+  ]
+}
+
+export function loadAssets(folder: string): Assets {
+  const own = readdirSync(folder)
+    .filter(name => extname(name) in TYPES)
+    .map(name => [name, join(folder, name)] as const)
+  const all = [...own, ...packageFiles()].map(([name, file]) => createAsset(name, readFileSync(file)))
+  const byName = new Map(all.map(asset => [asset.name, asset]))
+  const byFileName = new Map(all.map(asset => [asset.fileName, asset]))
+  return {
+    all,
+    find: fileName => byFileName.get(fileName) ?? null,
+    path(name) {
+      const asset = byName.get(name)
+      if (asset === undefined) throw new RangeError(`there is no asset ${name}`)
+      return `/assets/${asset.fileName}`
+    },
+  }
+}
+
+function createAsset(name: string, plain: Buffer): Asset {
+  const extension = extname(name)
+  const hash = createHash('sha256').update(plain).digest('hex').slice(0, 12)
+  const brotli = brotliCompressSync(plain, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
+  })
+  const pays = brotli.length < plain.length
+  return {
+    name,
+    fileName: `${name.slice(0, -extension.length)}.${hash}${extension}`,
+    contentType: TYPES[extension] as string,
+    plain,
+    gzip: pays ? gzipSync(plain) : null,
+    brotli: pays ? brotli : null,
+  }
+}
+
+/** The body in the best coding that the client takes, and the headers that say so. */
+export function codedAsset(asset: Asset, acceptEncoding: string): { body: Buffer; headers: Record<string, string> } {
+  const headers: Record<string, string> = {
+    'content-type': asset.contentType,
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+  }
+  if (asset.brotli !== null && /\bbr\b/.test(acceptEncoding)) {
+    return { body: asset.brotli, headers: { ...headers, 'content-encoding': 'br' } }
+  }
+  if (asset.gzip !== null && /\bgzip\b/.test(acceptEncoding)) {
+    return { body: asset.gzip, headers: { ...headers, 'content-encoding': 'gzip' } }
+  }
+  return { body: asset.plain, headers }
+}

@@ -1,0 +1,81 @@
+/** Copying, colours, menus, dialogs, forms that are sent once. Everything else is plain HTML. */
+;(() => {
+  const root = document.documentElement
+
+  async function copy(button) {
+    const from = button.hasAttribute('data-copy-from')
+    const value = from ? button.closest('.code').querySelector('code').innerText : button.dataset.copy
+    try {
+      await navigator.clipboard.writeText(value)
+    } catch {
+      const area = document.createElement('textarea')
+      area.value = value
+      area.className = 'off-screen'
+      document.body.append(area)
+      area.select()
+      document.execCommand('copy')
+      area.remove()
+    }
+    const label = button.getAttribute('aria-label')
+    button.classList.add('done')
+    button.setAttribute('aria-label', document.body.dataset.copied)
+    setTimeout(() => {
+      button.classList.remove('done')
+      if (label === null) button.removeAttribute('aria-label')
+      else button.setAttribute('aria-label', label)
+    }, 1600)
+  }
+
+  function chooseTheme(theme) {
+    root.dataset.theme = theme
+    const secure = location.protocol === 'https:' ? '; secure' : ''
+    // biome-ignore lint/suspicious/noDocumentCookie: the cookie store API is not in every browser
+    document.cookie = `theme=${theme}; path=/; max-age=31536000; samesite=lax${secure}`
+    document.dispatchEvent(new Event('themechange'))
+  }
+
+  document.addEventListener('click', event => {
+    const target = event.target instanceof Element ? event.target : null
+    const button = target?.closest('[data-copy], [data-copy-from]')
+    if (button) return void copy(button)
+    const theme = target?.closest('[data-theme-choice]')
+    if (theme) {
+      event.preventDefault()
+      return chooseTheme(theme.dataset.themeChoice)
+    }
+    const opener = target?.closest('[data-dialog]')
+    if (opener) return document.getElementById(opener.dataset.dialog)?.showModal()
+    if (target?.closest('[data-close]')) target.closest('dialog')?.close()
+    const amount = target?.closest('[data-amount]')
+    if (amount) {
+      const input = document.getElementById('amount')
+      input.value = amount.dataset.amount
+      input.focus()
+    }
+    for (const menu of document.querySelectorAll('[data-menu][open]')) {
+      if (!menu.contains(target)) menu.removeAttribute('open')
+    }
+  })
+
+  document.addEventListener('keydown', event => {
+    if (event.key !== 'Escape') return
+    for (const menu of document.querySelectorAll('[data-menu][open]')) {
+      menu.removeAttribute('open')
+      menu.querySelector('summary')?.focus()
+    }
+  })
+
+  // A form is sent once: the second click of a double click finds its button disabled.
+  document.addEventListener('submit', event => {
+    const form = event.target
+    if (event.defaultPrevented || form.method !== 'post') return
+    setTimeout(() => {
+      for (const button of form.querySelectorAll('button:not([type=button])')) button.disabled = true
+    })
+  })
+  addEventListener('pageshow', () => {
+    for (const button of document.querySelectorAll('form button:disabled:not([data-disabled])')) button.disabled = false
+  })
+
+  for (const element of document.querySelectorAll('[data-focus]')) element.focus()
+})()

@@ -1,0 +1,115 @@
+/** Stacked bars by day from the figures in `data-chart`, in the colours of the stylesheet, with a legend that follows the pointer. */
+;(() => {
+  const HEIGHT = 240
+
+  function colours(element) {
+    const style = getComputedStyle(element)
+    return name => style.getPropertyValue(name).trim()
+  }
+
+  function short(value) {
+    if (value >= 1e9) return `${+(value / 1e9).toFixed(1)}B`
+    if (value >= 1e6) return `${+(value / 1e6).toFixed(1)}M`
+    if (value >= 1e3) return `${+(value / 1e3).toFixed(1)}K`
+    return String(+value.toFixed(2))
+  }
+
+  function full(value, unit) {
+    const [whole, fraction] = String(+value.toFixed(6)).split('.')
+    const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, '.')
+    return `${grouped}${fraction ? `,${fraction}` : ''}${unit ? ` ${unit}` : ''}`
+  }
+
+  function day(text) {
+    const [, month, date] = text.split('-')
+    return `${date}/${month}`
+  }
+
+  function draw(element) {
+    const { days, series, unit } = JSON.parse(element.dataset.chart)
+    const colour = colours(element)
+    const positions = days.map((_, index) => index)
+    // Each series is drawn on top of those before it: from the highest sum down.
+    const sums = []
+    for (const [index, { values }] of series.entries()) {
+      sums.push(values.map((value, position) => value + (sums[index - 1]?.[position] ?? 0)))
+    }
+    const order = series.map((_, index) => index).reverse()
+    const plot = element.querySelector('.plot')
+    const legend = element.querySelector('.legend')
+    plot.replaceChildren()
+    const bars = uPlot.paths.bars({ size: [0.7, 36], radius: 0.12 })
+    const axis = { stroke: colour('--ink-soft'), ticks: { show: false }, font: `12px ${colour('--sans')}` }
+    const options = {
+      width: plot.clientWidth,
+      height: HEIGHT,
+      padding: [12, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      scales: {
+        x: { time: false, range: () => [-0.6, days.length - 0.4] },
+        y: { range: (_, min, max) => [Math.min(0, min), max > 0 ? max * 1.08 : 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          space: 56,
+          incrs: [1, 2, 5, 7, 14, 30, 60, 90],
+          values: (_, ticks) => ticks.map(tick => (days[tick] ? day(days[tick]) : '')),
+        },
+        { ...axis, size: 56, grid: { stroke: colour('--line'), width: 1 }, values: (_, ticks) => ticks.map(short) },
+      ],
+      series: [
+        {},
+        ...order.map(index => ({
+          fill: colour(`--series-${index + 1}`),
+          stroke: 'transparent',
+          width: 0,
+          paths: bars,
+          points: { show: false },
+        })),
+      ],
+      hooks: { setCursor: [chart => tell(chart.cursor.idx ?? null)] },
+    }
+    function tell(position) {
+      const at = position === null ? null : days[position]
+      legend.querySelector('.legend-day').textContent = at === null ? '' : day(at)
+      for (const [index, item] of [...legend.querySelectorAll('li')].entries()) {
+        const { values } = series[index]
+        const value = position === null ? values.reduce((sum, each) => sum + each, 0) : values[position]
+        item.querySelector('b').textContent = full(value, unit)
+      }
+    }
+    const chart = new uPlot(options, [positions, ...order.map(index => sums[index])], plot)
+    tell(null)
+    return chart
+  }
+
+  let charts = []
+
+  /** Draws what is new on the page and forgets what has gone. */
+  function scan() {
+    charts = charts.filter(({ element, chart }) => element.isConnected || chart.destroy())
+    for (const element of document.querySelectorAll('[data-chart]')) {
+      if (!charts.some(item => item.element === element)) charts.push({ element, chart: draw(element) })
+    }
+  }
+
+  function redraw() {
+    for (const item of charts) {
+      item.chart.destroy()
+      item.chart = draw(item.element)
+    }
+  }
+
+  scan()
+  document.addEventListener('htmx:after:swap', scan)
+  document.addEventListener('themechange', redraw)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+  addEventListener('resize', () => {
+    for (const { element, chart } of charts) {
+      chart.setSize({ width: element.querySelector('.plot').clientWidth, height: HEIGHT })
+    }
+  })
+})()

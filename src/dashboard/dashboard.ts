@@ -1,0 +1,169 @@
+/** The pages as one Fastify plugin with its own bodies, errors and 404s, so that nothing of it touches the API beside it. */
+
+import { fileURLToPath } from 'node:url'
+import cookies from '@fastify/cookie'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Audience, type Frame, sendAnswer } from './answer.ts'
+import { codedAsset, loadAssets } from './assets.ts'
+import { faultAnswer } from './faults.ts'
+import { Form } from './form.ts'
+import { comesFromUs, cookiePolicy, sessionOf } from './guard.ts'
+import type { DashboardOptions } from './options.ts'
+import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
+import { pagesOf } from './pages.ts'
+import { LANGUAGES, readPreferences, THEMES } from './preferences.ts'
+import { loadTemplates } from './view/templates.ts'
+
+const TEMPLATES = fileURLToPath(new URL('templates', import.meta.url))
+const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
+const YEAR_SECONDS = 31_536_000
+
+/** Browsers say that they want HTML; programs do not. They share `/` and every path that is no page. */
+const BROWSERS = {
+  name: 'audience',
+  storage() {
+    let handler: unknown = null
+    return {
+      get: (audience: unknown) => (audience === 'browser' ? handler : null),
+      set(_audience: unknown, given: unknown) {
+        handler = given
+      },
+    }
+  },
+  deriveConstraint: (request: { headers: { accept?: string } }) =>
+    request.headers.accept?.includes('text/html') === true ? 'browser' : undefined,
+}
+
+/** Adds all pages to a server. Throws when a template or an asset is missing or damaged. */
+export async function addDashboard(server: FastifyInstance, options: DashboardOptions): Promise<void> {
+  const frame: Frame = {
+    options,
+    templates: loadTemplates(TEMPLATES),
+    assets: loadAssets(ASSETS),
+    cookie: cookiePolicy(options),
+  }
+  server.addConstraintStrategy(BROWSERS as never)
+  await server.register(async scope => {
+    await scope.register(cookies)
+    acceptForms(scope, options)
+    scope.setErrorHandler(async (error, request, reply) => {
+      const answer = faultAnswer(error)
+      if (answer.status >= 500) {
+        options.log.error({ path: request.routeOptions.url, cause: (error as Error).stack }, 'page failed')
+      }
+      return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
+    })
+    addAssets(scope, frame)
+    for (const page of pagesOf(options)) addPage(scope, frame, page)
+    // What a browser asks for in vain; API clients get the JSON of the server's own 404.
+    scope.get('/*', { constraints: { audience: 'browser' }, config: { authentication: 'none' } }, (request, reply) =>
+      sendAnswer(frame, audienceOf(request, null), request, reply, NOT_FOUND),
+    )
+  })
+}
+
+function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: limits.formBytesMax },
+    (_request, body, done) => done(null, new URLSearchParams(body as string)),
+  )
+}
+
+function addAssets(scope: FastifyInstance, { assets }: Frame): void {
+  scope.get<{ Params: { file: string } }>('/assets/:file', { config: { authentication: 'none' } }, (request, reply) => {
+    const asset = assets.find(request.params.file)
+    if (asset === null) return reply.code(404).type('text/plain').send('There is no such file.')
+    const { body, headers } = codedAsset(asset, String(request.headers['accept-encoding'] ?? ''))
+    return reply.headers({ ...headers, 'x-content-type-options': 'nosniff' }).send(body)
+  })
+}
+
+function addPage(scope: FastifyInstance, frame: Frame, page: Page): void {
+  const sharesPath = page.path === '/'
+  scope.route({
+    method: page.method,
+    url: page.path,
+    ...(sharesPath && { constraints: { audience: 'browser' } }),
+    config: { authentication: page.authentication },
+    handler: (request, reply) => answerPage(frame, page, request, reply),
+  })
+}
+
+async function answerPage(
+  frame: Frame,
+  page: Page,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { options } = frame
+  const session = await sessionOf(options.people, request.cookies[frame.cookie.name])
+  const audience = audienceOf(request, session)
+  const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
+  if (page.method === 'POST' && !comesFromUs(request, options)) {
+    return send({ kind: 'problem', status: 403, message: 'problem.origin' })
+  }
+  if (page.authentication === 'operator' && session?.isOperator !== true) return send(NOT_FOUND)
+  if (page.authentication === 'session' && session === null) {
+    const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
+    return send({ kind: 'redirect', to: `/signin${next}` })
+  }
+  const query = queryOf(request)
+  if (page.method === 'GET' && rememberPreferences(frame, query, reply)) {
+    return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
+  }
+  return send(await page.handle(pageRequest(frame, audience, request, query)))
+}
+
+function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, query: Form): PageRequest {
+  const { options } = frame
+  const { language } = audience.preferences
+  const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+  if (fields.size > options.limits.formFieldsMax) throw new RangeError('too many fields')
+  return {
+    options,
+    language,
+    visitor: { ipAddress: request.ip, userAgent: String(request.headers['user-agent'] ?? ''), language },
+    session: audience.session,
+    path: pathOf(request),
+    params: request.params as Record<string, string>,
+    query,
+    form: new Form(fields),
+    isFragment: audience.isFragment,
+    now: options.now(),
+  }
+}
+
+function audienceOf(request: FastifyRequest, session: Audience['session']): Audience {
+  return {
+    preferences: readPreferences(request.cookies ?? {}, request.headers['accept-language']),
+    session,
+    isFragment: request.headers['hx-request'] === 'true' && request.headers['hx-request-type'] !== 'full',
+    requestId: requestIdOf(request),
+  }
+}
+
+/** As the server around the pages numbers its requests, so that logs and pages say the same. */
+function requestIdOf(request: FastifyRequest & { readonly state?: { readonly requestId: string } }): string {
+  return request.state?.requestId ?? request.id
+}
+
+/** Links such as `?language=en` work without scripts: the choice goes in a cookie, and the address loses the field. */
+function rememberPreferences({ cookie }: Frame, query: Form, reply: FastifyReply): boolean {
+  const language = query.choice('language', LANGUAGES)
+  const theme = query.choice('theme', THEMES)
+  // The theme's cookie is written by a script as well.
+  const settings = { path: '/', sameSite: 'lax', secure: cookie.secure, maxAge: YEAR_SECONDS } as const
+  if (language !== null) reply.setCookie('language', language, settings)
+  if (theme !== null) reply.setCookie('theme', theme, settings)
+  return language !== null || theme !== null
+}
+
+function queryOf(request: FastifyRequest): Form {
+  return new Form(new URL(request.url, 'http://local').searchParams)
+}
+
+function pathOf(request: FastifyRequest): string {
+  return new URL(request.url, 'http://local').pathname
+}

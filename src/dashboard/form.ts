@@ -1,0 +1,48 @@
+/** Fields of a form or of a query, as text. Nothing here is trusted: each page reads what it needs and checks it. */
+
+export class Form {
+  readonly #fields: URLSearchParams
+
+  constructor(fields: URLSearchParams = new URLSearchParams()) {
+    this.#fields = fields
+  }
+
+  /** The first value under a name, trimmed and free of control characters; '' when there is none. */
+  text(name: string, charactersMax = 200): string {
+    return (this.#fields.get(name) ?? '')
+      .toWellFormed()
+      .replace(/\p{Cc}/gu, '')
+      .trim()
+      .slice(0, charactersMax)
+  }
+
+  /** As typed: passwords may begin or end with a space. Too long is for the receiver to refuse. */
+  secret(name: string): string {
+    return (this.#fields.get(name) ?? '').toWellFormed()
+  }
+
+  /** One of the choices, or null. */
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
+    const value = this.text(name)
+    return choices.find(choice => choice === value) ?? null
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name)
+  }
+
+  get size(): number {
+    return this.#fields.size
+  }
+
+  /** The same query with some fields changed; null and '' take one away. Begins with `?` unless empty. */
+  with(changes: Readonly<Record<string, string | null>>): string {
+    const changed = new URLSearchParams(this.#fields)
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === '') changed.delete(name)
+      else changed.set(name, value)
+    }
+    const text = changed.toString()
+    return text === '' ? '' : `?${text}`
+  }
+}

@@ -1,0 +1,60 @@
+/** Who may do what: the session behind the cookie, and whether a request that changes something comes from our own pages. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readSession } from '../accounts/sessions.ts'
+import type { OpenedSession, PeopleServices, Session } from '../accounts/types.ts'
+
+export interface CookiePolicy {
+  readonly name: string
+  readonly secure: boolean
+}
+
+/**
+ * `__Host-` binds the cookie to this host, all paths and TLS. Browsers refuse it on plain http, which is only for
+ * development: there the name is plain.
+ */
+export function cookiePolicy({ publicUrl, production }: { publicUrl: string; production: boolean }): CookiePolicy {
+  const secure = production || publicUrl.startsWith('https:')
+  return { name: secure ? '__Host-session' : 'session', secure }
+}
+
+export function sendSession(reply: FastifyReply, { name, secure }: CookiePolicy, opened: OpenedSession): void {
+  reply.setCookie(name, opened.token, {
+    path: '/',
+    httpOnly: true,
+    secure,
+    sameSite: 'lax',
+    maxAge: opened.maxAgeSeconds,
+  })
+}
+
+export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolicy): void {
+  reply.clearCookie(name, { path: '/', httpOnly: true, secure, sameSite: 'lax' })
+}
+
+const TOKEN = /^[\w-]{20,200}$/
+
+/** Null for visitors, for what is no token, and for sessions that have ended. */
+export async function sessionOf(people: PeopleServices, token: string | undefined): Promise<Session | null> {
+  return token !== undefined && TOKEN.test(token) ? readSession(people, token) : null
+}
+
+/**
+ * True when a form was sent from one of our pages. Browsers send `Origin` with every POST; where one does not,
+ * `Sec-Fetch-Site` must say the same. Outside production the host that was called counts as ours too, so that
+ * `localhost` works like `127.0.0.1`.
+ */
+export function comesFromUs(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { publicUrl, production }: { publicUrl: string; production: boolean },
+): boolean {
+  const { origin, host } = headers
+  if (origin === undefined) return headers['sec-fetch-site'] === 'same-origin'
+  if (origin === new URL(publicUrl).origin) return true
+  return !production && host !== undefined && origin === `http://${host}`
+}
+
+/** A path of ours to go to after signing in; the overview for everything else. */
+export function localPath(text: string): string {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/overview'
+}

@@ -1,0 +1,61 @@
+/** Daily figures as a stacked chart: the largest series by name, the rest as one. */
+
+import { addDays } from '../../ledger/reports/days.ts'
+import type { DailyFigure } from '../../ledger/reports/types.ts'
+import { MICRO_PER_VND } from '../../lib/money.ts'
+import type { UsageQuery } from './usage-query.ts'
+
+export interface Chart {
+  readonly days: readonly string[]
+  /** In VND, calls or tokens. Each has one value for each day. */
+  readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
+  readonly unit: '₫' | ''
+  readonly isEmpty: boolean
+}
+
+const SERIES_MAX = 5
+
+export function chartOf(
+  figures: readonly DailyFigure[],
+  { from, to, measure }: Pick<UsageQuery, 'from' | 'to' | 'measure'>,
+  { labelOf, other }: { labelOf: (series: string) => string; other: string },
+): Chart {
+  const days: string[] = []
+  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day)
+  const index = new Map(days.map((day, position) => [day, position]))
+  const series = new Map<string, number[]>()
+  for (const figure of figures) {
+    const position = index.get(figure.day)
+    if (position === undefined) continue
+    const values = series.get(figure.series) ?? days.map(() => 0)
+    values[position] = (values[position] ?? 0) + measured(figure, measure)
+    series.set(figure.series, values)
+  }
+  const ranked = [...series.entries()]
+    .map(([name, values]) => ({ label: labelOf(name), values, sum: values.reduce((sum, value) => sum + value, 0) }))
+    .sort((left, right) => right.sum - left.sum)
+  const shown = ranked.slice(0, SERIES_MAX)
+  const rest = ranked.slice(SERIES_MAX)
+  if (rest.length > 0) {
+    const values = days.map((_, position) => rest.reduce((sum, { values }) => sum + (values[position] ?? 0), 0))
+    shown.push({ label: other, values, sum: 0 })
+  }
+  return {
+    days,
+    series: shown.map(({ label, values }) => ({ label, values })),
+    unit: measure === 'cost' ? '₫' : '',
+    isEmpty: ranked.every(({ sum }) => sum === 0),
+  }
+}
+
+/** A picture needs no exact amounts: a number of dong is near enough. */
+function measured(figure: DailyFigure, measure: UsageQuery['measure']): number {
+  switch (measure) {
+    case 'cost':
+      return Number(figure.chargedMicroVnd) / Number(MICRO_PER_VND)
+    case 'calls':
+      return figure.calls
+    case 'tokens':
+      return figure.inputTokens + figure.outputTokens
+  }
+}

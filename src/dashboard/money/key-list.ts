@@ -1,0 +1,95 @@
+/** API keys: the list, and making one. */
+
+import { ACTIVE_KEYS_MAX } from '../../accounts/keys.ts'
+import { createOwnKey, listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
+import { readCredits } from '../../ledger/reports/journal.ts'
+import { isUuid, uuidv7 } from '../../lib/ids.ts'
+import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
+import { text } from '../texts/index.ts'
+
+export const KEY_LIST_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: '/keys',
+    authentication: 'session',
+    purpose: 'API keys',
+    handle: request => list(request, null),
+  },
+  { method: 'POST', path: '/keys', authentication: 'session', purpose: 'Makes a key and shows it', handle: create },
+]
+
+const NOTICES = ['revoked'] as const
+
+/** A key as lists and its own page show it. */
+export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey) {
+  return {
+    keyId: key.keyId,
+    label: key.label === '' ? text(language, 'keys.unnamed') : key.label,
+    last4: key.last4,
+    isActive: key.revokedAt === null,
+    isSuspended: key.suspended,
+    createdAt: key.createdAt,
+    revokedAt: key.revokedAt,
+    today: key.costTodayMicroVnd,
+    days30: key.cost30DaysMicroVnd,
+    total: key.costTotalMicroVnd,
+    lastUsedOn: key.lastUsedDay === null ? null : new Date(`${key.lastUsedDay}T12:00:00+07:00`),
+    cap: key.monthlyCapMicroVnd,
+    spent: key.spentThisMonthMicroVnd,
+    /** Of the cap, in percent. */
+    spentPercent:
+      key.monthlyCapMicroVnd === null
+        ? 0
+        : Math.min(100, Number((key.spentThisMonthMicroVnd * 100n) / key.monthlyCapMicroVnd)),
+  }
+}
+
+async function list(request: PageRequest, fault: string | null): Promise<Answer> {
+  const { options, language, query, form } = request
+  const { accountId } = signedIn(request)
+  const [keys, credits] = await Promise.all([
+    listOwnKeys(options.sql, accountId),
+    readCredits(options.sql, { accountId, limit: 1 }),
+  ])
+  const active = keys.filter(key => key.revokedAt === null)
+  const done = query.choice('done', NOTICES)
+  return {
+    kind: 'page',
+    template: 'keys',
+    title: text(language, 'keys.title'),
+    section: 'keys',
+    status: fault === null ? 200 : 422,
+    data: {
+      active: active.map(key => keyView(request, key)),
+      revoked: keys.filter(key => key.revokedAt !== null).map(key => keyView(request, key)),
+      max: ACTIVE_KEYS_MAX,
+      isFull: active.length >= ACTIVE_KEYS_MAX,
+      hasMoneyCome: credits.length > 0 || keys.length > 0,
+      label: form.text('label', 100),
+      // Sent with the form, so that a second click makes no second key.
+      submission: uuidv7(),
+      notice: done === null ? null : text(language, `keys.done.${done}`),
+      fault,
+    },
+  }
+}
+
+async function create(request: PageRequest): Promise<Answer> {
+  const { options, language, form } = request
+  const { accountId } = signedIn(request)
+  const given = form.text('submission')
+  const submission = isUuid(given) ? given : null
+  const label = form.text('label', 100)
+  const result = await createOwnKey(options.sql, options.keySecrets, { accountId, label, submission })
+  if (result.outcome !== 'created') {
+    return list(request, text(language, `keys.fault.${result.outcome}`, { max: ACTIVE_KEYS_MAX }))
+  }
+  return {
+    kind: 'page',
+    template: 'key-created',
+    title: text(language, 'keys.created'),
+    section: 'keys',
+    secret: true,
+    data: { key: result.key, keyId: result.keyId },
+  }
+}

@@ -1,0 +1,110 @@
+/** One API key: its cost, name and cap, showing it again, revoking it. */
+
+import { revokeKey, showKey } from '../../accounts/keys.ts'
+import { KEY_CAP_VND_MAX, listOwnKeys, type OwnKey, renameKey, setKeyCap } from '../../accounts/own-keys.ts'
+import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
+import { MICRO_PER_VND } from '../../lib/money.ts'
+import { readAmountVnd } from '../../payments/amount.ts'
+import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
+import { throttledAnswer } from '../people/faults.ts'
+import { text } from '../texts/index.ts'
+import { dong } from '../view/format.ts'
+import { keyView } from './key-list.ts'
+
+export const KEY_PAGES: readonly Page[] = [
+  { method: 'GET', path: '/keys/:id', authentication: 'session', purpose: 'One key', handle: show },
+  { method: 'POST', path: '/keys/:id/settings', authentication: 'session', purpose: 'Name and cap', handle: change },
+  { method: 'POST', path: '/keys/:id/show', authentication: 'session', purpose: 'Shows the secret', handle: reveal },
+  { method: 'POST', path: '/keys/:id/revoke', authentication: 'session', purpose: 'Ends the key', handle: revoke },
+]
+
+const NOTICES = ['saved'] as const
+
+/** Null for ids that are none, that do not exist, and that are somebody else's. */
+async function findKey(request: PageRequest): Promise<OwnKey | null> {
+  const keyId = idOf(request.params.id)
+  if (keyId === null) return null
+  const keys = await listOwnKeys(request.options.sql, signedIn(request).accountId)
+  return keys.find(key => key.keyId === keyId) ?? null
+}
+
+async function show(request: PageRequest): Promise<Answer> {
+  const key = await findKey(request)
+  return key === null ? NOT_FOUND : keyPage(request, key, { capFault: null, passwordFault: null })
+}
+
+function keyPage(
+  request: PageRequest,
+  key: OwnKey,
+  { capFault, passwordFault }: { capFault: string | null; passwordFault: string | null },
+): Answer {
+  const { options, language, query, form, now } = request
+  const done = query.choice('done', NOTICES)
+  const view = keyView(request, key)
+  const capText = key.monthlyCapMicroVnd === null ? '' : dong(key.monthlyCapMicroVnd / MICRO_PER_VND).slice(0, -2)
+  return {
+    kind: 'page',
+    template: 'key',
+    title: view.label,
+    section: 'keys',
+    status: capFault === null && passwordFault === null ? 200 : 422,
+    data: {
+      key: view,
+      name: capFault === null ? key.label : form.text('label', 100),
+      capText: capFault === null ? capText : form.text('cap'),
+      rateLimit: key.rateLimitPerMinute === 0 ? null : key.rateLimitPerMinute,
+      isShowable: key.showable,
+      isFresh: isPasswordFresh(options.people, signedIn(request), now),
+      email: signedIn(request).email,
+      capFault,
+      passwordFault,
+      notice: done === null ? null : text(language, `keys.done.${done}`),
+    },
+  }
+}
+
+async function change(request: PageRequest): Promise<Answer> {
+  const { options, language, form } = request
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  const capText = form.text('cap')
+  const capVnd = capText === '' ? null : readAmountVnd(capText)
+  const isCap = capText === '' || (capVnd !== null && capVnd >= 1 && capVnd <= KEY_CAP_VND_MAX)
+  if (!isCap) return keyPage(request, key, { capFault: text(language, 'keys.cap.fault'), passwordFault: null })
+  await renameKey(options.sql, { ...key, label: form.text('label', 100) })
+  await setKeyCap(options.sql, { ...key, capVnd })
+  return { kind: 'redirect', to: `/keys/${key.keyId}?done=saved` }
+}
+
+/** A secret is shown only when the password was typed a moment ago; else this page asks for it. */
+async function reveal(request: PageRequest): Promise<Answer> {
+  const { options, language, visitor, form, now } = request
+  const session = signedIn(request)
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  if (form.has('password') || !isPasswordFresh(options.people, session, now)) {
+    const checked = await confirmPassword(options.people, visitor, session, form.secret('password'))
+    if (checked.outcome === 'throttled') return throttledAnswer(checked)
+    if (checked.outcome === 'refused') {
+      return keyPage(request, key, { capFault: null, passwordFault: text(language, 'fault.password.wrong') })
+    }
+  }
+  const shown = await showKey(options.sql, options.keySecrets, key)
+  if (shown === null || shown.outcome === 'gone') return keyPage(request, key, { capFault: null, passwordFault: null })
+  options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'an API key was shown to its owner')
+  return {
+    kind: 'page',
+    template: 'key-shown',
+    title: text(language, 'keys.shown'),
+    section: 'keys',
+    secret: true,
+    data: { key: shown.key, keyId: key.keyId },
+  }
+}
+
+async function revoke(request: PageRequest): Promise<Answer> {
+  const key = await findKey(request)
+  if (key === null) return NOT_FOUND
+  await revokeKey(request.options.sql, key)
+  return { kind: 'redirect', to: '/keys?done=revoked' }
+}

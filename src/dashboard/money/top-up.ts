@@ -1,0 +1,72 @@
+/** Topping up: an amount, and what came in before. */
+
+import { readBalance } from '../../ledger/reports/balance.ts'
+import { ZERO_MICRO_VND } from '../../lib/money.ts'
+import { readAmountVnd } from '../../payments/amount.ts'
+import { createOrder, listOrders } from '../../payments/orders.ts'
+import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { dong } from '../view/format.ts'
+
+export const TOP_UP_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: '/topup',
+    authentication: 'session',
+    purpose: 'Amount and history',
+    handle: request => form(request, null),
+  },
+  { method: 'POST', path: '/topup', authentication: 'session', purpose: 'Makes an order', handle: submit },
+]
+
+const QUICK_AMOUNTS_VND = [50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000] as const
+const HISTORY_MAX = 50
+
+async function form(request: PageRequest, fault: string | null): Promise<Answer> {
+  const { options, language } = request
+  const { accountId } = signedIn(request)
+  const [balance, orders] = await Promise.all([
+    readBalance(options.sql, accountId),
+    listOrders(options.payments, accountId, { limit: HISTORY_MAX }),
+  ])
+  const { orderVndMin, orderVndMax } = options.payments.limits
+  const bounds = { min: dong(orderVndMin), max: dong(orderVndMax) }
+  return {
+    kind: 'page',
+    template: 'topup',
+    title: text(language, 'topup.title'),
+    section: 'topup',
+    status: fault === null ? 200 : 422,
+    data: {
+      balance: balance?.balanceMicroVnd ?? ZERO_MICRO_VND,
+      amount: request.form.text('amount', 30),
+      hint: text(language, 'topup.amount.hint', bounds),
+      quick: QUICK_AMOUNTS_VND.filter(amount => amount >= orderVndMin && amount <= orderVndMax).map(amount => ({
+        amount,
+        value: dong(amount).slice(0, -2),
+      })),
+      isConfigured: options.payments.bank !== null,
+      orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+      fault,
+    },
+  }
+}
+
+export const TONES = { open: 'warn', paid: 'good', cancelled: '', expired: '' } as const
+
+async function submit(request: PageRequest): Promise<Answer> {
+  const { options, language } = request
+  const amountVnd = readAmountVnd(request.form.text('amount', 40))
+  if (amountVnd === null) return form(request, text(language, 'topup.amount.fault'))
+  const result = await createOrder(options.payments, { accountId: signedIn(request).accountId, amountVnd })
+  switch (result.outcome) {
+    case 'created':
+      return { kind: 'redirect', to: `/topup/${result.order.orderCode}` }
+    case 'out_of_range':
+      return form(request, text(language, 'topup.amount.range', { min: dong(result.minVnd), max: dong(result.maxVnd) }))
+    case 'too_many_open':
+      return form(request, text(language, 'topup.too_many'))
+    case 'not_configured':
+      return form(request, text(language, 'topup.not_configured'))
+  }
+}

@@ -1,0 +1,91 @@
+/** Orders of all accounts, revenue by day and model, and the log of what operators did. */
+
+import { listActions } from '../../accounts/operator-log.ts'
+import { addDays, dayOf } from '../../ledger/reports/days.ts'
+import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { listAllOrders } from '../../payments/orders.ts'
+import { chartOf } from '../money/chart.ts'
+import { TONES } from '../money/top-up.ts'
+import { readUsageQuery } from '../money/usage-query.ts'
+import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { operatorPage } from './frame.ts'
+
+export const OPERATOR_LIST_PAGES: readonly Page[] = [
+  { method: 'GET', path: '/operator/orders', authentication: 'operator', purpose: 'Orders', handle: orders },
+  {
+    method: 'GET',
+    path: '/operator/revenue',
+    authentication: 'operator',
+    purpose: 'By day and model',
+    handle: revenue,
+  },
+  { method: 'GET', path: '/operator/log', authentication: 'operator', purpose: 'What operators did', handle: log },
+]
+
+const STATES = ['open', 'paid', 'cancelled', 'expired'] as const
+const PERIODS_DAYS = [7, 30, 90] as const
+
+async function orders(request: PageRequest): Promise<Answer> {
+  const { options, query } = request
+  const q = query.text('q', 254)
+  const state = query.choice('state', STATES)
+  const before = Date.parse(query.text('before'))
+  const limit = options.limits.tableRows
+  const found = await listAllOrders(options.payments, {
+    ...(q !== '' && { text: q }),
+    ...(state !== null && { state }),
+    ...(!Number.isNaN(before) && { beforeCreatedAt: new Date(before) }),
+    limit,
+  })
+  const last = found.at(-1)
+  return operatorPage(request, 'operator-orders', 'orders', {
+    q,
+    states: STATES.map(each => ({ value: each, key: `topup.state.${each}`, isChosen: each === state })),
+    orders: found.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+    more:
+      found.length === limit && last ? `/operator/orders${query.with({ before: last.createdAt.toISOString() })}` : null,
+  })
+}
+
+async function revenue(request: PageRequest): Promise<Answer> {
+  const { options, query, now, language } = request
+  const { from, to } = readUsageQuery(query, { now, daysMax: options.limits.usageDaysMax })
+  const range = { from, to: addDays(to, 1) }
+  const [figures, income] = await Promise.all([readRevenue(options.sql, range), readIncome(options.sql, range)])
+  const models = Object.entries(Object.groupBy(figures, figure => figure.series)).map(([series, rows = []]) => ({
+    series: series || text(language, 'usage.model.none'),
+    calls: rows.reduce((sum, row) => sum + row.calls, 0),
+    charged: rows.reduce((sum, row) => sum + row.chargedMicroVnd, 0n),
+  }))
+  models.sort((left, right) => (left.charged < right.charged ? 1 : -1))
+  const today = dayOf(now)
+  const page = operatorPage(request, 'operator-revenue', 'revenue', {
+    periods: PERIODS_DAYS.map(days => ({
+      days,
+      query: `?from=${addDays(today, 1 - days)}&to=${today}`,
+      isChosen: to === today && from === addDays(today, 1 - days),
+    })),
+    total: models.reduce((sum, model) => sum + model.charged, 0n),
+    models,
+    income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
+    chart: chartOf(
+      figures,
+      { from, to, measure: 'cost' },
+      { labelOf: series => series || text(language, 'usage.model.none'), other: text(language, 'usage.other') },
+    ),
+  })
+  return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
+}
+
+async function log(request: PageRequest): Promise<Answer> {
+  const { options, query } = request
+  const beforeId = idOf(query.text('before'))
+  const limit = options.limits.tableRows
+  const actions = await listActions(options.sql, { ...(beforeId !== null && { beforeId }), limit })
+  const last = actions.at(-1)
+  return operatorPage(request, 'operator-log', 'log', {
+    actions,
+    more: actions.length === limit && last ? `/operator/log?before=${last.actionId}` : null,
+  })
+}

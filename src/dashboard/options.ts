@@ -1,0 +1,78 @@
+/** What the pages are given by the process that they run in. */
+
+import type { KeySecrets } from '../accounts/key-secret.ts'
+import type { PeopleServices } from '../accounts/types.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Sql } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import type { PaymentServices } from '../payments/types.ts'
+import type { UpstreamStatus } from '../upstream/registry.ts'
+
+export interface DashboardOptions {
+  readonly catalogue: Catalogue
+  readonly people: PeopleServices
+  readonly payments: PaymentServices
+  readonly keySecrets: KeySecrets
+  /** For reports; a pool of its own with a short statement timeout, so that no page can hold up calls. */
+  readonly sql: Sql
+  readonly upstreams: () => readonly UpstreamStatus[]
+  /** The description of the API in force, OpenAPI 3.1. */
+  readonly openApi: OpenApiView
+  /** Address that clients use, without a slash at its end. */
+  readonly publicUrl: string
+  /** Where development mail lands and is shown; null: there is no such page. */
+  readonly outboxFolder: string | null
+  readonly production: boolean
+  readonly log: Logger
+  readonly now: () => Date
+  readonly limits: DashboardLimits
+}
+
+/** What the reference page shows of the OpenAPI document. */
+export interface OpenApiView {
+  readonly document: Readonly<Record<string, unknown>>
+  readonly operations: readonly OperationView[]
+}
+
+export interface OperationView {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** Anchor on the page. */
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly fields: readonly FieldView[]
+  readonly answers: readonly { readonly status: string; readonly description: string }[]
+  /** A body that works as it stands; null for GET. */
+  readonly example: string | null
+}
+
+export interface FieldView {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly description: string
+}
+
+export interface DashboardLimits {
+  /** Largest form, in bytes. */
+  readonly formBytesMax: number
+  readonly formFieldsMax: number
+  /** Rows of one page of a table. */
+  readonly tableRows: number
+  /** Widest period of the usage page, in days. */
+  readonly usageDaysMax: number
+  /** Mails that the development page lists. */
+  readonly outboxMailsMax: number
+  /** CSV exports that run at one time in this process. */
+  readonly exportsMax: number
+}
+
+export const DASHBOARD_LIMITS: DashboardLimits = {
+  formBytesMax: 64 * 1024,
+  formFieldsMax: 50,
+  tableRows: 50,
+  usageDaysMax: 366,
+  outboxMailsMax: 50,
+  exportsMax: 4,
+}

@@ -1,0 +1,47 @@
+/** The table of all pages: path, who may see it, what it is for. */
+
+import { OUTBOX_PAGES } from './development/outbox.ts'
+import { KEY_PAGES } from './money/key.ts'
+import { KEY_LIST_PAGES } from './money/key-list.ts'
+import { ORDER_PAGES } from './money/order.ts'
+import { OVERVIEW } from './money/overview.ts'
+import { TOP_UP_PAGES } from './money/top-up.ts'
+import { USAGE_PAGES } from './money/usage.ts'
+import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
+import { HOME_PAGES } from './operator/home.ts'
+import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
+import { TRANSFER_PAGES } from './operator/transfers.ts'
+import type { DashboardOptions } from './options.ts'
+import type { Page } from './page.ts'
+import { ACCOUNT_PAGES } from './people/account.ts'
+import { REGISTER_PAGES } from './people/register.ts'
+import { RESET_PAGES } from './people/reset.ts'
+import { SIGN_IN_PAGES } from './people/sign-in.ts'
+import { GUIDE_PAGES } from './public/guides.ts'
+import { LANDING } from './public/landing.ts'
+import { MODEL_PAGES } from './public/models.ts'
+
+export const PAGES: readonly Page[] = [
+  LANDING,
+  ...MODEL_PAGES,
+  ...GUIDE_PAGES,
+  ...REGISTER_PAGES,
+  ...SIGN_IN_PAGES,
+  ...RESET_PAGES,
+  ...ACCOUNT_PAGES,
+  OVERVIEW,
+  ...KEY_LIST_PAGES,
+  ...KEY_PAGES,
+  ...TOP_UP_PAGES,
+  ...ORDER_PAGES,
+  ...USAGE_PAGES,
+  ...HOME_PAGES,
+  ...OPERATOR_ACCOUNT_PAGES,
+  ...TRANSFER_PAGES,
+  ...OPERATOR_LIST_PAGES,
+]
+
+/** Pages of a process: those for development are not there in production. */
+export function pagesOf({ outboxFolder }: DashboardOptions): readonly Page[] {
+  return outboxFolder === null ? PAGES : [...PAGES, ...OUTBOX_PAGES]
+}

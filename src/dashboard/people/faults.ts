@@ -1,0 +1,25 @@
+/** Refused input in words, the same on every form. */
+
+import type { Invalid, PasswordFault, PeopleServices, Throttled } from '../../accounts/types.ts'
+import type { PageRequest, ProblemAnswer } from '../page.ts'
+import { text } from '../texts/index.ts'
+
+export function throttledAnswer({ retryAfterSeconds }: Throttled): ProblemAnswer {
+  return { kind: 'problem', status: 429, retryAfterSeconds }
+}
+
+export function passwordFaultText({ options, language }: PageRequest, fault: PasswordFault): string {
+  return text(language, `fault.password.${fault}`, passwordBounds(options.people))
+}
+
+export function passwordBounds({ limits }: PeopleServices): { min: number; max: number } {
+  return { min: limits.passwordCharactersMin, max: limits.passwordBytesMax }
+}
+
+/** What to write under the fields of a form; null where there is nothing wrong. */
+export function faultsOf(request: PageRequest, invalid: Invalid): { email: string | null; password: string | null } {
+  return {
+    email: invalid.email === undefined ? null : text(request.language, `fault.email.${invalid.email}`),
+    password: invalid.password === undefined ? null : passwordFaultText(request, invalid.password),
+  }
+}

@@ -1,0 +1,56 @@
+/** Signing in and out. */
+
+import { endSession } from '../../accounts/sessions.ts'
+import { signIn } from '../../accounts/sign-in.ts'
+import { localPath } from '../guard.ts'
+import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { throttledAnswer } from './faults.ts'
+
+export const SIGN_IN_PAGES: readonly Page[] = [
+  { method: 'GET', path: '/signin', authentication: 'none', purpose: 'Form', handle: showForm },
+  { method: 'POST', path: '/signin', authentication: 'none', purpose: 'Opens a session', handle: submit },
+  { method: 'POST', path: '/signout', authentication: 'session', purpose: 'Ends the session', handle: signOut },
+]
+
+function showForm(request: PageRequest): Answer {
+  const next = localPath(request.query.text('next', 500))
+  if (request.session !== null) return { kind: 'redirect', to: next }
+  return formPage(request, { email: '', next, fault: null, status: 200 })
+}
+
+function formPage(
+  { language }: PageRequest,
+  { email, next, fault, status }: { email: string; next: string; fault: string | null; status: number },
+): Answer {
+  return {
+    kind: 'page',
+    template: 'signin',
+    title: text(language, 'signin.title'),
+    status,
+    data: { email, next, fault },
+  }
+}
+
+async function submit(request: PageRequest): Promise<Answer> {
+  const { options, visitor, form, language } = request
+  const email = form.text('email', 300)
+  const next = localPath(form.text('next', 500))
+  const result = await signIn(options.people, visitor, { email, password: form.secret('password') })
+  switch (result.outcome) {
+    case 'signed_in':
+      return { kind: 'redirect', to: next, session: result.opened }
+    case 'refused':
+      return formPage(request, { email, next, fault: text(language, 'signin.refused'), status: 422 })
+    case 'blocked':
+      return formPage(request, { email, next, fault: text(language, 'signin.blocked'), status: 403 })
+    case 'throttled':
+      return throttledAnswer(result)
+  }
+}
+
+async function signOut(request: PageRequest): Promise<Answer> {
+  const { accountId, sessionId } = signedIn(request)
+  await endSession(request.options.people, { accountId, sessionId })
+  return { kind: 'redirect', to: '/', session: 'end' }
+}

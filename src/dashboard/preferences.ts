@@ -1,0 +1,36 @@
+/** Language and colours that a visitor chose, in two plain cookies. No choice: what the browser asks for. */
+
+import type { Language } from '../accounts/types.ts'
+
+export const LANGUAGES: readonly Language[] = ['vi', 'en']
+export const THEMES = ['auto', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+export interface Preferences {
+  readonly language: Language
+  readonly theme: Theme
+}
+
+export function readPreferences(
+  cookies: Readonly<Record<string, string | undefined>>,
+  acceptLanguage: string | undefined,
+): Preferences {
+  return {
+    language: LANGUAGES.find(language => language === cookies.language) ?? preferredLanguage(acceptLanguage ?? ''),
+    theme: THEMES.find(theme => theme === cookies.theme) ?? 'auto',
+  }
+}
+
+/** Vietnamese unless the browser prefers English to it. */
+function preferredLanguage(header: string): Language {
+  const wishes = header
+    .slice(0, 300)
+    .split(',')
+    .map(part => {
+      const [tag = '', quality] = part.trim().toLowerCase().split(';q=')
+      return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) }
+    })
+    .filter(({ language, quality }) => (language === 'vi' || language === 'en') && quality > 0)
+    .sort((left, right) => right.quality - left.quality)
+  return wishes[0]?.language === 'en' ? 'en' : 'vi'
+}

@@ -1,0 +1,79 @@
+/** Quick start and API reference. */
+
+import type { CatalogueItem } from '../../catalogue/catalogue.ts'
+import type { Answer, Page, PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+
+export const GUIDE_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: '/quickstart',
+    authentication: 'none',
+    purpose: 'Snippets for each client',
+    handle: quickstart,
+  },
+  { method: 'GET', path: '/reference', authentication: 'none', purpose: 'API reference', handle: reference },
+  { method: 'GET', path: '/openapi.json', authentication: 'none', purpose: 'OpenAPI 3.1 document', handle: document },
+]
+
+/** Models that the snippets name: of each kind one that can do most, whatever the catalogue holds. */
+function exampleModels({ options }: PageRequest) {
+  const { catalogue } = options
+  const items = catalogue.items.filter(item => !catalogue.isRetired(item))
+  const named = (suits: (item: CatalogueItem) => boolean) => {
+    const suitable = items.filter(
+      item => item.entry.price.per === 'mtok' && item.entry.channel === 'standard' && suits(item),
+    )
+    // The longest context, then the newest.
+    suitable.sort(
+      (left, right) =>
+        (right.entry.contextTokens ?? 0) - (left.entry.contextTokens ?? 0) ||
+        (right.entry.releasedOn ?? '').localeCompare(left.entry.releasedOn ?? ''),
+    )
+    return suitable[0]?.entry.id ?? catalogue.settings.fallback
+  }
+  const kind = (wanted: string) => items.find(item => item.entry.kind === wanted)?.entry.id ?? null
+  return {
+    messages: catalogue.settings.fallback,
+    chat: named(({ entry }) => entry.endpoints.includes('responses')),
+    responses: named(({ entry }) => entry.endpoints.includes('responses')),
+    image: kind('image'),
+    speech: kind('speech'),
+  }
+}
+
+function quickstart(request: PageRequest): Answer {
+  const { options, language } = request
+  return {
+    kind: 'page',
+    template: 'quickstart',
+    title: text(language, 'quickstart.title'),
+    section: 'quickstart',
+    indexed: true,
+    data: {
+      models: exampleModels(request),
+      costHeader: `x-${options.catalogue.settings.service}-cost-vnd`,
+    },
+  }
+}
+
+function reference({ options, language }: PageRequest): Answer {
+  return {
+    kind: 'page',
+    template: 'reference',
+    title: text(language, 'reference.title'),
+    section: 'reference',
+    indexed: true,
+    scripts: ['try.js'],
+    data: { operations: options.openApi.operations },
+  }
+}
+
+function document({ options }: PageRequest): Answer {
+  return {
+    kind: 'file',
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify(options.openApi.document),
+    headers: { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' },
+  }
+}

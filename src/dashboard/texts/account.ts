@@ -1,0 +1,122 @@
+/** Registering, signing in, the account's own page, the development outbox. */
+
+import type { Texts } from './type.ts'
+
+export const ACCOUNT_TEXTS = {
+  'field.email': { vi: 'E-mail', en: 'E-mail' },
+  'field.password': { vi: 'Mật khẩu', en: 'Password' },
+  'field.password.new': { vi: 'Mật khẩu mới', en: 'New password' },
+  'field.password.current': { vi: 'Mật khẩu hiện tại', en: 'Current password' },
+  'field.password.hint': {
+    vi: 'Ít nhất {min} ký tự. Một câu dài dễ nhớ là tốt nhất.',
+    en: 'At least {min} characters. A long phrase is best.',
+  },
+  'fault.email.malformed': {
+    vi: 'Hãy nhập địa chỉ dạng ten@example.com.',
+    en: 'Write an address like name@example.com.',
+  },
+  'fault.password.too_short': {
+    vi: 'Mật khẩu cần ít nhất {min} ký tự.',
+    en: 'The password needs at least {min} characters.',
+  },
+  'fault.password.too_long': {
+    vi: 'Mật khẩu dài tối đa {max} byte.',
+    en: 'The password may have at most {max} bytes.',
+  },
+  'fault.password.too_common': {
+    vi: 'Mật khẩu này quá dễ đoán. Hãy chọn mật khẩu khác.',
+    en: 'This password is too easy to guess. Choose another.',
+  },
+  'fault.password.wrong': { vi: 'Mật khẩu không đúng.', en: 'The password is not right.' },
+  'register.title': { vi: 'Tạo tài khoản', en: 'Create an account' },
+  'register.lead': {
+    vi: 'Chúng tôi sẽ gửi một liên kết xác nhận tới e-mail của bạn.',
+    en: 'We send a link to your address to confirm it.',
+  },
+  'register.submit': { vi: 'Tạo tài khoản', en: 'Create the account' },
+  'register.have': { vi: 'Đã có tài khoản?', en: 'Have an account already?' },
+  'sent.title': { vi: 'Hãy kiểm tra hộp thư', en: 'Look into your mailbox' },
+  'sent.register': {
+    vi: 'Mở liên kết trong thư và nhập lại mật khẩu bạn vừa chọn. Liên kết có hiệu lực trong {hours} giờ.',
+    en: 'Open the link in our mail and type the password you have just chosen. The link works for {hours} hours.',
+  },
+  'sent.forgot': {
+    vi: 'Nếu địa chỉ này có tài khoản, chúng tôi vừa gửi một liên kết để đặt mật khẩu mới.',
+    en: 'If there is an account for this address, we have just sent a link for a new password.',
+  },
+  'sent.nothing': {
+    vi: 'Không thấy thư? Hãy xem thư rác, hoặc thử lại sau vài phút.',
+    en: 'No mail? Look into the spam folder, or try again in a few minutes.',
+  },
+  'verify.title': { vi: 'Xác nhận tài khoản', en: 'Confirm your account' },
+  'verify.lead': {
+    vi: 'Nhập lại mật khẩu bạn đã chọn cho {email}.',
+    en: 'Type the password that you chose for {email}.',
+  },
+  'verify.submit': { vi: 'Xác nhận và đăng nhập', en: 'Confirm and sign in' },
+  'expired.title': { vi: 'Liên kết không còn hiệu lực', en: 'This link does not work any more' },
+  'expired.register': {
+    vi: 'Liên kết đã được dùng hoặc đã hết hạn. Hãy đăng ký lại để nhận liên kết mới.',
+    en: 'It was used, or it has expired. Register again for a new one.',
+  },
+  'expired.reset': {
+    vi: 'Liên kết đã được dùng hoặc đã hết hạn. Hãy yêu cầu liên kết mới.',
+    en: 'It was used, or it has expired. Ask for a new one.',
+  },
+  'expired.again': { vi: 'Nhận liên kết mới', en: 'Get a new link' },
+  'signin.title': { vi: 'Đăng nhập', en: 'Sign in' },
+  'signin.submit': { vi: 'Đăng nhập', en: 'Sign in' },
+  'signin.refused': { vi: 'E-mail hoặc mật khẩu không đúng.', en: 'The address or the password is not right.' },
+  'signin.blocked': {
+    vi: 'Tài khoản này đã bị khóa. Hãy liên hệ với chúng tôi.',
+    en: 'This account is blocked. Please contact us.',
+  },
+  'signin.forgot': { vi: 'Quên mật khẩu?', en: 'Forgot the password?' },
+  'signin.none': { vi: 'Chưa có tài khoản?', en: 'No account yet?' },
+  'forgot.title': { vi: 'Quên mật khẩu', en: 'Forgot the password' },
+  'forgot.lead': {
+    vi: 'Chúng tôi sẽ gửi một liên kết để đặt mật khẩu mới.',
+    en: 'We send you a link to choose a new one.',
+  },
+  'forgot.submit': { vi: 'Gửi liên kết', en: 'Send the link' },
+  'reset.title': { vi: 'Đặt mật khẩu mới', en: 'Choose a new password' },
+  'reset.lead': {
+    vi: 'Cho tài khoản {email}. Mọi phiên đăng nhập khác sẽ kết thúc.',
+    en: 'For {email}. All other sessions end.',
+  },
+  'reset.submit': { vi: 'Lưu và đăng nhập', en: 'Save and sign in' },
+  'account.title': { vi: 'Tài khoản', en: 'Account' },
+  'account.verified': { vi: 'Đã xác nhận', en: 'Confirmed' },
+  'account.unverified': { vi: 'Chưa xác nhận', en: 'Not confirmed' },
+  'account.sessions': { vi: 'Phiên đăng nhập', en: 'Sessions' },
+  'account.sessions.text': { vi: 'Nơi tài khoản của bạn đang đăng nhập.', en: 'Where your account is signed in.' },
+  'account.device': { vi: 'Thiết bị', en: 'Device' },
+  'account.device.unknown': { vi: 'Không rõ', en: 'Unknown' },
+  'account.seen': { vi: 'Dùng lần cuối', en: 'Last used' },
+  'account.opened': { vi: 'Bắt đầu', en: 'Began' },
+  'account.this': { vi: 'Phiên này', en: 'This one' },
+  'account.end': { vi: 'Kết thúc', en: 'End' },
+  'account.end_others': { vi: 'Kết thúc mọi phiên khác', en: 'End all others' },
+  'account.actions': { vi: 'Thao tác', en: 'Actions' },
+  'account.password': { vi: 'Đổi mật khẩu', en: 'Change the password' },
+  'account.password.text': {
+    vi: 'Mọi phiên khác sẽ kết thúc. Khóa API không bị ảnh hưởng.',
+    en: 'All other sessions end. API keys are not affected.',
+  },
+  'account.done.password': {
+    vi: 'Đã đổi mật khẩu. Các phiên khác đã kết thúc.',
+    en: 'The password is changed. All other sessions have ended.',
+  },
+  'account.done.ended': { vi: 'Đã kết thúc phiên.', en: 'The session has ended.' },
+  'outbox.title': { vi: 'Hộp thư thử nghiệm', en: 'Development outbox' },
+  'outbox.lead': {
+    vi: 'Không có máy chủ thư: thư đi nằm ở đây. Trang này không tồn tại khi chạy thật.',
+    en: 'There is no mail server: outgoing mail lands here. In production this page does not exist.',
+  },
+  'outbox.none': { vi: 'Chưa có thư nào', en: 'No mail yet' },
+  'outbox.none.text': {
+    vi: 'Đăng ký một tài khoản để nhận thư đầu tiên.',
+    en: 'Register an account to get the first one.',
+  },
+  'outbox.to': { vi: 'Gửi tới', en: 'To' },
+} as const satisfies Texts

@@ -1,0 +1,35 @@
+/** The one table of texts. */
+
+import type { Language } from '../../accounts/types.ts'
+import { ACCOUNT_TEXTS } from './account.ts'
+import { COMMON_TEXTS } from './common.ts'
+import { KEY_TEXTS } from './keys.ts'
+import { OPERATOR_TEXTS } from './operator.ts'
+import { PUBLIC_TEXTS } from './public.ts'
+import { TOP_UP_TEXTS } from './top-up.ts'
+import type { Texts } from './type.ts'
+import { USAGE_TEXTS } from './usage.ts'
+
+export const TEXTS = {
+  ...COMMON_TEXTS,
+  ...PUBLIC_TEXTS,
+  ...ACCOUNT_TEXTS,
+  ...KEY_TEXTS,
+  ...TOP_UP_TEXTS,
+  ...USAGE_TEXTS,
+  ...OPERATOR_TEXTS,
+} as const satisfies Texts
+
+export type TextKey = keyof typeof TEXTS
+
+export function isTextKey(key: string): key is TextKey {
+  return Object.hasOwn(TEXTS, key)
+}
+
+/** A text with its values filled in. Throws RangeError when one of them is missing. */
+export function text(language: Language, key: TextKey, values: Readonly<Record<string, unknown>> = {}): string {
+  return TEXTS[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (!(name in values)) throw new RangeError(`the text ${key} needs ${name}`)
+    return String(values[name])
+  })
+}

@@ -1,0 +1,90 @@
+/** Templates from disk, compiled once. They only ever see data; no text of a person is ever compiled. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import Handlebars from 'handlebars'
+import type { Language } from '../../accounts/types.ts'
+import type { MicroVnd } from '../../lib/money.ts'
+import { isTextKey, text } from '../texts/index.ts'
+import * as format from './format.ts'
+import { icon } from './icons.ts'
+
+/** What every template knows beside its own data, as `@view`. */
+export interface View {
+  readonly language: Language
+  readonly [name: string]: unknown
+}
+
+export interface Templates {
+  /** Throws when the template asks for a field that the data does not have. */
+  render(name: string, view: View, data: Readonly<Record<string, unknown>>): string
+  readonly names: readonly string[]
+}
+
+type Options = Handlebars.HelperOptions & { readonly data: { readonly view: View } }
+
+const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
+  t(key: string, { data, hash }: Options) {
+    if (!isTextKey(key)) throw new RangeError(`there is no text ${key}`)
+    return text(data.view.language, key, hash)
+  },
+  icon: (name: string) => new Handlebars.SafeString(icon(name)),
+  dong: (amount: number) => format.dong(amount),
+  dongOfMicro: (amount: MicroVnd) => format.dongOfMicro(amount),
+  dongWhole: (amount: MicroVnd) => format.dongWhole(amount),
+  figure: (value: number, { data }: Options) => format.count(data.view.language, value),
+  compact: (value: number) => format.compactCount(value),
+  date: (value: Date, { data }: Options) => format.date(data.view.language, value),
+  time: (value: Date, { data }: Options) => format.time(data.view.language, value),
+  iso: (value: Date) => value.toISOString(),
+  duration: (value: number, { data }: Options) => format.duration(data.view.language, value),
+  json: (value: unknown) => JSON.stringify(value),
+  eq: (left: unknown, right: unknown) => left === right,
+  or: (...values: unknown[]) => values.slice(0, -1).some(Boolean),
+  and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
+  not: (value: unknown) => !value,
+  /** Text with `code` between back-ticks set as code; everything is escaped. */
+  rich: (value: string) =>
+    new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
+}
+
+const COMPILE: CompileOptions = { strict: true, preventIndent: true }
+
+/** Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. Throws for one that cannot be parsed. */
+export function loadTemplates(folder: string): Templates {
+  const handlebars = Handlebars.create()
+  for (const [name, helper] of Object.entries(HELPERS)) handlebars.registerHelper(name, helper)
+  const partials = join(folder, 'partials')
+  for (const name of templatesIn(partials)) {
+    handlebars.registerPartial(name, handlebars.compile(readTemplate(handlebars, partials, name), COMPILE))
+  }
+  const compiled = new Map(
+    templatesIn(folder).map(name => [name, handlebars.compile(readTemplate(handlebars, folder, name), COMPILE)]),
+  )
+  return {
+    names: [...compiled.keys()],
+    render(name, view, data) {
+      const template = compiled.get(name)
+      if (template === undefined) throw new RangeError(`there is no template ${name}`)
+      return template(data, { data: { view } })
+    },
+  }
+}
+
+function templatesIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.hbs'))
+    .map(name => basename(name, '.hbs'))
+    .sort()
+}
+
+/** Parses it as well: compiling waits for the first use, and a fault should stop the start. */
+function readTemplate(handlebars: typeof Handlebars, folder: string, name: string): string {
+  const source = readFileSync(join(folder, `${name}.hbs`), 'utf8')
+  try {
+    handlebars.parse(source)
+  } catch (error) {
+    throw new Error(`${name}.hbs: ${(error as Error).message}`)
+  }
+  return source
+}

@@ -1,0 +1,177 @@
+/** The OpenAPI 3.1 document, and the same as a page shows it. */
+
+import type { Catalogue } from '../../catalogue/catalogue.ts'
+import { ERRORS } from '../../errors.ts'
+import { CHAT_ROUTES, OTHER_ROUTES } from '../endpoints.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
+import { SCHEMAS, type Schema } from './schemas.ts'
+
+export interface OpenApiOptions {
+  readonly catalogue: Catalogue
+  readonly publicUrl: string
+}
+
+export interface DescribedOperation {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly fields: readonly { name: string; type: string; required: boolean; description: string }[]
+  readonly answers: readonly { status: string; description: string }[]
+  readonly example: string | null
+}
+
+export interface OpenApi {
+  readonly document: Readonly<Record<string, unknown>>
+  readonly operations: readonly DescribedOperation[]
+}
+
+const ERROR_STATUSES = [400, 401, 402, 404, 413, 429, 502, 503] as const
+
+export function describeApi(options: OpenApiOptions): OpenApi {
+  const routes = [...CHAT_ROUTES, ...OTHER_ROUTES].flatMap(route => {
+    const operation = route.operationId === undefined ? undefined : OPERATIONS[route.operationId]
+    return operation === undefined ? [] : [{ ...route, operationId: route.operationId as string, operation }]
+  })
+  const { service } = options.catalogue.settings
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { method, path, operationId, operation } of routes) {
+    const key = path.replace('*', '{id}')
+    const item = paths[key] ?? {}
+    paths[key] = item
+    item[method.toLowerCase()] = describe(options, operationId, operation, path.endsWith('*'))
+  }
+  return {
+    document: {
+      openapi: '3.1.0',
+      info: {
+        title: `${service} gateway`,
+        version: '1',
+        description:
+          'A prepaid gateway to many AI models, billed in VND. Change base URL and API key of the SDK you have.',
+      },
+      servers: [{ url: options.publicUrl }],
+      security: [{ apiKey: [] }, { bearer: [] }],
+      paths,
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+        },
+        headers: billingHeaders(service),
+        schemas: SCHEMAS,
+      },
+    },
+    operations: routes.map(({ method, path, operationId, operation }) => ({
+      method,
+      path: path.replace('*', exampleModel(options, operation)),
+      operationId,
+      summary: operation.summary,
+      description: operation.description,
+      fields: fieldsOf(operation),
+      answers: answersOf(operation).map(([status, description]) => ({ status, description })),
+      example: exampleOf(options, operation, 2),
+    })),
+  }
+}
+
+function describe(options: OpenApiOptions, operationId: string, operation: Operation, takesId: boolean) {
+  const example = exampleOf(options, operation, 0)
+  return {
+    operationId,
+    summary: operation.summary,
+    description: operation.description,
+    ...(takesId && {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'Id or alias.' }],
+    }),
+    ...(operation.request !== null && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: reference(operation.request),
+            ...(example !== null && { example: JSON.parse(example) }),
+          },
+          ...(operation.endpoint === 'images_edits' && {
+            'multipart/form-data': { schema: reference(operation.request) },
+          }),
+        },
+      },
+    }),
+    responses: Object.fromEntries(
+      answersOf(operation).map(([status, description]) => [
+        status,
+        { description, ...(status === '200' ? success(options, operation) : { content: json(reference('Error')) }) },
+      ]),
+    ),
+  }
+}
+
+function success({ catalogue }: OpenApiOptions, operation: Operation) {
+  const content = {
+    ...(operation.reply !== null && json(reference(operation.reply))),
+    ...(operation.replyType !== undefined && {
+      [operation.replyType]: { schema: { type: 'string', format: 'binary' } },
+    }),
+    ...(operation.streams && { 'text/event-stream': { schema: { type: 'string' } } }),
+  }
+  if (!operation.billed) return { content }
+  const names = Object.keys(billingHeaders(catalogue.settings.service))
+  return { headers: Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }])), content }
+}
+
+function billingHeaders(service: string) {
+  const header = (description: string) => ({ description, schema: { type: 'string' } })
+  return {
+    [`x-${service}-model`]: header('The entry that answered.'),
+    [`x-${service}-input-tokens`]: header('Billed input tokens; not on streams.'),
+    [`x-${service}-output-tokens`]: header('Billed output tokens; not on streams.'),
+    [`x-${service}-cost-vnd`]: header('Cost of the call in VND, exact; not on streams.'),
+  }
+}
+
+function json(schema: Schema) {
+  return { 'application/json': { schema } }
+}
+
+function reference(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** Status and meaning of everything that an operation may answer. Operations that are free never run out of balance. */
+function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
+  const rows = Object.values(ERRORS)
+  const errors = ERROR_STATUSES.filter(status => billed || (status !== 402 && status !== 502)).map(status => {
+    const types = [...new Set(rows.filter(row => row.status === status).map(row => row.type))]
+    const messages = [...new Set(rows.filter(row => row.status === status).map(row => row.message))]
+    return [
+      String(status),
+      `${types.map(type => `\`${type}\``).join(', ')}. ${messages.slice(0, 2).join(' ')}`,
+    ] as const
+  })
+  return [['200', billed ? 'The answer. It is charged.' : 'The answer. It is free.'], ...errors]
+}
+
+function fieldsOf({ request }: Operation): DescribedOperation['fields'] {
+  if (request === null) return []
+  const schema = SCHEMAS[request] as { properties: Record<string, Schema>; required?: string[] }
+  return Object.entries(schema.properties).map(([name, field]) => ({
+    name,
+    type: Array.isArray(field.type) ? field.type.filter(type => type !== 'null').join(' | ') : String(field.type),
+    required: schema.required?.includes(name) ?? false,
+    description: String(field.description),
+  }))
+}
+
+/** The fallback where it is served, else the first that is. */
+function exampleModel({ catalogue }: OpenApiOptions, { endpoint }: Operation): string {
+  const { fallback } = catalogue.settings
+  const served = catalogue.servedOn(endpoint ?? 'messages').map(item => item.entry.id)
+  return served.includes(fallback) ? fallback : (served[0] ?? fallback)
+}
+
+function exampleOf(options: OpenApiOptions, operation: Operation, indent: number): string | null {
+  if (operation.example === undefined) return null
+  return JSON.stringify({ model: exampleModel(options, operation), ...operation.example }, null, indent)
+}

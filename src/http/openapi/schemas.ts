@@ -1,0 +1,170 @@
+/** Bodies of the API as JSON Schema: the fields that the gateway reads, and room for all others. */
+
+export type Schema = Readonly<Record<string, unknown>>
+
+interface Field {
+  readonly schema: Schema
+  readonly description: string
+}
+
+/** An open object; fields whose name ends in `*` are required. */
+export function object(fields: Readonly<Record<string, Field>>): Schema {
+  const entries = Object.entries(fields).map(([name, field]) => [name.replace('*', ''), field] as const)
+  const required = Object.keys(fields)
+    .filter(name => name.endsWith('*'))
+    .map(name => name.slice(0, -1))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      entries.map(([name, { schema, description }]) => [name, { ...schema, description }]),
+    ),
+    ...(required.length > 0 && { required }),
+    additionalProperties: true,
+  }
+}
+
+export function field(schema: Schema, description: string): Field {
+  return { schema, description }
+}
+
+export const TEXT: Schema = { type: 'string' }
+export const FLAG: Schema = { type: 'boolean' }
+export const WHOLE: Schema = { type: 'integer', minimum: 0 }
+export const POSITIVE: Schema = { type: 'integer', minimum: 1 }
+const OPEN: Schema = { type: 'object', additionalProperties: true }
+const LIST: Schema = { type: 'array', items: OPEN }
+const MODEL = field(TEXT, 'An id of the price list, or one of its aliases.')
+const STREAM = field(FLAG, '`true` answers by server-sent events. Recommended for long answers.')
+
+const TURNS: Schema = {
+  type: 'array',
+  items: object({
+    'role*': field(TEXT, 'Such as `user` or `assistant`.'),
+    content: field({ type: ['string', 'array', 'null'] }, 'Text, or a list of text, image and tool blocks.'),
+  }),
+}
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  MessagesRequest: object({
+    'model*': MODEL,
+    'max_tokens*': field(POSITIVE, 'Most output tokens.'),
+    'messages*': field(TURNS, 'The conversation, oldest turn first.'),
+    system: field({ type: ['string', 'array'] }, 'Instructions that come before the conversation.'),
+    stream: STREAM,
+    tools: field(LIST, 'Tools that the model may call.'),
+    tool_choice: field(OPEN, 'Whether it must call one.'),
+    thinking: field(OPEN, 'How much it may think first.'),
+    stop_sequences: field({ type: 'array', items: TEXT }, 'Texts that end the answer.'),
+  }),
+  MessagesReply: object({
+    'id*': field(TEXT, 'Of this reply.'),
+    'type*': field({ const: 'message' }, 'Always `message`.'),
+    'role*': field({ const: 'assistant' }, 'Always `assistant`.'),
+    'model*': field(TEXT, 'The entry that answered.'),
+    'content*': field(LIST, 'Text, thinking and tool calls.'),
+    'stop_reason*': field({ type: ['string', 'null'] }, 'Why it ended: `end_turn`, `max_tokens`, `tool_use`, …'),
+    'usage*': field(
+      object({ 'input_tokens*': field(WHOLE, 'Input.'), 'output_tokens*': field(WHOLE, 'Output.') }),
+      'Tokens.',
+    ),
+  }),
+  ChatRequest: object({
+    'model*': MODEL,
+    'messages*': field(TURNS, 'The conversation, oldest turn first.'),
+    max_completion_tokens: field(POSITIVE, 'Most output tokens; `max_tokens` works too.'),
+    stream: STREAM,
+    stream_options: field(OPEN, '`include_usage` adds token counts to a stream.'),
+    tools: field(LIST, 'Tools that the model may call.'),
+    tool_choice: field({ type: ['string', 'object'] }, 'Whether it must call one.'),
+    reasoning_effort: field(TEXT, 'How much it may think first.'),
+    response_format: field(OPEN, 'JSON or a JSON Schema for the answer.'),
+  }),
+  ChatReply: object({
+    'id*': field(TEXT, 'Of this reply.'),
+    'object*': field({ const: 'chat.completion' }, 'Always `chat.completion`.'),
+    'model*': field(TEXT, 'The entry that answered.'),
+    'choices*': field(LIST, 'The answers, each with `message` and `finish_reason`.'),
+    usage: field(OPEN, 'Token counts.'),
+  }),
+  ResponsesRequest: object({
+    'model*': MODEL,
+    'input*': field({ type: ['string', 'array'] }, 'Text, or a list of items.'),
+    instructions: field({ type: ['string', 'null'] }, 'Instructions that come before the input.'),
+    stream: STREAM,
+    tools: field(LIST, 'Tools that the model may call.'),
+    reasoning: field({ type: ['object', 'null'] }, 'How much it may think first.'),
+  }),
+  ResponsesReply: object({
+    'id*': field(TEXT, 'Of this reply.'),
+    'object*': field({ const: 'response' }, 'Always `response`.'),
+    'output*': field(LIST, 'Messages and tool calls.'),
+    usage: field(OPEN, 'Token counts.'),
+  }),
+  ImageRequest: object({
+    'model*': field(TEXT, 'An id of a model for images.'),
+    'prompt*': field(TEXT, 'What to draw.'),
+    n: field(POSITIVE, 'How many images; each is charged.'),
+    size: field({ type: 'string' }, '`<width>x<height>`, such as `1024x1024`.'),
+  }),
+  ImageEditRequest: object({
+    'model*': field(TEXT, 'An id of a model for images.'),
+    'prompt*': field(TEXT, 'What to change.'),
+    image: field(
+      TEXT,
+      'Reference image: a data URL, base64, or a public address. Or call it `image_url`, `reference_image`, `ref_image`; give exactly one.',
+    ),
+    n: field(POSITIVE, 'How many images; each is charged.'),
+    size: field(TEXT, '`<width>x<height>`.'),
+  }),
+  ImageReply: object({
+    'created*': field(WHOLE, 'Seconds since 1970.'),
+    'data*': field(LIST, 'The images, each with `b64_json` or `url`.'),
+  }),
+  SpeechRequest: object({
+    'model*': field(TEXT, 'An id of a model for speech.'),
+    'input*': field(TEXT, 'Text to speak.'),
+    'voice*': field(TEXT, 'Name of a voice, such as `alloy`.'),
+    response_format: field(TEXT, 'Such as `mp3` or `wav`.'),
+    speed: field({ type: 'number' }, 'From 0.25 to 4.'),
+  }),
+  CountRequest: object({
+    'model*': MODEL,
+    'messages*': field(TURNS, 'As in the messages format.'),
+    system: field({ type: ['string', 'array'] }, 'As in the messages format.'),
+    tools: field(LIST, 'As in the messages format.'),
+  }),
+  CountReply: object({ 'input_tokens*': field(WHOLE, 'An estimate.') }),
+  Model: object({
+    'id*': field(TEXT, 'What requests name.'),
+    'display_name*': field(TEXT, 'For people.'),
+    'context_length*': field({ type: ['integer', 'null'] }, 'Most tokens of a conversation.'),
+    'max_tokens*': field({ type: ['integer', 'null'] }, 'Most output tokens of a call.'),
+    'channel*': field({ enum: ['standard', 'aws'] }, 'Where it runs.'),
+    'endpoints*': field({ type: 'array', items: TEXT }, 'Where it can be called.'),
+    'price*': field(
+      object({
+        'currency*': field({ const: 'VND' }, 'Vietnamese dong.'),
+        'unit*': field({ enum: ['1M_tokens', 'request', 'image'] }, 'What the amount buys.'),
+        'amount*': field(TEXT, 'Whole dong, as text.'),
+      }),
+      'What it costs.',
+    ),
+  }),
+  ModelList: object({
+    'object*': field({ const: 'list' }, 'Always `list`.'),
+    'data*': field({ type: 'array', items: { $ref: '#/components/schemas/Model' } }, 'In order of their ids.'),
+    'has_more*': field(FLAG, 'Whether there is a next page.'),
+  }),
+  Error: object({
+    'type*': field({ const: 'error' }, 'Always `error`.'),
+    'error*': field(
+      object({
+        'type*': field(TEXT, 'One of the error types.'),
+        'message*': field(TEXT, 'What was wrong and what to do.'),
+        'code*': field({ type: ['string', 'null'] }, 'More precise than the type.'),
+      }),
+      'The error.',
+    ),
+    'request_id*': field(TEXT, 'Quote it when you ask for help.'),
+  }),
+}

@@ -1,0 +1,42 @@
+/** How much is left, and for how long at the present pace. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
+
+export interface BalanceReport {
+  readonly balanceMicroVnd: MicroVnd
+  /** Set aside for calls in flight; part of the balance. */
+  readonly heldMicroVnd: MicroVnd
+  /** Charged on an average day of the last seven, or since the first call when that is later. */
+  readonly dailyMicroVnd: MicroVnd
+  /** Whole days that the balance lasts at this pace, at most 9,999; null when nothing was spent. */
+  readonly daysLeft: number | null
+}
+
+const DAYS_LEFT_MAX = 9_999
+/** Hours of today count as a part of a day, but never as less than an hour, or a first call would look like a habit. */
+const READ = `
+with today as (
+  select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day,
+         greatest(1, extract(hour from now() at time zone 'Asia/Ho_Chi_Minh')) / 24.0 as passed),
+spent as (
+  select sum(d.charged_micro_vnd) as charged, min(d.day) as first
+    from usage_daily d, today where d.account_id = $1::text::bigint and d.day >= today.day - 6)
+select w.balance_micro_vnd, w.held_micro_vnd,
+       coalesce(round(spent.charged / ((today.day - spent.first) + today.passed)), 0)::text as daily
+  from wallet w cross join today cross join spent where w.account_id = $1::text::bigint`
+
+/** Null when there is no such account. */
+export async function readBalance(sql: AnySql, accountId: number): Promise<BalanceReport | null> {
+  const row = (await sql.unsafe(READ, [String(accountId)]))[0]
+  if (row === undefined) return null
+  const balanceMicroVnd = microVnd(BigInt(row.balance_micro_vnd))
+  const dailyMicroVnd = microVnd(BigInt(row.daily))
+  const days = dailyMicroVnd > ZERO_MICRO_VND ? Number(balanceMicroVnd / dailyMicroVnd) : null
+  return {
+    balanceMicroVnd,
+    heldMicroVnd: microVnd(BigInt(row.held_micro_vnd)),
+    dailyMicroVnd,
+    daysLeft: days === null ? null : Math.min(days, DAYS_LEFT_MAX),
+  }
+}

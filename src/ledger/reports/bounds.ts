@@ -1,0 +1,51 @@
+/**
+ * Which part of an account's journal a filter can be about, as a range of `seq`: rows are numbered in the order of their
+ * commits, so a period is a range, and a report reads no more than that.
+ */
+
+import type { AnySql } from '../../lib/database.ts'
+import { addDays, startOfDay } from './days.ts'
+import type { UsageFilter } from './types.ts'
+
+export interface SeqBounds {
+  /** Not included. */
+  readonly afterSeq: number
+  /** Not included. */
+  readonly beforeSeq: number
+}
+
+/** A call's time is that of its statement, which may have waited for others on the same wallet: far less than this. */
+const SLACK = `interval '1 minute'`
+const WALLET = 'select seq from wallet where account_id = $1::text::bigint'
+const AFTER = `select seq from usage where account_id = $1::text::bigint and closed_at < $2::text::timestamptz - ${SLACK}
+  order by closed_at desc limit 1`
+const BEFORE = `select seq from usage where account_id = $1::text::bigint and closed_at >= $2::text::timestamptz + ${SLACK}
+  order by closed_at limit 1`
+const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day), 'YYYY-MM-DD') as last from usage_daily
+  where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)`
+
+/** Null when there is nothing. What is written later is left out. */
+export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
+  const account = String(accountId)
+  const wallet = (await sql.unsafe(WALLET, [account]))[0]
+  if (wallet === undefined || wallet.seq === '0') return null
+  let { from, to } = filter
+  if (filter.keyId !== undefined || filter.entryId !== undefined) {
+    const keyId = filter.keyId === undefined ? null : String(filter.keyId)
+    const days = (await sql.unsafe(DAYS, [account, keyId, filter.entryId ?? null]))[0]
+    if (days?.first == null) return null
+    from = latest(from, startOfDay(days.first))
+    to = earliest(to, startOfDay(addDays(days.last, 1)))
+  }
+  const after = from === undefined ? undefined : (await sql.unsafe(AFTER, [account, from.toISOString()]))[0]
+  const before = to === undefined ? undefined : (await sql.unsafe(BEFORE, [account, to.toISOString()]))[0]
+  return { afterSeq: Number(after?.seq ?? 0), beforeSeq: Number(before?.seq ?? Number(wallet.seq) + 1) }
+}
+
+function latest(left: Date | undefined, right: Date): Date {
+  return left !== undefined && left > right ? left : right
+}
+
+function earliest(left: Date | undefined, right: Date): Date {
+  return left !== undefined && left < right ? left : right
+}

@@ -1,0 +1,35 @@
+/** Days of Vietnam, and the bounds of what a report may ask for. */
+
+import type { Day, DayRange } from './types.ts'
+
+const DAYS_MAX = 400
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+const OFFSET_MS = 7 * 3_600_000
+const DAY_MS = 86_400_000
+
+/** Vietnam has kept to UTC+7 without summer time since 1975. */
+export function dayOf(time: Date): Day {
+  return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
+}
+
+/** Midnight at its begin. */
+export function startOfDay(day: Day): Date {
+  return new Date(`${day}T00:00:00+07:00`)
+}
+
+/** `2026-11-21` and 1 is `2026-11-22`. */
+export function addDays(day: Day, days: number): Day {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
+}
+
+/** True for a day of the calendar in the form that reports take. */
+export function isDay(text: string): boolean {
+  return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
+}
+
+/** Throws RangeError that says what is wrong. */
+export function checkRange({ from, to }: DayRange): void {
+  if (!isDay(from) || !isDay(to)) throw new RangeError('a day is written 2026-11-21')
+  if (from >= to) throw new RangeError('the first day must come before the last')
+  if (addDays(from, DAYS_MAX) < to) throw new RangeError(`a report covers at most ${DAYS_MAX} days`)
+}

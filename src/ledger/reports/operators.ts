@@ -1,0 +1,48 @@
+/** Figures over all accounts, for operators. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { type MicroVnd, microVnd } from '../../lib/money.ts'
+import { CREDIT_KINDS, type CreditKind } from '../credit.ts'
+import { toSums } from './daily.ts'
+import { checkRange } from './days.ts'
+import type { DailyFigure, Day, DayRange } from './types.ts'
+
+const REVENUE = `select to_char(day, 'YYYY-MM-DD') as day, entry_id as series, sum(calls)::text as calls,
+    sum(errors)::text as errors, sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens,
+    sum(images)::text as images, sum(cost_micro_vnd)::text as cost, sum(charged_micro_vnd)::text as charged
+  from usage_daily where day >= $1::text::date and day < $2::text::date group by 1, 2 order by 1, 2`
+const INCOME = `select to_char(at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD') as day, kind, count(*)::integer as credits,
+    sum(amount_micro_vnd)::text as amount
+  from credit
+ where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh' and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
+ group by 1, 2 order by 1, 2`
+
+/** One per day and model, in that order; `chargedMicroVnd` is what was earned. Throws RangeError. */
+export async function readRevenue(sql: AnySql, range: DayRange): Promise<readonly DailyFigure[]> {
+  checkRange(range)
+  const rows = await sql.unsafe(REVENUE, [range.from, range.to])
+  return rows.map(row => ({ day: row.day, series: row.series, ...toSums(row) }))
+}
+
+export interface IncomeFigure {
+  readonly day: Day
+  readonly kind: CreditKind
+  readonly credits: number
+  readonly amountMicroVnd: MicroVnd
+}
+
+const KINDS = new Map<number, CreditKind>(
+  Object.entries(CREDIT_KINDS).map(([name, code]) => [code, name as CreditKind]),
+)
+
+/** One per day and kind, in that order. Throws RangeError. */
+export async function readIncome(sql: AnySql, range: DayRange): Promise<readonly IncomeFigure[]> {
+  checkRange(range)
+  const rows = await sql.unsafe(INCOME, [range.from, range.to])
+  return rows.map(row => ({
+    day: row.day,
+    kind: KINDS.get(row.kind) as CreditKind,
+    credits: row.credits,
+    amountMicroVnd: microVnd(BigInt(row.amount)),
+  }))
+}

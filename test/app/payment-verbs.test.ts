@@ -1,0 +1,102 @@
+import { afterAll, expect, test } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import type { Foundation } from '../../src/app/foundation.ts'
+import { readCommand, UsageError } from '../../src/cli/arguments.ts'
+import { PAYMENT_ACTIONS } from '../../src/cli/payments.ts'
+import { type Answer, VERB_ACTIONS } from '../../src/cli/verbs.ts'
+import { secrets } from '../ledger/world.ts'
+import { balanceOf, newOrder, testPayments } from '../payments/world.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.drop())
+
+const foundation: Foundation = {
+  config: readConfig({ environment: { SANDBOX: 'off' }, upstreamIds: [] }),
+  secrets,
+  databaseUrl: database.url,
+  sql,
+  embedded: false,
+  close: async () => {},
+}
+
+async function run(...argv: string[]): Promise<Answer> {
+  const command = readCommand(argv)!
+  const action = { ...VERB_ACTIONS, ...PAYMENT_ACTIONS }[command.verb.name]!
+  return action(foundation, command)
+}
+
+const { account_id: accountId } = (await run('account', 'create', 'ann@example.com')).data as { account_id: number }
+
+test('the operator’s role is given and taken, and the log says by whom', async () => {
+  expect((await run('account', 'operator', 'ann@example.com', 'on')).data).toMatchObject({
+    operator: true,
+    changed: true,
+  })
+  expect((await run('account', 'operator', 'ann@example.com', 'on')).data).toMatchObject({ changed: false })
+  expect((await run('account', 'operator', 'ann@example.com', 'off')).data).toMatchObject({
+    operator: false,
+    changed: true,
+  })
+  const log = await sql.unsafe('select action, operator_name from operator_action order by action_id')
+  expect(log).toEqual([
+    { action: 'operator.on', operator_name: 'command line' },
+    { action: 'operator.off', operator_name: 'command line' },
+  ])
+  await expect(run('account', 'operator', 'ann@example.com', 'maybe')).rejects.toThrow(UsageError)
+  await expect(run('account', 'operator', 'nobody@example.com', 'on')).rejects.toThrow(
+    'no account for nobody@example.com',
+  )
+})
+
+test('a transfer entered without a code waits, is listed, and is assigned once', async () => {
+  const where = ['--reason', 'statement of today', '--account', '1012345678']
+  const entered = await run('payment', 'enter', 'FT 77', '120000', '--memo', 'tien', ...where)
+  expect(entered).toMatchObject({
+    data: { outcome: 'unmatched' },
+    text: expect.stringMatching(/payment assign \d+ EMAIL/),
+  })
+  const { number } = entered.data as { number: number }
+  expect((await run('payment', 'unmatched')).data).toMatchObject({
+    transactions: 1,
+    amount_vnd: 120_000,
+    list: [{ number, bank_reference: 'FT77', amount_vnd: 120_000, memo: 'tien', reason: 'no_code' }],
+  })
+  const assigned = await run('payment', 'assign', String(number), 'ann@example.com', '--reason', 'asked by phone')
+  expect(assigned.data).toEqual({ number, outcome: 'credited' })
+  const again = await run('payment', 'assign', String(number), 'ann@example.com', '--reason', 'asked by phone')
+  expect(again.data).toEqual({ number, outcome: 'already' })
+  expect(await balanceOf(sql, accountId)).toBe(120_000)
+  expect((await run('payment', 'unmatched')).text).toBe('0 transfers wait, 0 VND in all.')
+  const conflict = await run('payment', 'enter', 'FT77', '130000', '--memo', 'tien', ...where)
+  expect(conflict).toMatchObject({ failed: true, data: { outcome: 'conflict' } })
+})
+
+test('a transfer entered with an order’s code pays it; an order is also somewhere to assign to', async () => {
+  const order = await newOrder(testPayments(sql), 50_000, accountId)
+  const where = ['--reason', 'statement', '--account', '1012345678']
+  const entered = await run('payment', 'enter', 'FT78', '50000', '--memo', order.orderCode, ...where)
+  expect(entered.data).toMatchObject({ outcome: 'credited' })
+  const { number } = (await run('payment', 'enter', 'FT79', '60000', ...where)).data as { number: number }
+  const assigned = await run('payment', 'assign', String(number), order.orderCode, '--reason', 'second part')
+  expect(assigned.data).toEqual({ number, outcome: 'credited' })
+  expect(await balanceOf(sql, accountId)).toBe(230_000)
+  expect((await run('audit')).data).toMatchObject({
+    clean: true,
+    payments: { unbooked: 0, unfounded: 0, orders: 0, undecided: 0 },
+  })
+})
+
+test.each([
+  [['payment', 'enter', 'FT80', '50000', '--reason', 'x'], 'set BANK_ACCOUNT'],
+  [['payment', 'enter', 'FT80', '50.000', '--reason', 'x', '--account', '1'], 'digits only'],
+  [['payment', 'enter', 'FT80', '0', '--reason', 'x', '--account', '1'], 'above 0'],
+  [['payment', 'enter', 'FT80', '50000'], '--reason is required'],
+  [['payment', 'assign', 'x', 'ann@example.com', '--reason', 'x'], 'payment unmatched'],
+  [['payment', 'assign', '999', 'ann@example.com', '--reason', 'x'], 'There is no transfer 999'],
+  [['payment', 'assign', '1', 'ann@example.com'], '--reason is required'],
+])('%j says what to do', async (argv, advice) => {
+  await expect(run(...argv)).rejects.toThrow(UsageError)
+  await expect(run(...argv)).rejects.toThrow(advice)
+})

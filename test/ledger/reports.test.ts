@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readCsv } from '../../codegen/diff/csv.ts'
+import { readBalance } from '../../src/ledger/reports/balance.ts'
+import { countUsage, exportUsageCsv, textCell } from '../../src/ledger/reports/csv.ts'
+import { readDaily, readTotals } from '../../src/ledger/reports/daily.ts'
+import { addDays, dayOf, isDay, startOfDay } from '../../src/ledger/reports/days.ts'
+import { readCredits } from '../../src/ledger/reports/journal.ts'
+import { REPORT_LIMITS, type ReportLimits } from '../../src/ledger/reports/limits.ts'
+import { readIncome, readRevenue } from '../../src/ledger/reports/operators.ts'
+import { readUsageRows } from '../../src/ledger/reports/rows.ts'
+import type { UsageFilter, UsageRow } from '../../src/ledger/reports/types.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { addMoney, type Customer, call, createCustomer, startLedger } from './world.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.drop())
+
+const CALLS = 1_000
+const TODAY = dayOf(new Date())
+const day = (offset: number) => addDays(TODAY, offset)
+let customer: Customer
+let stranger: Customer
+
+/**
+ * 1,000 calls over the last 40 days, 25 a day: every tenth by key 2, every 50th an error, every 7th of another model,
+ * and the last one by key 3. Written as the ledger writes them, but in one statement.
+ */
+beforeAll(async () => {
+  customer = await createCustomer(sql, 1_000_000_000_000n)
+  stranger = await createCustomer(sql, 1_000_000_000n)
+  const account = String(customer.accountId)
+  await sql.unsafe(
+    `insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
+       cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
+       balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at)
+     select $1::text::bigint, 1 + n, gen_random_uuid(), case when n = $2::text::integer then 3 when n % 10 = 0 then 2 else 1 end,
+            case when n % 7 = 0 then 'model-b' else 'model-a' end, case when n = 5 then '=cmd|x' end, 1,
+            case when n % 50 = 0 then 502 else 200 end, 1000, 120, 0, 0, 0, 1500, 1,
+            case when n % 50 = 0 then 0 else 1680000 end, case when n % 50 = 0 then 0 else 1680000 end,
+            1000000000000 - 1680000::bigint * (n - n / 50), 12, 34, true, false, t, t
+       from generate_series(1, $2::text::integer) n
+       cross join lateral (select (date_trunc('day', now() at time zone 'Asia/Ho_Chi_Minh') at time zone 'Asia/Ho_Chi_Minh')
+         + make_interval(days => (n - 1) / 25 - 39, mins => (n - 1) % 25)) as x(t)`,
+    [account, String(CALLS)],
+  )
+  await sql.unsafe(
+    `insert into usage_daily select account_id, (closed_at at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
+       count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), 0, sum(cost_micro_vnd), sum(charged_micro_vnd)
+     from usage where account_id = $1::text::bigint group by 1, 2, 3, 4`,
+    [account],
+  )
+  await sql.unsafe(
+    `update wallet set seq = $2::text::bigint + 1,
+       balance_micro_vnd = balance_micro_vnd - (select sum(charged_micro_vnd) from usage where account_id = $1::text::bigint)
+     where account_id = $1::text::bigint`,
+    [account, String(CALLS)],
+  )
+})
+
+describe('sums per day', () => {
+  test('add up to the whole, by model and by key alike', async () => {
+    const range = { accountId: customer.accountId, from: day(-39), to: day(1) }
+    const totals = await readTotals(sql, range)
+    expect(totals).toEqual({
+      calls: 1_000,
+      errors: 20,
+      inputTokens: 1_000_000,
+      outputTokens: 120_000,
+      images: 0,
+      costMicroVnd: 980n * 1_680_000n,
+      chargedMicroVnd: 980n * 1_680_000n,
+    })
+    for (const by of ['model', 'key'] as const) {
+      const figures = await readDaily(sql, { ...range, by })
+      expect(figures.reduce((sum, figure) => sum + figure.calls, 0)).toBe(1_000)
+      expect(figures.reduce((sum, figure) => sum + figure.chargedMicroVnd, 0n)).toBe(totals.chargedMicroVnd)
+      expect(new Set(figures.map(figure => figure.day)).size).toBe(40)
+    }
+    const series = new Set((await readDaily(sql, { ...range, by: 'model' })).map(figure => figure.series))
+    expect(series).toEqual(new Set(['model-a', 'model-b']))
+  })
+
+  test('keep to the period and the filter, and to the account', async () => {
+    const week = { accountId: customer.accountId, from: day(-7), to: TODAY }
+    expect((await readTotals(sql, week)).calls).toBe(7 * 25)
+    expect((await readTotals(sql, { ...week, filter: { keyId: 3 } })).calls).toBe(0)
+    expect((await readTotals(sql, { ...week, to: day(1), filter: { keyId: 3 } })).calls).toBe(1)
+    const other = { ...week, accountId: stranger.accountId }
+    expect(await readTotals(sql, other)).toMatchObject({ calls: 0, costMicroVnd: 0n })
+    expect(await readDaily(sql, { ...other, by: 'key' })).toEqual([])
+  })
+
+  test.each([
+    ['2026-11-21', '2026-11-21'],
+    ['2026-11-22', '2026-11-21'],
+    ['2026-02-30', '2026-03-02'],
+    ['21.11.2026', '2026-11-22'],
+    [`2026-11-21'; --`, '2026-11-22'],
+    ['2020-01-01', '2026-01-01'],
+  ])('from %s to %s is refused', async (from, to) => {
+    await expect(readTotals(sql, { accountId: 1, from, to })).rejects.toThrow(RangeError)
+  })
+
+  test('a day is Vietnam’s', () => {
+    expect(dayOf(new Date('2026-11-20T16:59:59Z'))).toBe('2026-11-20')
+    expect(dayOf(new Date('2026-11-20T17:00:00Z'))).toBe('2026-11-21')
+    expect(startOfDay('2026-11-21')).toEqual(new Date('2026-11-20T17:00:00Z'))
+    expect(addDays('2026-12-31', 1)).toBe('2027-01-01')
+    expect(['2026-11-21', '2026-11-31', '2026-1-1', ''].map(isDay)).toEqual([true, false, false, false])
+  })
+})
+
+/** All pages in a row. */
+async function allRows(filter: UsageFilter, limit: number, limits?: ReportLimits): Promise<readonly UsageRow[]> {
+  const rows: UsageRow[] = []
+  let beforeSeq: number | null | undefined
+  for (let pages = 0; pages < 2_000; pages++) {
+    const request = { accountId: customer.accountId, filter, limit, ...(beforeSeq == null ? {} : { beforeSeq }) }
+    const page = await readUsageRows(sql, request, limits)
+    rows.push(...page.rows)
+    beforeSeq = page.nextBeforeSeq
+    if (beforeSeq === null) return rows
+  }
+  throw new Error('the pages never end')
+}
+
+const FILTERS: readonly (readonly [string, UsageFilter, number])[] = [
+  ['nothing', {}, 1_000],
+  ['a key', { keyId: 2 }, 99],
+  ['a key that was used once', { keyId: 3 }, 1],
+  ['a key of nobody', { keyId: 99 }, 0],
+  ['a model', { entryId: 'model-b' }, 142],
+  ['errors', { status: 'error' }, 20],
+  ['successes', { status: 'ok' }, 980],
+  ['one status', { status: 502 }, 20],
+  ['a status that never was', { status: 418 }, 0],
+  ['a week', { from: startOfDay(day(-7)), to: startOfDay(TODAY) }, 175],
+  ['all but today', { to: startOfDay(TODAY) }, 975],
+  [
+    'a day’s first ten minutes',
+    { from: startOfDay(day(-3)), to: new Date(startOfDay(day(-3)).getTime() + 600_000) },
+    10,
+  ],
+  ['errors of a key in a week', { keyId: 2, status: 'error', from: startOfDay(day(-7)), to: startOfDay(TODAY) }, 3],
+  ['the future', { from: startOfDay(day(2)) }, 0],
+]
+
+describe('calls one by one', () => {
+  test.each(FILTERS)('filtered by %s: every one once, newest first, whatever the pages', async (_, filter, count) => {
+    const rows = await allRows(filter, 200)
+    expect(rows).toHaveLength(count)
+    expect(rows.map(row => row.seq)).toEqual(rows.map(row => row.seq).toSorted((a, b) => b - a))
+    expect(new Set(rows.map(row => row.seq)).size).toBe(count)
+    const narrow = { ...REPORT_LIMITS, windowRows: 37, windowsMax: 2 }
+    expect(await allRows(filter, 7, narrow)).toEqual(rows)
+  })
+
+  test('a row tells all that the journal has', async () => {
+    const [row] = (await readUsageRows(sql, { accountId: customer.accountId, filter: {}, limit: 1 })).rows
+    expect(row).toEqual({
+      seq: 1_001,
+      callId: expect.any(String),
+      openedAt: expect.any(Date),
+      closedAt: expect.any(Date),
+      keyId: 3,
+      entryId: 'model-a',
+      requestedName: null,
+      endpoint: 1,
+      status: 502,
+      inputTokens: 1_000,
+      outputTokens: 120,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+      images: 0,
+      priceVnd: 1_500,
+      pricePer: 'mtok',
+      costMicroVnd: 0n,
+      chargedMicroVnd: 0n,
+      balanceAfterMicroVnd: 1_000_000_000_000n - 980n * 1_680_000n,
+      firstByteMs: 12,
+      latencyMs: 34,
+      streamed: true,
+      estimated: false,
+    })
+  })
+
+  test('an account without calls has none, and nobody sees the calls of another', async () => {
+    const empty = { rows: [], nextBeforeSeq: null }
+    expect(await readUsageRows(sql, { accountId: 1_000_000, filter: {} })).toEqual(empty)
+    expect(await readUsageRows(sql, { accountId: stranger.accountId, filter: {} })).toEqual(empty)
+  })
+
+  test('a call settled while pages are read is on none of them twice', async () => {
+    const ledger = await startLedger(database.url)
+    try {
+      const mine = await createCustomer(sql, 1_000_000_000n)
+      for (let turn = 0; turn < 6; turn++) await call(ledger, mine)
+      const first = await readUsageRows(sql, { accountId: mine.accountId, filter: {}, limit: 4 })
+      await call(ledger, mine)
+      const beforeSeq = first.nextBeforeSeq as number
+      const second = await readUsageRows(sql, { accountId: mine.accountId, filter: {}, beforeSeq, limit: 4 })
+      expect([...first.rows, ...second.rows].map(row => row.seq)).toEqual([7, 6, 5, 4, 3, 2])
+    } finally {
+      await ledger.close()
+    }
+  })
+})
+
+describe('the export', () => {
+  const keyLabels = new Map([
+    [1, 'laptop, "old"'],
+    [2, '@SUM(A1)'],
+  ])
+
+  async function records(
+    filter: UsageFilter,
+    limits?: ReportLimits,
+  ): Promise<readonly Readonly<Record<string, string>>[]> {
+    const all: string[][] = []
+    const chunks = exportUsageCsv(sql, { accountId: customer.accountId, filter, keyLabels }, limits)
+    for await (const record of readCsv(chunks)) all.push(record)
+    const [header, ...rows] = all as [string[], ...string[][]]
+    return rows.map(row => Object.fromEntries(header.map((name, index) => [name, row[index] ?? ''])))
+  }
+
+  test.each(FILTERS)('filtered by %s has the rows of the pages, oldest first', async (_, filter, count) => {
+    const narrow = { ...REPORT_LIMITS, csvPageRows: 11, csvWindowRows: 40 }
+    const rows = await records(filter, narrow)
+    const seqs = (await allRows(filter, 200)).map(row => String(row.seq)).reverse()
+    expect(rows.map(row => row.seq)).toEqual(seqs)
+    expect(rows).toHaveLength(count)
+    expect(await records(filter)).toEqual(rows)
+    expect(await countUsage(sql, { accountId: customer.accountId, filter })).toBeGreaterThanOrEqual(count)
+  })
+
+  test('knows how many rows to expect for whole days', async () => {
+    const week = { from: startOfDay(day(-7)), to: startOfDay(TODAY) }
+    const count = (filter: UsageFilter) => countUsage(sql, { accountId: customer.accountId, filter })
+    expect(await count({})).toBe(1_000)
+    expect(await count(week)).toBe(175)
+    expect(await count({ ...week, keyId: 2, status: 'error' })).toBe(3)
+    expect(await count({ status: 'ok' })).toBe(980)
+  })
+
+  test('writes money without rounding, and text that is no formula', async () => {
+    const rows = await records({})
+    expect(rows[4]).toMatchObject({
+      key: 'laptop, "old"',
+      model: 'model-a',
+      requested_model: `'=cmd|x`,
+      endpoint: 'messages',
+      status: '200',
+      cost_vnd: '1.68',
+      charged_vnd: '1.68',
+      price_per: 'mtok',
+      balance_after_vnd: '999991.6',
+    })
+    expect(rows[9]).toMatchObject({ key_id: '2', key: `'@SUM(A1)` })
+  })
+
+  test.each([
+    ['=1+1', `'=1+1`],
+    ['+84', `'+84`],
+    ['-5', `'-5`],
+    ['@x', `'@x`],
+    [' =1', `' =1`],
+    ['\t=1', `'\t=1`],
+    ['a\r\nb', '"a\r\nb"'],
+    ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
+    ['plain', 'plain'],
+    ['a-b', 'a-b'],
+    ['', ''],
+  ])('the cell %j becomes %j', (value, cell) => {
+    expect(textCell(value)).toBe(cell)
+  })
+})
+
+test('the balance says how many days it lasts at the pace of the last week', async () => {
+  const report = await readBalance(sql, customer.accountId)
+  expect(report?.balanceMicroVnd).toBe(1_000_000_000_000n - 980n * 1_680_000n)
+  const perDay = Number(report?.dailyMicroVnd) / 1_680_000
+  expect(perDay).toBeGreaterThan(24)
+  expect(perDay).toBeLessThan(29)
+  expect(report?.daysLeft).toBe(9_999)
+  expect(await readBalance(sql, stranger.accountId)).toMatchObject({ dailyMicroVnd: 0n, daysLeft: null })
+  expect(await readBalance(sql, 1_000_000)).toBeNull()
+})
+
+test('top-ups and adjustments are listed newest first', async () => {
+  await addMoney(sql, stranger.accountId, -1_000_000n)
+  const credits = await readCredits(sql, { accountId: stranger.accountId })
+  expect(credits).toMatchObject([
+    { seq: 2, kind: 'adjustment', amountMicroVnd: -1_000_000n, balanceAfterMicroVnd: 999_000_000n },
+    { seq: 1, kind: 'adjustment', amountMicroVnd: 1_000_000_000n },
+  ])
+  expect(await readCredits(sql, { accountId: stranger.accountId, beforeSeq: 2 })).toHaveLength(1)
+})
+
+test('operators see what was earned per day and model, and what came in per day and kind', async () => {
+  const range = { from: day(-39), to: day(1) }
+  const revenue = await readRevenue(sql, range)
+  const earned = revenue
+    .filter(({ series }) => series === 'model-b')
+    .reduce((sum, { chargedMicroVnd }) => sum + chargedMicroVnd, 0n)
+  expect(earned).toBe(140n * 1_680_000n)
+  const income = await readIncome(sql, range)
+  expect(income).toMatchObject([{ day: TODAY, kind: 'adjustment', credits: expect.any(Number) }])
+  await expect(readRevenue(sql, { from: TODAY, to: TODAY })).rejects.toThrow(RangeError)
+})
