@@ -91,6 +91,15 @@ CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
 
+create table catalogue (
+  catalogue_id integer not null generated always as identity,
+  digest text not null,
+  first_seen_at timestamp with time zone not null default now(),
+  constraint catalogue_digest_key UNIQUE (digest),
+  constraint catalogue_pkey PRIMARY KEY (catalogue_id),
+  constraint catalogue_digest_check CHECK (((octet_length(digest) >= 1) AND (octet_length(digest) <= 64)))
+);
+
 create table credit (
   account_id bigint not null,
   seq bigint not null,
@@ -152,6 +161,13 @@ create table hold (
   constraint hold_amount_micro_vnd_check CHECK ((amount_micro_vnd > 0))
 ) with (fillfactor=60,autovacuum_vacuum_scale_factor=0.0,autovacuum_vacuum_threshold=2000);
 CREATE INDEX hold_instance ON public.hold USING btree (instance_id);
+
+create table housekeeping (
+  task text not null,
+  ran_at timestamp with time zone not null default now(),
+  runs bigint not null default 1,
+  constraint housekeeping_pkey PRIMARY KEY (task)
+) with (fillfactor=50);
 
 create table maintenance (
   singleton boolean not null default true,
@@ -274,6 +290,7 @@ create table usage (
   estimated boolean not null,
   opened_at timestamp with time zone not null,
   closed_at timestamp with time zone not null default now(),
+  catalogue_id integer,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
