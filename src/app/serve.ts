@@ -12,24 +12,27 @@ import { welcome } from './welcome.ts'
 
 export interface RunningServer {
   readonly gateway: Gateway
+  /** Digest of the catalogue in force. */
+  readonly catalogue: string
   stop(): Promise<void>
   /** Makes a `stop` that waits for calls break them off. */
   hurry(): void
 }
 
-/** Starts everything. Throws ConfigError for what the operator can mend. */
-export async function serve(config: Config, write: (text: string) => void): Promise<RunningServer> {
-  const log = createLog(config.logLevel)
+/** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
+export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
+  const log = createLog(config.logLevel, config.worker === null ? {} : { worker: config.worker })
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
   try {
     sandbox =
       config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await startSandbox(sandboxFacts(TABLES)) : null
-    const { databaseUrl, secrets } = foundation
+    const { databaseUrl, databaseDirectUrl, secrets } = foundation
     gateway = await startGateway({
       config,
       databaseUrl,
+      databaseDirectUrl,
       keySecrets: secrets,
       sandboxUrl: sandbox?.url ?? null,
       log,
@@ -45,12 +48,14 @@ export async function serve(config: Config, write: (text: string) => void): Prom
   log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
   const stop = () => stopAll(gateway, sandbox, foundation)
   try {
-    if (!config.production) write(await welcome(foundation, gateway))
+    if (!config.production && write !== null) {
+      write(await welcome(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed }))
+    }
   } catch (error) {
     await stop()
     throw error
   }
-  return { gateway, stop, hurry: () => gateway.hurry() }
+  return { gateway, catalogue: TABLES.settings.digest, stop, hurry: () => gateway.hurry() }
 }
 
 function needsSandbox(config: Config, tables: Tables): boolean {

@@ -7,11 +7,12 @@ export type { Logger }
 /** Longest time that a line waits for others, in ms; at the end of the process none waits. */
 const FLUSH_MS = 100
 
-export function createLog(level: string): Logger {
+/** `base` is in every line. */
+export function createLog(level: string, base: Readonly<Record<string, number | string>> = {}): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: { ...base },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
     },
