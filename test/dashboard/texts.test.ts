@@ -6,7 +6,11 @@ import { Form } from '../../src/dashboard/form.ts'
 import { localPath } from '../../src/dashboard/guard.ts'
 import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
 import {
+  chartFigure,
   compactCount,
+  count,
+  date,
+  day,
   dong,
   dongOfMicro,
   dongRough,
@@ -66,19 +70,22 @@ test('amounts have dots between thousands and a comma before fractions', () => {
   expect(plain(dongRough(microVnd(1_000_500_000n)))).toBe('1.000 ₫')
 })
 
-test('counts, durations and times read well in both languages', () => {
+test('counts, durations and times are written like amounts', () => {
   expect([compactCount(1_000_000), compactCount(1_050_000), compactCount(128_000), compactCount(900)]).toEqual([
     '1M',
-    '1.05M',
+    '1,05M',
     '128K',
     '900',
   ])
-  expect([duration('vi', 1250), duration('en', 1250), duration('en', 340)]).toEqual([
-    '1,3\u00a0s',
-    '1.3\u00a0s',
-    '340\u00a0ms',
+  expect([count(999), count(1_234_567n)]).toEqual(['999', '1.234.567'])
+  expect([duration(1250), duration(340)]).toEqual(['1,3\u00a0s', '340\u00a0ms'])
+  expect(time(new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
+  expect([date(new Date('2026-11-20T17:05:09Z')), day('2026-11-05')]).toEqual(['21/11/2026', '05/11/2026'])
+  expect([chartFigure(60_696.98, '₫'), chartFigure(0.0033, ''), chartFigure(12, '')]).toEqual([
+    '60.696\u00a0₫',
+    '0,0033',
+    '12',
   ])
-  expect(time('en', new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
 })
 
 test('fields of a form are trimmed and cut, and hold no control characters', () => {

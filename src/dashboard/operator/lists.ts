@@ -59,6 +59,11 @@ async function revenue(request: PageRequest): Promise<Answer> {
     charged: rows.reduce((sum, row) => sum + row.chargedMicroVnd, 0n),
   }))
   models.sort((left, right) => (left.charged < right.charged ? 1 : -1))
+  const labels = {
+    labelOf: (series: string) => series || text(language, 'usage.model.none'),
+    other: text(language, 'usage.other'),
+  }
+  const chart = chartOf(figures, { from, to, measure: 'cost' }, labels)
   const today = dayOf(now)
   const page = operatorPage(request, 'operator-revenue', 'revenue', {
     periods: PERIODS_DAYS.map(days => ({
@@ -69,11 +74,7 @@ async function revenue(request: PageRequest): Promise<Answer> {
     total: models.reduce((sum, model) => sum + model.charged, 0n),
     models,
     income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
-    chart: chartOf(
-      figures,
-      { from, to, measure: 'cost' },
-      { labelOf: series => series || text(language, 'usage.model.none'), other: text(language, 'usage.other') },
-    ),
+    chart: { ...chart, titleKey: 'operator.revenue.chart' },
   })
   return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
 }
