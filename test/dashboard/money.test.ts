@@ -1,6 +1,8 @@
 /** Topping up, keys and usage, from the first dong to the exported row. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { limitKey } from '../../src/accounts/key-rate.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
@@ -161,6 +163,29 @@ test('name and cap of a key: what is no amount is refused, and stays in its fiel
   expect(capped.error.code).toBe('spend_cap_reached')
   expect((await owner.post(`${path}/settings`, { label: '', cap: '' })).status).toBe(303)
   expect((await call(key)).status).toBe(200)
+})
+
+test('a key makes no more calls per minute than its owner wants, unless an operator has decided', async () => {
+  const { key, path } = await owner.createKey('slow')
+  for (const rate of ['0', '-1', '1,5', 'sixty', '1.000.001']) {
+    const refused = await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate })
+    expect([rate, refused.status]).toEqual([rate, 422])
+    expect(refused.html).toContain(`value="${rate}"`)
+  }
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '1' })).status).toBe(303)
+  expect((await call(key)).status).toBe(200)
+  expect((await call(key)).status).toBe(429)
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '' })).status).toBe(303)
+  await vi.waitFor(async () => expect((await call(key)).status).toBe(200))
+  const [, , keyId] = path.split('/')
+  const { sql } = running.database
+  const [row] = await sql`select account_id from api_key where key_id = ${String(keyId)}`
+  await limitKey(sql, { accountId: Number(row?.account_id), keyId: Number(keyId), by: COMMAND_LINE }, 7)
+  const { html } = await owner.get(path)
+  expect(html).not.toContain('name="rate"')
+  expect(readable(html)).toContain('We have set the calls per minute of this key.')
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '900' })).status).toBe(303)
+  expect(readable((await owner.get(path)).html)).toContain('Calls per minute 7')
 })
 
 test('calls appear on the usage page with key, model, tokens, cost and status, and only to their owner', async () => {
