@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
@@ -78,6 +80,19 @@ test('an order shows where to transfer, waits, and changes when the money has co
   // A second click pays nothing.
   await owner.post(`${location}/simulate`)
   expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
+})
+
+test('money that came without an order is on the top-up page too, without what operators noted about it', async () => {
+  const { sql } = running.database
+  const [row] = await sql`select account_id from account where email = 'owner@example.com'`
+  const accountId = Number(row?.account_id)
+  const given = { accountId, amountMicroVnd: microVnd(7_000_000_000n), kind: 'adjustment', reference: 'test' } as const
+  await credit(sql, { ...given, note: 'internal remark' })
+  const text = readable((await owner.get('/topup')).html)
+  expect(text).toMatch(/Adjustment 7\.000 ₫/)
+  expect(text).not.toContain('internal remark')
+  for (const query of ['before=x', 'credits=x', `before=ST7K3M9QXA2F`, 'credits=1'])
+    expect([query, (await owner.get(`/topup?${query}`)).status]).toEqual([query, 200])
 })
 
 test('orders of others do not exist', async () => {

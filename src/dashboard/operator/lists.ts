@@ -3,6 +3,7 @@
 import { listActions } from '../../accounts/operator-log.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { chartOf } from '../money/chart.ts'
 import { TONES } from '../money/top-up.ts'
@@ -30,12 +31,12 @@ async function orders(request: PageRequest): Promise<Answer> {
   const { options, query } = request
   const q = query.text('q', 254)
   const state = query.choice('state', STATES)
-  const before = Date.parse(query.text('before'))
+  const beforeCode = query.text('before')
   const limit = options.limits.tableRows
   const found = await listAllOrders(options.payments, {
     ...(q !== '' && { text: q }),
     ...(state !== null && { state }),
-    ...(!Number.isNaN(before) && { beforeCreatedAt: new Date(before) }),
+    ...(isOrderCode(beforeCode) && { beforeCode }),
     limit,
   })
   const last = found.at(-1)
@@ -43,8 +44,7 @@ async function orders(request: PageRequest): Promise<Answer> {
     q,
     states: STATES.map(each => ({ value: each, key: `topup.state.${each}`, isChosen: each === state })),
     orders: found.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
-    more:
-      found.length === limit && last ? `/operator/orders${query.with({ before: last.createdAt.toISOString() })}` : null,
+    more: found.length === limit && last ? `/operator/orders${query.with({ before: last.orderCode })}` : null,
   })
 }
 
