@@ -107,7 +107,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const backOffice = openBackOffice({
     config,
     sql: pages,
-    serviceName: catalogue.settings.service,
+    serviceName: catalogue.settings.service.toUpperCase(),
     log,
     onCredited: accountId => ledger.wake(accountId),
   })
