@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { Form } from '../../src/dashboard/form.ts'
 import { localPath } from '../../src/dashboard/guard.ts'
 import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
+import { REFERENCE_IN_VIETNAMESE } from '../../src/dashboard/texts/reference.ts'
 import {
   chartFigure,
   compactCount,
@@ -18,6 +19,8 @@ import {
   duration,
   time,
 } from '../../src/dashboard/view/format.ts'
+import { OPERATIONS } from '../../src/http/openapi/operations.ts'
+import { SCHEMAS, type Schema } from '../../src/http/openapi/schemas.ts'
 import { microVnd } from '../../src/lib/money.ts'
 
 const ROOT = new URL('../../src/dashboard/', import.meta.url).pathname
@@ -50,6 +53,15 @@ test('every text is used somewhere', () => {
     key => !source.includes(`"${key}"`) && !source.includes(`'${key}'`) && !patterns.some(pattern => pattern.test(key)),
   )
   expect(unused).toEqual([])
+})
+
+test('the reference has every sentence of the API description in Vietnamese too, and no others', () => {
+  const shown = Object.values(OPERATIONS).flatMap(({ summary, description, request }) => {
+    const { properties = {} } = request === null ? {} : (SCHEMAS[request] as { properties: Record<string, Schema> })
+    return [summary, description, ...Object.values(properties).map(field => String(field.description))]
+  })
+  const answers = ['The answer. It is charged.', 'The answer. It is free.']
+  expect(Object.keys(REFERENCE_IN_VIETNAMESE).sort()).toEqual([...new Set([...shown, ...answers])].sort())
 })
 
 test('a text without one of its values is a fault, not a sentence with a hole', () => {
