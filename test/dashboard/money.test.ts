@@ -226,7 +226,7 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(readable((await stranger.get('/usage')).html)).toContain('No calls')
   const overview = readable((await person.get('/overview')).html)
   expect(overview).toContain('2 calls')
-  expect(overview).toMatch(/About \d+,?\d* days left at this pace/)
+  expect(overview).toMatch(/About (\d{1,3}|\d\.\d{3}) days left at this pace/)
 })
 
 test('the export is the same rows as CSV, and no cell is a formula', async () => {
@@ -243,6 +243,28 @@ test('the export is the same rows as CSV, and no cell is a formula', async () =>
   expect(lines.length).toBe(2)
   expect(lines[0]).toContain('closed_at')
   expect(lines[1]).toContain("'=HYPERLINK(1)")
+})
+
+test('the usage of a key of somebody else is empty, on the page and in the export', async () => {
+  const [mine, theirs] = [new Visitor(running.url), new Visitor(running.url)]
+  await mine.signUp('mine@example.com')
+  await theirs.signUp('theirs@example.com')
+  await theirs.topUp('50.000')
+  const { key, path } = await theirs.createKey('theirs')
+  await call(key)
+  await running.gateway.readiness.idle()
+  const keyId = path.slice('/keys/'.length)
+  const seen = async (who: Visitor) => {
+    const { html } = await who.get(`/usage.csv?key=${keyId}`)
+    return [
+      readable((await who.get(`/usage?key=${keyId}`)).html).includes('No calls'),
+      html.trim().split('\r\n').length,
+    ]
+  }
+  expect([await seen(theirs), await seen(mine)]).toEqual([
+    [false, 2],
+    [true, 1],
+  ])
 })
 
 test('any query of the usage page is answered, whatever stands in it', async () => {
