@@ -93,6 +93,20 @@ export const VERBS: readonly Verb[] = [
     words: 0,
     options: [],
   },
+  {
+    name: 'secrets status',
+    usage: 'secrets status',
+    purpose: 'Which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
+    words: 0,
+    options: [],
+  },
+  {
+    name: 'secrets rotate',
+    usage: 'secrets rotate',
+    purpose: 'Bring stored keys under the secrets in force; every gateway must know them before',
+    words: 0,
+    options: [],
+  },
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 

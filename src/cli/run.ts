@@ -6,10 +6,11 @@ import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
 import { runCatalogue } from './catalogue.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
 import { PAYMENT_ACTIONS } from './payments.ts'
+import { SECRETS_ACTIONS } from './secrets.ts'
 import { runServe } from './serve.ts'
 import { type Answer, VERB_ACTIONS } from './verbs.ts'
 
-const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS }
+const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS, ...SECRETS_ACTIONS }
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
