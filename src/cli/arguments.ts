@@ -8,7 +8,16 @@ export interface Verb {
   readonly purpose: string
   /** Number of words after the verb. */
   readonly words: number
-  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref' | 'retry-after' | 'memo' | 'account')[]
+  readonly options: readonly (
+    | 'credit'
+    | 'label'
+    | 'reason'
+    | 'ref'
+    | 'retry-after'
+    | 'memo'
+    | 'account'
+    | 'older-than'
+  )[]
 }
 
 export const VERBS: readonly Verb[] = [
@@ -94,6 +103,13 @@ export const VERBS: readonly Verb[] = [
     options: [],
   },
   {
+    name: 'usage retire',
+    usage: 'usage retire --older-than DAYS',
+    purpose: 'Delete old usage rows; their sums per day, key and model stay',
+    words: 0,
+    options: ['older-than'],
+  },
+  {
     name: 'secrets status',
     usage: 'secrets status',
     purpose: 'Which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
@@ -177,6 +193,7 @@ function parse(argv: readonly string[]) {
       'retry-after': { type: 'string' },
       memo: { type: 'string' },
       account: { type: 'string' },
+      'older-than': { type: 'string' },
     },
   })
 }
