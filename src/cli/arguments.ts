@@ -123,6 +123,20 @@ export const VERBS: readonly Verb[] = [
     words: 0,
     options: [],
   },
+  {
+    name: 'backup',
+    usage: 'backup FILE',
+    purpose: 'Write the whole database to a new file, while gateways run',
+    words: 1,
+    options: [],
+  },
+  {
+    name: 'restore',
+    usage: 'restore FILE',
+    purpose: 'Put a backup into an empty database, all or nothing, and audit it; gateways must be stopped',
+    words: 1,
+    options: [],
+  },
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 

@@ -51,6 +51,11 @@ async function report({ sql, secrets }: Foundation) {
   return { data, lines, missing }
 }
 
+/** True when active keys need a secret that is not configured: they do not work. */
+export async function secretsMissing(foundation: Foundation): Promise<boolean> {
+  return (await report(foundation)).missing
+}
+
 const secretsStatus: Action = async foundation => {
   const { data, lines, missing } = await report(foundation)
   return { data, text: lines.join('\n'), failed: missing }
