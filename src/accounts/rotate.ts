@@ -1,6 +1,7 @@
 /** Brings stored keys under the secrets that are in force, so that older secrets can be taken out of the environment. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
+import { keyedHash } from '../lib/secrets.ts'
 import { hashKey, type KeyRow, type KeySecrets, openKey, sealKey } from './key-secret.ts'
 
 const BATCH_ROWS = 200
@@ -17,6 +18,8 @@ const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5
 const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
     count(*) filter (where ciphertext is null)::integer as without_copy
   from api_key where revoked_at is null group by 1, 2 order by 1, 2`
+const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_id, key_hash, pepper_id, encryption_id, encryption_iv,
+    ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
 
 export interface Rotation {
   /** Keys that are stored under the current secrets now and were not before. */
@@ -73,9 +76,11 @@ export interface SecretsInUse {
   readonly encryption: ReadonlyMap<number, number>
   /** Of those, keys without a copy: they cannot be brought under another pepper and must be replaced by their owners. */
   readonly withoutCopy: number
+  /** Configured numbers whose secret is another than the one that keys were stored under. */
+  readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
 }
 
-export async function readSecretsInUse(sql: Sql | AnySql): Promise<SecretsInUse> {
+export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse> {
   const peppers = new Map<number, number>()
   const encryption = new Map<number, number>()
   let withoutCopy = 0
@@ -84,5 +89,19 @@ export async function readSecretsInUse(sql: Sql | AnySql): Promise<SecretsInUse>
     if (encryption_id !== null) encryption.set(encryption_id, (encryption.get(encryption_id) ?? 0) + keys)
     withoutCopy += without_copy
   }
-  return { peppers, encryption, withoutCopy }
+  return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
+}
+
+/** One key of each pair of numbers is opened and hashed anew. */
+async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
+  const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
+  for (const row of await sql.unsafe(SAMPLES)) {
+    const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+    const key = readCopy(secrets, { accountId: Number(row.account_id), keyId: Number(row.key_id) }, sealed)
+    const pepper = secrets.peppers.secrets.get(row.pepper_id)
+    if (key === null) {
+      if (secrets.encryption.secrets.has(row.encryption_id)) wrong.encryption.add(row.encryption_id)
+    } else if (pepper !== undefined && !keyedHash(pepper, key).equals(row.key_hash)) wrong.peppers.add(row.pepper_id)
+  }
+  return wrong
 }

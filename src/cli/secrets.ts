@@ -8,17 +8,20 @@ import type { Action } from './verbs.ts'
 
 interface SecretUse {
   readonly id: number
-  readonly state: 'current' | 'readable' | 'standby' | 'missing'
+  readonly state: 'current' | 'readable' | 'standby' | 'missing' | 'wrong'
   /** Active keys that need it. */
   readonly keys: number
 }
 
-function useOf(set: SecretSet, inUse: ReadonlyMap<number, number>): readonly SecretUse[] {
+function useOf(
+  set: SecretSet,
+  { inUse, wrong }: { inUse: ReadonlyMap<number, number>; wrong: ReadonlySet<number> },
+): readonly SecretUse[] {
   const ids = [...new Set([...set.secrets.keys(), ...inUse.keys()])].sort((a, b) => a - b)
-  return ids.map(id => ({ id, state: stateOf(set, id), keys: inUse.get(id) ?? 0 }))
+  return ids.map(id => ({ id, state: wrong.has(id) ? 'wrong' : stateOf(set, id), keys: inUse.get(id) ?? 0 }))
 }
 
-function stateOf(set: SecretSet, id: number): SecretUse['state'] {
+function stateOf(set: SecretSet, id: number): Exclude<SecretUse['state'], 'wrong'> {
   if (!set.secrets.has(id)) return 'missing'
   if (id === set.currentId) return 'current'
   return id > set.currentId ? 'standby' : 'readable'
@@ -29,6 +32,7 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
   readable: 'still read',
   standby: 'on standby',
   missing: 'NOT CONFIGURED: its keys do not work',
+  wrong: 'DOES NOT FIT: a key that was stored under it does not open',
 }
 
 function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
@@ -39,19 +43,19 @@ function describe(variable: string, uses: readonly SecretUse[]): readonly string
 }
 
 async function report({ sql, secrets }: Foundation) {
-  const inUse = await readSecretsInUse(sql)
-  const peppers = useOf(secrets.peppers, inUse.peppers)
-  const encryption = useOf(secrets.encryption, inUse.encryption)
+  const inUse = await readSecretsInUse(sql, secrets)
+  const peppers = useOf(secrets.peppers, { inUse: inUse.peppers, wrong: inUse.wrong.peppers })
+  const encryption = useOf(secrets.encryption, { inUse: inUse.encryption, wrong: inUse.wrong.encryption })
   const lines = [...describe('KEY_PEPPERS', peppers), ...describe('KEY_ENCRYPTION_KEYS', encryption)]
   if (inUse.withoutCopy > 0) {
     lines.push(`${inUse.withoutCopy} active keys have no copy: their pepper stays until their owners replace them.`)
   }
   const data = { peppers, encryption_keys: encryption, keys_without_copy: inUse.withoutCopy }
-  const missing = [...peppers, ...encryption].some(({ state }) => state === 'missing')
+  const missing = [...peppers, ...encryption].some(({ state }) => state === 'missing' || state === 'wrong')
   return { data, lines, missing }
 }
 
-/** True when active keys need a secret that is not configured: they do not work. */
+/** True when active keys need a secret that is not configured, or another is in its place: they do not work. */
 export async function secretsMissing(foundation: Foundation): Promise<boolean> {
   return (await report(foundation)).missing
 }

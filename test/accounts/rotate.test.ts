@@ -46,7 +46,7 @@ test('after a rotation every key that has a copy works and is shown without the 
   const expected = (plain as typeof keys).map(({ key }) => Buffer.from(candidateHashes(after, key)[0]!).toString('hex'))
   expect(stored.map(row => row.hash).sort()).toEqual(expected.sort())
   expect((await listKeys(sql, revoked.accountId))[0]).toMatchObject({ keyId: revoked.keyId, showable: false })
-  expect(await readSecretsInUse(sql)).toEqual({
+  expect(await readSecretsInUse(sql, both)).toEqual({
     peppers: new Map([
       [1, 2],
       [2, plain.length],
@@ -56,8 +56,28 @@ test('after a rotation every key that has a copy works and is shown without the 
       [2, plain.length],
     ]),
     withoutCopy: 1,
+    wrong: { peppers: new Set(), encryption: new Set([1]) },
   })
   expect(await rotateKeys(sql, both)).toEqual({ rotated: 0, unreadable })
+})
+
+test('another secret under the number of the old one is found out', async () => {
+  const other = await createTestDatabase()
+  try {
+    const { accountId } = await createAccount(other.sql, 'wrong@example.com')
+    await createKey(other.sql, before, { accountId })
+    const stranger = secretsOf(generateSecretSet())
+    const wrongOf = async (secrets: typeof before) => (await readSecretsInUse(other.sql, secrets)).wrong
+    expect(await wrongOf(before)).toEqual({ peppers: new Set(), encryption: new Set() })
+    expect(await wrongOf(stranger)).toEqual({ peppers: new Set(), encryption: new Set([1]) })
+    expect(await wrongOf({ ...before, peppers: stranger.peppers })).toEqual({
+      peppers: new Set([1]),
+      encryption: new Set(),
+    })
+    expect(await wrongOf(after)).toEqual({ peppers: new Set(), encryption: new Set() })
+  } finally {
+    await other.drop()
+  }
 })
 
 test('a gateway that remembers a key under its old hash serves it on after a rotation, and not after a revocation', async () => {
