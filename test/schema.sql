@@ -55,6 +55,14 @@ create table bank_notification (
 );
 CREATE TRIGGER bank_notification_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.bank_notification FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table bank_pull (
+  source text not null,
+  claimed_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  fault text,
+  constraint bank_pull_pkey PRIMARY KEY (source)
+);
+
 create table bank_txn (
   bank_txn_id bigint not null generated always as identity,
   provider text not null,

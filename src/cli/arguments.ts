@@ -82,6 +82,13 @@ export const VERBS: readonly Verb[] = [
     options: [],
   },
   {
+    name: 'payment pull',
+    usage: 'payment pull',
+    purpose: 'Ask the services that list transactions for what they did not report',
+    words: 0,
+    options: [],
+  },
+  {
     name: 'payment assign',
     usage: 'payment assign NUMBER EMAIL|ORDER --reason TEXT',
     purpose: 'Credit an unmatched transfer to an account or an order',
