@@ -25,6 +25,7 @@ export interface Config {
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
+  readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment

@@ -17,6 +17,7 @@ import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
@@ -136,6 +137,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
+    keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({
     services,
