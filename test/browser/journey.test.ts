@@ -130,6 +130,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.goto('/usage')
     await page.getByLabel('Status').selectOption('error')
     await page.getByText('No calls', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL(/from=/)
+    expect(await page.getByLabel('Status').inputValue()).toBe('error')
     expect(complaints).toEqual([])
   })
 
