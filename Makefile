@@ -45,8 +45,10 @@ e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is no
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only
 
-bench: install ## Measure conversion, the proxy, the ledger and token counts; see bench/README.md
+bench: install ## Measure conversion, the proxy, the ledger, reports, pages and token counts; see bench/README.md
 	@node bench/stream-conversion.ts
 	@node bench/proxy.ts
 	@node bench/ledger.ts
+	@node bench/reports.ts
+	@node bench/pages.ts
 	@node bench/count-tokens.ts
