@@ -102,9 +102,9 @@ async function answerPage(
 ): Promise<FastifyReply> {
   const { options } = frame
   const session =
-    page.authentication === 'none'
-      ? await visitorOf(frame, request)
-      : await sessionOf(options.people, tokenOf(frame, request))
+    page.authentication === 'session' || page.authentication === 'operator'
+      ? await sessionOf(options.people, tokenOf(frame, request))
+      : await visitorOf(frame, request)
   const audience = audienceOf(request, session)
   const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
   if (page.method === 'POST' && !comesFromUs(request, options)) {

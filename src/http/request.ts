@@ -31,6 +31,8 @@ export interface ServerOptions {
   readonly rateLimiter: RateLimiter
   readonly banking: Banking
   readonly limits: ServerLimits
+  /** Refuses routes that are for development only. */
+  readonly production: boolean
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[]
   /** Address that clients use, without a slash at its end. */

@@ -90,7 +90,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
   })
   server.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
+    const authentication = config?.authentication
+    if (authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
+    if (authentication === 'development' && options.production)
+      throw new Error(`${method} ${url} is for development only`)
   })
   server.decorateRequest('state', null as never)
   server.addHook('onRequest', (request, _reply, done) => {
