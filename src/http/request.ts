@@ -17,6 +17,8 @@ export interface ServerLimits {
   readonly bodyBytesMax: number
   /** Largest header section, in bytes. */
   readonly headerBytesMax: number
+  /** Time to receive the headers of a request, in ms; never more than for the whole request. */
+  readonly headersTimeoutMs: number
   /** Time to receive a whole request, in ms. */
   readonly requestTimeoutMs: number
   /** Idle time of a kept connection, in ms. */

@@ -250,7 +250,7 @@ test('filters of the usage page and its export show nothing of somebody else’s
 function bareServer({ production }: { production: boolean }) {
   return createServer({
     services: { catalogue, nowMs: () => 0 },
-    limits: {},
+    limits: { headersTimeoutMs: 1000, requestTimeoutMs: 1000 },
     banking: { providers: new Map() },
     production,
   } as never)
