@@ -122,10 +122,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
-      services.log.error(
-        { requestId: request.state.requestId, cause: (fault.details.cause as Error)?.stack },
-        'request failed',
-      )
+      services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
     }
     if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config
