@@ -77,7 +77,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
-    onMailFailed: cause => log.error({ cause: String(cause) }, 'a mail could not be sent'),
+    onMailFailed: cause => log.error({ cause }, 'a mail could not be sent'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
@@ -118,7 +118,7 @@ function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () =
   let timer = setTimeout(run, 1_000)
   function run(): void {
     running = task()
-      .catch(cause => log.warn({ cause: String(cause) }, 'housekeeping failed; it is tried again later'))
+      .catch(cause => log.warn({ cause }, 'housekeeping failed; it is tried again later'))
       .then(() => {
         if (!stopped) timer = setTimeout(run, pauseMs)
       })

@@ -147,6 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimiter,
     banking: backOffice,
     limits: config.limits,
+    production: config.production,
     trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
   })

@@ -30,7 +30,7 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** Exit status 0 after an orderly stop. */
+/** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   const config = environmentConfig(environment)
   const signals = listenForSignals()
@@ -39,9 +39,9 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   })
   if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, url: running.gateway.url })}\n`)
   signals.onSecond = () => running.hurry()
-  await signals.first
+  const isBroken = await Promise.race([signals.first.then(() => false), running.broken.then(() => true)])
   const calls = running.gateway.readiness.callsInFlight
   if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
   await running.stop()
-  return 0
+  return isBroken ? 1 : 0
 }
