@@ -32,6 +32,7 @@ export interface Config {
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
+  readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
@@ -45,6 +46,7 @@ export interface ConfigLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
   readonly headerBytesMax: number
+  readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly replyBytesMax: number
@@ -99,6 +101,7 @@ const MIB = 1024 * 1024
 const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   bodyBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
   headerBytesMax: { fallback: 16 * 1024, min: 4096, max: MIB },
+  headersTimeoutMs: { fallback: 30_000, min: 500, max: 900_000 },
   requestTimeoutMs: { fallback: 120_000, min: 1000, max: 900_000 },
   keepAliveTimeoutMs: { fallback: 75_000, min: 1000, max: 900_000 },
   replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },

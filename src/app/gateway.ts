@@ -17,6 +17,7 @@ import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
@@ -119,7 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const backOffice = openBackOffice({
     config,
     sql: pages,
-    serviceName: catalogue.settings.service,
+    serviceName: catalogue.settings.service.toUpperCase(),
     log,
     onCredited: accountId => ledger.wake(accountId),
   })
@@ -150,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
+    keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({
     services,
@@ -159,6 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimiter,
     banking: backOffice,
     limits: config.limits,
+    production: config.production,
     trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
   })

@@ -2,7 +2,7 @@
 
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
-import { createLog } from '../lib/log.ts'
+import { createLog, type Logger } from '../lib/log.ts'
 import { type Sandbox, startSandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
@@ -17,11 +17,13 @@ export interface RunningServer {
   stop(): Promise<void>
   /** Makes a `stop` that waits for calls break them off. */
   hurry(): void
+  /** Resolves when something was thrown that nobody caught: the process has to stop. */
+  readonly broken: Promise<void>
 }
 
 /** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
 export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
-  const log = createLog(config.logLevel, config.worker === null ? {} : { worker: config.worker })
+  const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
@@ -46,7 +48,11 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
     log.warn({ upstream }, 'no credentials: calls to this upstream fail; set its API key in the environment')
   }
   log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
-  const stop = () => stopAll(gateway, sandbox, foundation)
+  const uncaught = watchUncaught(log)
+  const stop = async () => {
+    await stopAll(gateway, sandbox, foundation)
+    uncaught.stop()
+  }
   try {
     if (!config.production && write !== null) {
       write(await welcome(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed }))
@@ -55,7 +61,28 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
     await stop()
     throw error
   }
-  return { gateway, catalogue: TABLES.settings.digest, stop, hurry: () => gateway.hurry() }
+  return {
+    gateway,
+    catalogue: TABLES.settings.digest,
+    stop,
+    hurry: () => gateway.hurry(),
+    broken: uncaught.broken,
+  }
+}
+
+/**
+ * Logs what nobody caught, without its message, which Node would print. A promise that failed unheard concerns one piece of
+ * work; after an exception anything may be half done, so the process should finish its calls and end.
+ */
+function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): void } {
+  const { promise: broken, resolve } = Promise.withResolvers<void>()
+  const listener = (cause: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
+    if (origin === 'unhandledRejection') return log.error({ cause }, 'a promise failed and nobody caught it')
+    log.fatal({ cause }, 'an exception that nobody caught; the process ends after its calls')
+    resolve()
+  }
+  process.on('uncaughtException', listener)
+  return { broken, stop: () => process.off('uncaughtException', listener) }
 }
 
 function needsSandbox(config: Config, tables: Tables): boolean {

@@ -41,7 +41,7 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** Exit status 0 after an orderly stop. */
+/** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   if (environment[WORKER_VARIABLE] !== undefined && process.send !== undefined) {
     await work(() => environmentConfig(environment))
@@ -74,10 +74,10 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   const running = await serve(config, write)
   sayReady({ url: running.gateway.url })
   signals.onSecond = () => running.hurry()
-  const signal = await signals.first
+  const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])
   const calls = running.gateway.readiness.callsInFlight
   if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
   if (signal !== 'SIGINT') await running.gateway.retire({ replaced: false })
   await running.stop()
-  return 0
+  return signal === 'broken' ? 1 : 0
 }

@@ -35,7 +35,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   }
   const { gateway, catalogue } = running
   await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
-  const message = await leave
+  const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
   if (message.kind === 'retire') await gateway.retire({ replaced: message.replaced })
   await running.stop()
   cluster.worker?.disconnect()
