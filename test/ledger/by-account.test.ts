@@ -10,11 +10,12 @@ import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 /** Rows of accounts: they live where the account lives. */
-const ACCOUNT_TABLES = ['api_key', 'credit', 'hold', 'usage', 'usage_daily', 'wallet']
+const ACCOUNT_TABLES = ['api_key', 'credit', 'hold', 'usage', 'usage_daily', 'usage_retired', 'wallet']
 /** Found by something else than the account, so in one place for all: the directory. Nothing here is on the path of a call. */
 const DIRECTORY_TABLES = [
   'account',
   'bank_notification',
+  'bank_pull',
   'bank_txn',
   'email_token',
   'operator_action',
@@ -35,7 +36,7 @@ const LOCAL_TABLES = [
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
 const FOUND_BY_KEY = 'api_key_hash'
 
-/** On the path of a call or of a payment. */
+/** On the path of a call or of a payment, or of one account at a time. */
 const HOT = [
   'hold.ts HOLD',
   'settle.ts SETTLE',
@@ -44,6 +45,9 @@ const HOT = [
   'credit.ts LOCK',
   'credit.ts FIND',
   'credit.ts BOOK',
+  'retire.ts SUM',
+  'retire.ts DELETE',
+  '../accounts/find-key.ts HASH_NOW',
 ]
 /** By key, as above. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
@@ -54,6 +58,7 @@ const BACKGROUND = [
   'instance.ts MINE',
   'instance.ts FORGET',
   'audit.ts AUDIT',
+  'retire.ts PAGE',
 ]
 const LEDGER = new URL('../../src/ledger/', import.meta.url)
 const FILES = [

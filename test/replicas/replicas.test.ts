@@ -1,7 +1,9 @@
 /** Four gateway processes on one Postgres and nothing else between them. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { limitKey, revokeKey } from '../../src/accounts/keys.ts'
+import { limitKey } from '../../src/accounts/key-rate.ts'
+import { revokeKey } from '../../src/accounts/keys.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
 import { setMaintenance } from '../../src/operations/maintenance.ts'
@@ -93,7 +95,7 @@ test('a key that is revoked fails at the next call everywhere', async () => {
 
 test('the limit of a key counts the calls of all', async () => {
   const { accountId, keyId, apiKey } = await newCustomer(database.sql, 1_000)
-  await limitKey(database.sql, { accountId, keyId }, 6)
+  await limitKey(database.sql, { accountId, keyId, by: COMMAND_LINE }, 6)
   expect(await callsAtOnce(apiKey, 24)).toEqual({ 200: 6, 429: 18 })
 })
 
