@@ -1,5 +1,7 @@
 /** What a supervisor and its workers say to each other. */
 
+import type { Leaving } from '../gateway.ts'
+
 export type FromWorker =
   /** It takes calls. */
   | { readonly kind: 'ready'; readonly url: string; readonly sandboxed: readonly string[]; readonly catalogue: string }
@@ -9,8 +11,8 @@ export type FromWorker =
 export type ToWorker =
   /** Take no more calls; finish those in flight. */
   | { readonly kind: 'stop' }
-  /** Leave without a client noticing; `replaced`: others take over on this port. */
-  | { readonly kind: 'retire'; readonly replaced: boolean }
+  /** Leave without a client noticing; again: sooner. */
+  | { readonly kind: 'retire'; readonly how: Leaving }
   /** Break off what is waited for. */
   | { readonly kind: 'hurry' }
 
