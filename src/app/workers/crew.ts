@@ -162,6 +162,11 @@ export class Crew {
         isEnvironment = message.isEnvironment
         return
       }
+      if (message.kind === 'leaving') {
+        if (member.state !== 'serving') return
+        member.state = 'leaving'
+        return this.#lost(member, 'it leaves')
+      }
       if (member.state === 'starting') member.state = 'serving'
       member.servingSinceMs = performance.now()
       resolve(message)

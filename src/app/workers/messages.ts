@@ -5,6 +5,8 @@ import type { Leaving } from '../gateway.ts'
 export type FromWorker =
   /** It takes calls. */
   | { readonly kind: 'ready'; readonly url: string; readonly sandboxed: readonly string[]; readonly catalogue: string }
+  /** It leaves by itself: another is to take its place now. */
+  | { readonly kind: 'leaving' }
   /** It will not: the environment or the code is at fault. */
   | { readonly kind: 'failed'; readonly reason: string; readonly isEnvironment: boolean }
 

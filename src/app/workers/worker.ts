@@ -19,7 +19,14 @@ export async function work(readEnvironment: () => Config): Promise<void> {
     left = true
     resolve(message)
   })
-  process.on('SIGTERM', () => resolve({ kind: 'retire', how: 'leaving' }))
+  // Nobody told it to: the others on the port take over.
+  const byItself = (): Leave => {
+    const message: Leave = { kind: 'retire', how: 'replaced' }
+    void tell({ kind: 'leaving' })
+    resolve(message)
+    return message
+  }
+  process.on('SIGTERM', () => byItself())
   // A terminal sends these to the whole group; the supervisor says what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
@@ -39,7 +46,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   }
   const { gateway, catalogue } = running
   await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
-  const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
+  const message = await Promise.race([leave, running.broken.then(byItself)])
   if (message.kind === 'retire') await gateway.retire(message.how)
   await running.stop()
   cluster.worker?.disconnect()
