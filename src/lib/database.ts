@@ -1,6 +1,7 @@
 /** Connections to Postgres with the settings that keep postgres.js 3.4 safe, and what its errors mean. */
 
-import postgres from 'postgres'
+import type postgres from 'postgres'
+import { connectPostgres } from './postgres-driver.ts'
 
 export type Sql = postgres.Sql
 export type TransactionSql = postgres.TransactionSql
@@ -44,7 +45,7 @@ export function openDatabase(options: DatabaseOptions): Sql {
       ...options.session,
     },
   }
-  return postgres(options.url, settings)
+  return connectPostgres(options.url, settings)
 }
 
 function reconnectSeconds(failures: number): number {
