@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench help install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench help install run generate check test faults e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -44,6 +44,9 @@ e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is no
 
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only
+
+faults: install ## Kill gateways and Postgres under load, then check every dong: DURATION=600 SEED=number
+	@DURATION="$(DURATION)" SEED="$(SEED)" node test/fault/run.ts
 
 bench: install ## Measure conversion, the proxy, the ledger and token counts; see bench/README.md
 	@node bench/stream-conversion.ts

@@ -11,9 +11,11 @@ import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
 import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
-import { openDatabase, type Sql } from '../lib/database.ts'
+import { LEDGER_LIMITS } from '../ledger/options.ts'
+import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { warmTokens } from '../lib/tokens.ts'
+import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
@@ -73,17 +75,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsMax: config.limits.upstreamConnectionsMax,
     nowMs,
   })
-  const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
-  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
+  const shared = { url: databaseUrl, statementTimeoutMs: 2000, deadlineMs: config.limits.databaseWaitMs }
+  const sql = openWatchedDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
+  const pages = openWatchedDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const ledger = await createLedger({
     url: databaseUrl,
     instanceName,
     spoolDir: join(config.dataDir, 'spool'),
     report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
-    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
+    limits: {
+      admissionWaitMs: config.limits.admissionWaitMs,
+      settleWaitMs: config.limits.settleWaitMs,
+      holdRetryMs: config.limits.databaseWaitMs,
+      lostAfterMs: config.limits.lostAfterMs,
+      restartGraceMs: Math.min(LEDGER_LIMITS.restartGraceMs, config.limits.lostAfterMs),
+    },
   })
-  const keyFinder = createKeyFinder({ url: databaseUrl })
+  const keyFinder = createKeyFinder({ url: databaseUrl, retryMs: config.limits.databaseWaitMs })
   const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
