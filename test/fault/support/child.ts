@@ -27,8 +27,8 @@ export interface ChildOptions {
   readonly onOutput?: (text: string) => void
 }
 
-/** The kernel kills the child when this process dies, however it dies; empty where there is no setpriv. */
-const TIE: readonly string[] =
+/** In front of a program: the kernel kills it when this process dies, however it dies. Empty where there is no setpriv. */
+export const TIE: readonly string[] =
   spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0 ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
 const running = new Set<number>()

@@ -26,7 +26,7 @@ import {
 import { findPostmaster, startPostmaster, stopPostmaster } from '../../../src/app/embedded/server.ts'
 import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
 import { openDatabase, type Sql } from '../../../src/lib/database.ts'
-import { lowPort, sendSignal } from './child.ts'
+import { lowPort, sendSignal, TIE } from './child.ts'
 import { eventually } from './wait.ts'
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -46,6 +46,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
 }
 
+/** Clusters that are there when this process ends. */
+const clusters = new Set<Cluster>()
+process.once('exit', () => {
+  for (const cluster of clusters) cluster.kill(true)
+})
+
 export class Cluster {
   readonly folder: string
   readonly port: number
@@ -63,7 +69,8 @@ export class Cluster {
     this.port = given.port
     this.#password = given.password
     this.#settings = { ...SETTINGS, ...given.settings }
-    this.#run = runnerFor(join(given.folder, 'postgres'))
+    this.#run = tied(runnerFor(join(given.folder, 'postgres')))
+    clusters.add(this)
   }
 
   /** Made and started. */
@@ -192,6 +199,7 @@ export class Cluster {
       () => this.running,
       running => !running,
     )
+    clusters.delete(this)
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
@@ -204,6 +212,17 @@ function runnerFor(home: string): Runner {
   const found = runners.find(runner => canRun(runner, program))
   if (found === undefined) throw new Error('Postgres cannot be run here as another user than root')
   return found
+}
+
+/** The server dies with this process, where that can be had. */
+function tied(run: Runner): Runner {
+  return (file, args) => {
+    const plain = run(file, args)
+    const [program, ...words] = TIE
+    return program === undefined
+      ? plain
+      : { ...plain, file: program, args: [...words, '--', plain.file, ...plain.args] }
+  }
 }
 
 /** Everything below `folder` belongs to the owner of another folder. */
