@@ -4,11 +4,12 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Random, seededRandom } from '../support/random.ts'
 import { judge, lookAtJournal, type Verdict } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
-import { eventually, type Random, seededRandom } from './support/wait.ts'
+import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 export interface StormOptions {

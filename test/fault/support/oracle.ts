@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesEvent, textDelta } from '../../support/chat.ts'
-import type { Random } from './wait.ts'
+import type { Random } from '../../support/random.ts'
 
 export interface Reply {
   /** Reported as input tokens; never used again. */

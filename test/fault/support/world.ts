@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../../src/ledger/migrate.ts'
 import type { Sql } from '../../../src/lib/database.ts'
+import { seededRandom } from '../../support/random.ts'
 import { Client } from './client.ts'
 import { Cluster } from './cluster.ts'
 import { Customers } from './customers.ts'
 import { GatewayProcess } from './gateways.ts'
 import { Oracle, type OracleOptions } from './oracle.ts'
 import { Relay } from './relay.ts'
-import { eventually, seededRandom } from './wait.ts'
+import { eventually } from './wait.ts'
 
 export interface WorldOptions {
   readonly gateways: number
