@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench help install run generate check test faults e2e price-diff price-diff-comment
+.PHONY: bench faults fuzz help install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -47,6 +47,11 @@ test: check ## Everything CI needs
 
 faults: install ## Kill gateways and Postgres under load, then check every dong: DURATION=600 SEED=number
 	@DURATION="$(DURATION)" SEED="$(SEED)" node test/fault/run.ts
+
+# How many bodies, and from which seed; without one it is chosen and printed.
+FUZZ ?= 10000
+fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
+	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
 
 bench: install ## Measure conversion, the proxy, the ledger and token counts; see bench/README.md
 	@node bench/stream-conversion.ts

@@ -14,14 +14,11 @@ export interface WatchedDatabaseOptions extends DatabaseOptions {
   readonly pauseMs?: number
 }
 
-type Listener = Parameters<Sql['listen']>
-
 export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
   const { deadlineMs, pauseMs = 500 } = options
   const openWatch = () => openDatabase({ ...options, name: `${options.name} watch`, connectionsMax: 1 })
   let current = openDatabase(options)
   let watch = openWatch()
-  const listeners: Listener[] = []
   const stopped = new AbortController()
 
   async function look(): Promise<void> {
@@ -32,15 +29,10 @@ export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
       current = openDatabase(options)
       watch = openWatch()
       for (const pool of late) pool.end({ timeout: 0 }).catch(() => {})
-      for (const listener of listeners) current.listen(...listener).catch(() => {})
     }
   }
 
   const own: Partial<Sql> = {
-    listen(...listener) {
-      listeners.push(listener)
-      return current.listen(...listener)
-    },
     async end(how) {
       stopped.abort()
       await Promise.all([current.end(how), watch.end({ timeout: 0 })])

@@ -96,7 +96,8 @@ test('an honest run is clean', () => {
   expect(Object.values(known).flat()).toEqual([])
 })
 
-const SERVED = `(select max(seq) from usage where status = 200)`
+/** Of a stream, whose client was not told its cost. */
+const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
 
 test.each<[string, string, (keyof Findings)[]]>([
   [

@@ -120,6 +120,9 @@ test('an asynchronous standby that lags is promoted: spools bring back what it n
   try {
     const customer = await world.customers.create(world.sql, 1_000_000n * VND)
     await callAll(world, customer)
+    const served = async () =>
+      (await world.sql.unsafe('select count(*)::integer as n from usage where status = 200'))[0]?.n
+    await eventually(served, count => count === CALLS)
     await eventually(
       async () =>
         (
@@ -131,10 +134,7 @@ test('an asynchronous standby that lags is promoted: spools bring back what it n
     const [sender] = await world.sql.unsafe('select pid from pg_stat_replication')
     process.kill(sender?.pid, 'SIGSTOP')
     expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])
-    await eventually(
-      async () => (await world.sql.unsafe(`select count(*)::integer as n from usage where status = 200`))[0]?.n,
-      count => count === 2 * CALLS,
-    )
+    await eventually(served, count => count === 2 * CALLS)
     await failOver(world, standby)
     const sql = standby.open(1)
     const [count] = await sql.unsafe(`select count(*)::integer as n from usage where status = 200`)

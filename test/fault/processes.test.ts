@@ -8,7 +8,7 @@ import { judge } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, VND, walletOf } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
-import { eventually } from './support/wait.ts'
+import { eventually, sleep } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
 const CLOCK = fileURLToPath(new URL('./support/shift-clock.mjs', import.meta.url))
@@ -20,7 +20,11 @@ const DAY_MS = 86_400_000
 let world: World
 let gateways: [GatewayProcess, GatewayProcess, GatewayProcess]
 beforeAll(async () => {
-  world = await createWorld({ gateways: 3, environment: { LIMIT_LOST_AFTER_MS: '2000' }, clientTimeoutMs: 90_000 })
+  world = await createWorld({
+    gateways: 3,
+    environment: { LIMIT_LOST_AFTER_MS: '2000', LIMIT_DRAIN_NOTICE_MS: '300' },
+    clientTimeoutMs: 90_000,
+  })
   gateways = world.gateways as unknown as typeof gateways
 })
 afterAll(() => world.close())
@@ -146,7 +150,8 @@ test('SIGTERM under load: every call that was taken ends well, and the process e
   const loads = Array.from({ length: 24 }, async (_, index) => {
     while (running) {
       const gateway = gateways[index % 3] as GatewayProcess
-      calls.push(await call(gateway, customer, { streamed: calls.length % 2 === 0 }))
+      if (!gateway.ready) await sleep(20)
+      else calls.push(await call(gateway, customer, { streamed: calls.length % 2 === 0 }))
     }
   })
   for (const gateway of gateways) {

@@ -82,9 +82,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     return gateway
   }
   for (let index = 0; index < options.gateways; index++) await add(`g${index}`)
-  const started = await Promise.all(gateways.map(gateway => gateway.start()))
-  if (started.includes(false)) throw new Error(`a gateway did not start; see ${gatewaysFolder}`)
-  return {
+  const world: World = {
     folder,
     cluster,
     relay,
@@ -112,6 +110,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+  const started = await Promise.all(gateways.map(gateway => gateway.start()))
+  if (!started.includes(false)) return world
+  const { life, logFile } = gateways[started.indexOf(false)] as GatewayProcess
+  await world.close()
+  throw new Error(`a gateway did not start; the end of ${logFile} says:\n${life?.lastWords}`)
 }
 
 function filesWith(text: string, folders: readonly string[]): string[] {
