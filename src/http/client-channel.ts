@@ -21,11 +21,13 @@ export class ResponseChannel implements ClientChannel {
   readonly #options: ChannelOptions
   readonly #response: ServerResponse
   readonly #gone = new AbortController()
+  /** UTF-8 bytes as latin1 characters. */
   #pending = ''
-  #pendingEncoding: 'latin1' | 'utf8' = 'latin1'
   #flushing = false
   #ended = false
   #bytes = false
+  /** Pieces of the body get their length in front here, in one write with their text. */
+  #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string) | null = null
   firstByteMs: number | null = null
@@ -55,16 +57,17 @@ export class ResponseChannel implements ClientChannel {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     })
+    // Node would write length, text and line end apart. HTTP/1.0 knows no chunks.
+    this.#isChunked = this.#response.chunkedEncoding
+    this.#response.chunkedEncoding = false
   }
 
   write(text: string, encoding: 'latin1' | 'utf8'): boolean {
     if (text === '' || this.#ended || this.#gone.signal.aborted) return true
-    if (this.#pendingEncoding !== encoding && this.#pending !== '') this.#flush()
-    this.#pendingEncoding = encoding
-    this.#pending += text
+    this.#pending += encoding === 'latin1' || isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
     if (!this.#flushing) {
       this.#flushing = true
-      process.nextTick(() => this.#flush())
+      process.nextTick(flush, this)
     }
     return !this.#response.writableNeedDrain
   }
@@ -84,9 +87,16 @@ export class ResponseChannel implements ClientChannel {
   }
 
   endStream(): void {
-    this.#flush()
     this.#ended = true
-    this.#response.end()
+    if (!this.#isChunked) {
+      this.flush()
+      this.#response.end()
+      return
+    }
+    const text = this.#pending
+    this.#pending = ''
+    if (this.#gone.signal.aborted) this.#response.end()
+    else this.#response.end(`${text === '' ? '' : chunk(text)}0\r\n\r\n`, 'latin1')
   }
 
   fail(error: GatewayError, headers: HeaderMap = {}): void {
@@ -122,11 +132,27 @@ export class ResponseChannel implements ClientChannel {
     this.#response.end(body)
   }
 
-  #flush(): void {
+  /** @internal Writes what was gathered. */
+  flush(): void {
     this.#flushing = false
     const text = this.#pending
     if (text === '' || this.#gone.signal.aborted) return
     this.#pending = ''
-    this.#response.write(text, this.#pendingEncoding)
+    this.#response.write(this.#isChunked ? chunk(text) : text, 'latin1')
   }
 }
+
+function flush(channel: ResponseChannel): void {
+  channel.flush()
+}
+
+/** A chunk of a chunked body; latin1 text, one byte a character. */
+function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`
+}
+
+function isAscii(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
+const NOT_ASCII = /[^\0-\x7f]/

@@ -59,6 +59,7 @@ class ConvertedStream implements ReplyStream {
   readonly #translation: StreamTranslation
   readonly #output = new OutputGatherer({ countTokens })
   readonly #countInputTokens: () => number
+  readonly #onWritten = (text: string): void => this.#output.addWritten(text)
 
   constructor(open: (onOutput: (text: string) => void) => StreamTranslation, countInputTokens: () => number) {
     this.#translation = open(text => this.#output.add(text))
@@ -79,6 +80,14 @@ class ConvertedStream implements ReplyStream {
 
   push(event: SseEvent): string {
     return event.hasData ? this.#translation.push(event) : ''
+  }
+
+  skim(all: string, at: number): string {
+    return this.#translation.skim(all, at, this.#onWritten)
+  }
+
+  get skimmedTo(): number {
+    return this.#translation.skimmedTo
   }
 
   end(): string {
