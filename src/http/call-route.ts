@@ -22,8 +22,14 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
     method: route.method,
     url: route.path,
     config: { endpoint: route.endpoint, authentication: route.authentication },
-    onRequest: async request => {
-      request.state.caller = await authenticator.recall(keysOf(request))
+    onRequest: (request, _reply, done) => {
+      const keys = keysOf(request)
+      request.state.caller = authenticator.remembered(keys)
+      if (request.state.caller !== null) return done()
+      authenticator.recall(keys).then(caller => {
+        request.state.caller = caller
+        done()
+      }, done)
     },
     handler: (request, reply) => {
       reply.hijack()

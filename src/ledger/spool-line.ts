@@ -5,8 +5,21 @@ import { microVnd } from '../lib/money.ts'
 import { ENDPOINT_CODES, type Settlement } from './types.ts'
 
 export function writeSettlement(settlement: Settlement): string {
-  const { costMicroVnd, openedAt, ...plain } = settlement
-  return `${JSON.stringify({ ...plain, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() })}\n`
+  let line = '{'
+  for (const name in settlement) line += `"${name}":${written(settlement[name as keyof Settlement])},`
+  return `${line.slice(0, -1)}}\n`
+}
+
+/** As JSON; amounts of money and times are strings. */
+function written(value: Settlement[keyof Settlement]): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'bigint':
+      return `"${value}"`
+    default:
+      return value instanceof Date ? `"${value.toISOString()}"` : String(value)
+  }
 }
 
 /** Null for a line that is damaged. */

@@ -74,6 +74,11 @@ export function plainArray(values: Iterable<string | number | bigint | boolean |
   return `${text}}`
 }
 
+/** The elements of such an array as Postgres writes it; none for null. */
+export function elementsOf(array: string | null | undefined): string[] {
+  return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
+}
+
 /** `retry`: the same statement may work later. `conflict`: a row is there already. `bug`: it never will work. */
 export type FaultKind = 'retry' | 'conflict' | 'bug'
 

@@ -48,10 +48,15 @@ export function prepareConverted(preparation: Preparation, translator: Translato
       const told = used.estimated
         ? { ...reply.body, usage: WRITE_USAGE[format](billed(used, reply.usage)) }
         : reply.body
-      return { body: Buffer.from(JSON.stringify(told), 'utf8'), usage: reply.usage, countOutputTokens }
+      return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
     openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
   }
+}
+
+/** A text without characters beyond ASCII is its own bytes. */
+function bytesOf(text: string): Buffer | string {
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8')
 }
 
 class ConvertedStream implements ReplyStream {
