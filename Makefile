@@ -45,8 +45,7 @@ e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is no
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only
 
-bench: install ## Measure conversion, the proxy, the ledger and token counts; see bench/README.md
+bench: install ## Measure the gateway against a bare proxy: [BASE=ref] [NAME=name]; see bench/README.md
+	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)")
 	@node bench/stream-conversion.ts
-	@node bench/proxy.ts
-	@node bench/ledger.ts
 	@node bench/count-tokens.ts

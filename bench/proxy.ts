@@ -9,10 +9,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CASES, type Case, type Contender, contendersOf, runCase, type Sum } from './proxy/scenarios.ts'
+import { CASES, type Case, type Contender, contendersOf, quiet, runCase, type Sum } from './proxy/scenarios.ts'
 import { openWorld, type World } from './proxy/world.ts'
 
-const SLICE_MS = 700
+const SLICE_MS = 400
 
 export interface ProxyRow {
   readonly case: string
@@ -60,8 +60,8 @@ function rowOf(one: Case, { name, against }: Contender, sums: ReadonlyMap<string
   return {
     case: one.name,
     contender: name,
-    cpuMicroseconds: own.cpu / own.units,
-    ofReference: own.cpu / own.units / (reference.cpu / reference.units),
+    cpuMicroseconds: quiet(own.cpu),
+    ofReference: quiet(own.cpu) / quiet(reference.cpu),
     postgresMicroseconds: own.postgres / own.units,
     unitsPerSecond: own.units / own.seconds,
   }
@@ -83,7 +83,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const { values } = parseArgs({
     options: {
       base: { type: 'string' },
-      rounds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: '12' },
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       profile: { type: 'string' },

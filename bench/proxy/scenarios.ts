@@ -87,11 +87,19 @@ export function contendersOf(world: World): Contender[] {
   ]
 }
 
+/** What the slices of one contender came to. */
 export interface Sum {
-  cpu: number
+  /** CPU microseconds per unit, one figure for each slice. */
+  readonly cpu: number[]
   postgres: number
   units: number
   seconds: number
+}
+
+/** What a quarter of the slices stay below: other programs on the machine only ever add. */
+export function quiet(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right)
+  return sorted[Math.floor(sorted.length / 4)] ?? Number.NaN
 }
 
 export interface Rotation {
@@ -110,7 +118,7 @@ export async function runCase(
   { rounds, sliceMs }: Rotation,
 ): Promise<ReadonlyMap<string, Sum>> {
   await world.upstream.tell(one.pace)
-  const sums = new Map(contenders.map(({ name }) => [name, { cpu: 0, postgres: 0, units: 0, seconds: 0 }]))
+  const sums = new Map(contenders.map(({ name }) => [name, { cpu: [] as number[], postgres: 0, units: 0, seconds: 0 }]))
   const requests = contenders.map(contender => requestBytes(contender.target(one)))
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
@@ -120,9 +128,10 @@ export async function runCase(
       const calls = await contender.load.drive(requests[index] as Buffer, options)
       if (round < 0) continue
       const sum = sums.get(contender.name) as Sum
-      sum.cpu += (await contender.role.cpuMicroseconds()) - before.cpu
+      const units = one.per === 'call' ? calls : calls * STREAM_EVENTS
+      sum.cpu.push(((await contender.role.cpuMicroseconds()) - before.cpu) / units)
       sum.postgres += world.postgresMicroseconds() - before.postgres
-      sum.units += one.per === 'call' ? calls : calls * STREAM_EVENTS
+      sum.units += units
       sum.seconds += (performance.now() - start) / 1000
     }
   }
