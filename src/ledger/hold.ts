@@ -120,9 +120,9 @@ export async function placeHolds(
   const keyIds = elementsOf(row?.key_id)
   const balances = elementsOf(row?.balance)
   const held = elementsOf(row?.held)
-  for (const [index, n] of numbers.entries()) {
+  for (let index = 0; index < numbers.length; index++) {
     if (active[index] !== TRUE) continue
-    results[Number(n) - 1] = {
+    results[Number(numbers[index]) - 1] = {
       active: true,
       accountId: Number(accountIds[index]),
       keyId: Number(keyIds[index]),

@@ -109,7 +109,7 @@ export class Placing {
         this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
       }
       this.#failures = 0
-      for (const [index, placement] of batch.entries()) placement.resolve(results[index]!)
+      batch.forEach((placement, index) => void placement.resolve(results[index]!))
       return NOTHING_AGAIN
     } catch (error) {
       return this.#recover(batch, error)

@@ -169,9 +169,11 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   const balanceAfter = elementsOf(row?.balance_after)
   const balanceNow = elementsOf(row?.balance_now)
   const availableNow = elementsOf(row?.available_now)
-  for (const [index, n] of elementsOf(row?.n).entries()) {
-    const { accountId } = batch[Number(n) - 1]!
-    calls[Number(n) - 1] = {
+  const numbers = elementsOf(row?.n)
+  for (let index = 0; index < numbers.length; index++) {
+    const place = Number(numbers[index]) - 1
+    const { accountId } = batch[place]!
+    calls[place] = {
       chargedMicroVnd: money(charged[index]!),
       balanceAfterMicroVnd: money(balanceAfter[index]!),
     }

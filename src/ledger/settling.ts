@@ -140,7 +140,7 @@ export class Settling {
         batch.map(pending => pending.settlement),
       )
       this.#failures = 0
-      for (const [index, pending] of batch.entries()) this.#finish(pending, calls[index] ?? null)
+      batch.forEach((pending, index) => void this.#finish(pending, calls[index] ?? null))
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN

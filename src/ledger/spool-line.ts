@@ -5,21 +5,8 @@ import { microVnd } from '../lib/money.ts'
 import { ENDPOINT_CODES, type Settlement } from './types.ts'
 
 export function writeSettlement(settlement: Settlement): string {
-  let line = '{'
-  for (const name in settlement) line += `"${name}":${written(settlement[name as keyof Settlement])},`
-  return `${line.slice(0, -1)}}\n`
-}
-
-/** As JSON; amounts of money and times are strings. */
-function written(value: Settlement[keyof Settlement]): string {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value)
-    case 'bigint':
-      return `"${value}"`
-    default:
-      return value instanceof Date ? `"${value.toISOString()}"` : String(value)
-  }
+  const { costMicroVnd, openedAt } = settlement
+  return `${JSON.stringify({ ...settlement, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() })}\n`
 }
 
 /** Null for a line that is damaged. */

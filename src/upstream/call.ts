@@ -51,7 +51,7 @@ export async function callUpstream(
     }
   }
   const reply = await send({
-    dispatcher: upstream.pool,
+    connections: upstream.connections,
     path: request.path,
     headers,
     body: request.body,

@@ -1,13 +1,14 @@
 /** One request to a provider over undici's dispatch: no retries, no decoding; what is read of the reply is up to the caller. */
 
-import type { Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
+import type { Connections } from './connections.ts'
 import { UpstreamFault } from './fault.ts'
 import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
-  readonly dispatcher: Dispatcher
+  readonly connections: Connections
   readonly path: string
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
@@ -35,6 +36,7 @@ class Sending implements ReplySource {
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
   #deadline: Deadline | null = null
+  #client: Client | null = null
   #controller: Dispatcher.DispatchController | null = null
   #reply: UpstreamReply | null = null
   #aborted: UpstreamFault | null = null
@@ -51,12 +53,14 @@ class Sending implements ReplySource {
   }
 
   start(): void {
-    const { dispatcher, path, headers, body, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#request
+    const { connections, path, headers, body, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } =
+      this.#request
     if (signal.aborted) return void this.#close(goneAway())
     this.#deadline = startDeadline(totalTimeoutMs, this)
     signal.addEventListener('abort', this.#onAbort)
+    this.#client = connections.take()
     try {
-      dispatcher.dispatch(
+      this.#client.dispatch(
         { method: 'POST', path, headers, body, headersTimeout: firstByteTimeoutMs, bodyTimeout: idleTimeoutMs },
         this,
       )
@@ -122,6 +126,7 @@ class Sending implements ReplySource {
     if (this.#closed) return
     this.#closed = true
     this.#deadline?.end()
+    if (this.#client !== null) this.#request.connections.release(this.#client)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
     this.#request.onClose(fault)
     if (this.#reply) this.#reply.finish(fault)
