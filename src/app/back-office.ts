@@ -9,9 +9,11 @@ import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOutboxMailer, createSmtpMailer, type Mailer } from '../lib/mail.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
-import { createBankProviders } from '../payments/providers/index.ts'
+import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
+import { pullTransactions } from '../payments/pull.ts'
 import type { BankAccount, BankProvider, PaymentEvent, PaymentServices } from '../payments/types.ts'
 import type { Config } from './config.ts'
 
@@ -75,12 +77,29 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
-    onMailFailed: cause => log.error({ cause: String(cause) }, 'a mail could not be sent'),
+    onMailFailed: cause => log.error({ cause }, 'a mail could not be sent'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
-  const timers = [every(SWEEP_MS, () => sweepPeople(people), log), every(JUDGE_MS, () => judgeUndecided(payments), log)]
+  const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
+  /** What one process does for all. */
+  const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
+    const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
+    const attempt = async () => {
+      if (await takeTurn(query, { task, everyMs })) await run()
+    }
+    return every(everyMs, attempt, log)
+  }
+  const timers = [
+    inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
+    ...sources.map(source =>
+      inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>
+        pullTransactions(payments, source, new Date()),
+      ),
+    ),
+  ]
   return {
     people,
     payments,
@@ -106,7 +125,7 @@ function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () =
   let timer = setTimeout(run, 1_000)
   function run(): void {
     running = task()
-      .catch(cause => log.warn({ cause: String(cause) }, 'housekeeping failed; it is tried again later'))
+      .catch(cause => log.warn({ cause }, 'housekeeping failed; it is tried again later'))
       .then(() => {
         if (!stopped) timer = setTimeout(run, pauseMs)
       })

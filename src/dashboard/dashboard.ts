@@ -49,7 +49,7 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     scope.setErrorHandler(async (error, request, reply) => {
       const answer = faultAnswer(error)
       if (answer.status >= 500) {
-        options.log.error({ path: request.routeOptions.url, cause: (error as Error).stack }, 'page failed')
+        options.log.error({ path: request.routeOptions.url, cause: error }, 'page failed')
       }
       return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
     })
@@ -102,9 +102,9 @@ async function answerPage(
 ): Promise<FastifyReply> {
   const { options } = frame
   const session =
-    page.authentication === 'none'
-      ? await visitorOf(frame, request)
-      : await sessionOf(options.people, tokenOf(frame, request))
+    page.authentication === 'session' || page.authentication === 'operator'
+      ? await sessionOf(options.people, tokenOf(frame, request))
+      : await visitorOf(frame, request)
   const audience = audienceOf(request, session)
   const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
   if (page.method === 'POST' && !comesFromUs(request, options)) {

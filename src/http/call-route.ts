@@ -5,7 +5,7 @@ import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { ResponseChannel } from './client-channel.ts'
 import type { CallRoute } from './endpoints.ts'
-import { callOf, keysOf, type ServerOptions } from './request.ts'
+import { callOf, type ServerOptions } from './request.ts'
 
 /** What runs a call; it never rejects. */
 export type RunCall = (
@@ -17,20 +17,11 @@ export type RunCall = (
 ) => Promise<void>
 
 export function addCallRoute(server: FastifyInstance, options: ServerOptions, route: CallRoute, run: RunCall): void {
-  const { services, authenticator, pinger, readiness } = options
+  const { services, pinger, readiness } = options
   server.route({
     method: route.method,
     url: route.path,
     config: { endpoint: route.endpoint, authentication: route.authentication },
-    onRequest: (request, _reply, done) => {
-      const keys = keysOf(request)
-      request.state.caller = authenticator.remembered(keys)
-      if (request.state.caller !== null) return done()
-      authenticator.recall(keys).then(caller => {
-        request.state.caller = caller
-        done()
-      }, done)
-    },
     handler: (request, reply) => {
       reply.hijack()
       const { state } = request

@@ -1,6 +1,7 @@
 /** Structured logs of metadata only: fields are named one by one, never a body, a header or a key. */
 
-import { destination, type Logger, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { faultText } from './fault-text.ts'
 
 export type { Logger }
 
@@ -22,15 +23,24 @@ function isoTime(): string {
   return timeText
 }
 
-export function createLog(level: string): Logger {
+export interface LogOptions {
+  /** In every line. */
+  readonly base?: Readonly<Record<string, number | string>>
+  /** Instead of standard error. */
+  readonly to?: DestinationStream
+}
+
+/** A line's `cause` may be any error: what is written of it is its kind and place, never its message. */
+export function createLog(level: string, { base = {}, to }: LogOptions = {}): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: { ...base },
       timestamp: isoTime,
       formatters: { level: label => ({ level: label }) },
+      serializers: { cause: faultText },
     },
     // Lines go out together: a write of its own for each would cost more than all else that a line costs.
-    destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS }),
+    to ?? destination({ dest: 2, sync: false, minLength: GATHERED_CHARACTERS, periodicFlush: FLUSH_MS }),
   )
 }

@@ -89,9 +89,13 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
       verdict.fail(error)
       if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
       const { message, level } = loudness(error)
-      const reason = error.details.cause instanceof Error ? error.details.cause.message : error.details.cause
       services.log[level](
-        { requestId: call.requestId, credential: candidate.credential.label, code: error.code, cause: reason },
+        {
+          requestId: call.requestId,
+          credential: candidate.credential.label,
+          code: error.code,
+          cause: error.details.cause,
+        },
         message,
       )
       worst = worse(worst, error)

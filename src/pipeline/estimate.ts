@@ -1,7 +1,7 @@
 /** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
 
 import type { ModelEntry } from '../generated/types.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { ChatBody } from './receive.ts'
 
@@ -43,7 +43,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     const inline = value[key]
     if (typeof inline !== 'string' || !isInlineMedia(value, key, inline)) continue
     weight.mediaBytes += inline.length
-    if (key === 'file_data' || String(value.media_type).startsWith('application/'))
+    if (key === 'file_data' || textOrNull(value.media_type)?.startsWith('application/'))
       weight.documentBytes += inline.length
   }
   for (const key of NESTED_KEYS) weigh(value[key], weight, depth + 1)

@@ -1,6 +1,7 @@
 /** One call to one upstream with one credential: built, signed, sent; its reply decoded to plain JSON or server-sent events. */
 
 import type { Cancellation } from '../lib/cancellation.ts'
+import type { PlainFault } from '../lib/fault-text.ts'
 import { buildRequest, type Outgoing } from './build.ts'
 import type { Credential } from './credentials.ts'
 import { decoded, transformed } from './decode.ts'
@@ -22,7 +23,9 @@ export interface CallOptions {
 /** A whole reply begins when it is complete: it gets so many times as long until its first byte. */
 const WHOLE_REPLY_PATIENCE = 5
 
-export class EndpointMissingError extends Error {}
+export class EndpointMissingError extends Error implements PlainFault {
+  readonly mayBeLogged = true
+}
 
 /**
  * Resolves with the reply, whatever its status. Rejects with UpstreamFault when none came, and with EndpointMissingError

@@ -1,0 +1,109 @@
+/** Faults that a look at the source can rule out. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
+  file => [file, readFileSync(join(ROOT, file), 'utf8')] as const,
+)
+
+const SQL =
+  /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
+
+/** Statements that functions make out of constants. */
+const MADE_OF_CONSTANTS = ['src/accounts/operator.ts: accounts']
+
+/** Whether a place of a text is in the first value of a constant of the module: what stands there is made once, of constants. */
+function isInConstant(text: string, place: number): boolean {
+  const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
+  return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
+}
+
+/** What is put into the text of statements elsewhere. */
+function stringsInSql(file: string, text: string): string[] {
+  const wrong: string[] = []
+  for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {
+    if (!SQL.test(literal) || /\bsql$/.test(text.slice(0, index)) || isInConstant(text, index)) continue
+    const parts = [...literal.matchAll(/\$\{([^}]*)\}/g)].map(([, part]) => part as string)
+    wrong.push(...parts.filter(part => !/^[A-Z][A-Z0-9_]*$/.test(part)).map(part => `${file}: ${part}`))
+  }
+  for (const { 0: sum } of text.matchAll(/(['"`])(?:select|insert|update|delete)\b[^'"`]*\1\s*\+/gi))
+    wrong.push(`${file}: ${sum}`)
+  return wrong
+}
+
+test('no SQL is made of strings: statements are constants, values are parameters', () => {
+  const made = sources.flatMap(([file, text]) => stringsInSql(file, text))
+  expect(made).toEqual(MADE_OF_CONSTANTS)
+  // What runs a text runs a constant.
+  const calls = sources.flatMap(([file, text]) =>
+    [...text.matchAll(/\.unsafe\(\s*([^,()\s`']+)/g)].map(match => `${file}: ${match[1]}`),
+  )
+  const odd = calls.filter(call => !/: [A-Z][A-Z0-9_]*$/.test(call))
+  expect(odd.sort()).toEqual(
+    [
+      // Chooses between two constants.
+      'src/accounts/operator.ts: statement',
+      // Runs what its callers give it, which the first check covers.
+      'src/lib/database.ts: statement',
+      'src/ledger/reports/daily.ts: statement',
+      // Files of the program.
+      'src/ledger/migrate.ts: file.text',
+    ].sort(),
+  )
+})
+
+test('the check sees a statement that is made of strings', () => {
+  const put = '$' + '{email}'
+  expect(stringsInSql('x', `  sql.unsafe(\`select * from account where email = '${put}'\`)`)).toEqual(['x: email'])
+  expect(stringsInSql('x', "sql.unsafe('select 1 from account where email = ' + email)")).toHaveLength(1)
+  expect(stringsInSql('x', `  await sql\`select * from account where email = ${put}\``)).toEqual([])
+  expect(stringsInSql('x', `const LIST = \`select ${put} from account where account_id = $1\``)).toEqual([])
+})
+
+test('templates are compiled from files when the program starts, and nothing of a request is ever one', () => {
+  const users = sources.filter(([, text]) => /from 'handlebars'/.test(text)).map(([file]) => file)
+  expect(users).toEqual(['src/dashboard/view/templates.ts'])
+  const [, loader] = sources.find(([file]) => file === users[0]) as readonly [string, string]
+  const compiled = [...loader.matchAll(/\.compile\(([^)]*)/g)].map(match => match[1])
+  expect(new Set(compiled.map(argument => argument?.split('(')[0]))).toEqual(new Set(['readTemplate']))
+  const callers = sources.filter(([, text]) => /\bloadTemplates\(/.test(text)).map(([file]) => file)
+  expect(callers.sort()).toEqual(['src/dashboard/dashboard.ts', 'src/dashboard/view/templates.ts'])
+})
+
+test('no code is made of texts, no program is started by a request, and no request is parsed leniently', () => {
+  const patterns: readonly [pattern: RegExp, allowed: readonly string[]][] = [
+    [/\beval\(|new Function\(|from 'node:vm'/, []],
+    [/from 'node:child_process'/, ['src/app/embedded-postgres.ts', 'src/app/embedded/', 'src/cli/catalogue.ts']],
+    [/insecureHTTPParser: true|rejectUnauthorized: false|NODE_TLS_REJECT_UNAUTHORIZED/, []],
+    [/Readable\.fromWeb/, []],
+    [/\{\{\{/, []],
+  ]
+  for (const [pattern, allowed] of patterns) {
+    const found = sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)
+    expect([pattern.source, found.filter(file => !allowed.some(start => file.startsWith(start)))]).toEqual([
+      pattern.source,
+      [],
+    ])
+  }
+  const raw = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT }).filter(file =>
+    /\{\{\{|\{\{&/.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  // The drawing of a QR code, which is made of numbers.
+  expect(raw).toEqual(['src/dashboard/templates/order.hbs'])
+})
+
+test('the limits of the HTTP library’s known faults are kept: patched versions, one content coding of a reply', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const atLeast = (name: string, ...wanted: readonly number[]) => {
+    const parts = (dependencies[name] as string).split('.').map(Number)
+    const differs = parts.findIndex((part, index) => part !== wanted[index])
+    return differs < 0 || (parts[differs] as number) > (wanted[differs] as number)
+  }
+  expect(Object.values(dependencies).filter(version => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([])
+  expect(atLeast('fastify', 5, 8, 3)).toBe(true)
+  expect(atLeast('undici', 7, 24, 0)).toBe(true)
+})
