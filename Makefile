@@ -53,10 +53,9 @@ FUZZ ?= 10000
 fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
 	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
 
-bench: install ## Measure conversion, the proxy, the ledger, reports, pages and token counts; see bench/README.md
+bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name]; see bench/README.md
+	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)")
 	@node bench/stream-conversion.ts
-	@node bench/proxy.ts
-	@node bench/ledger.ts
 	@node bench/reports.ts
 	@node bench/pages.ts
 	@node bench/count-tokens.ts
