@@ -96,7 +96,7 @@ test('no code is made of texts, no program is started by a request, and no reque
   expect(raw).toEqual(['src/dashboard/templates/order.hbs'])
 })
 
-test('the limits of the HTTP library’s known faults are kept: patched versions, one content coding of a reply', () => {
+test('the versions of packages are exact, and those of the HTTP libraries past their known faults', () => {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const atLeast = (name: string, ...wanted: readonly number[]) => {
     const parts = (dependencies[name] as string).split('.').map(Number)
