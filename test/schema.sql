@@ -55,6 +55,13 @@ create table bank_notification (
 );
 CREATE TRIGGER bank_notification_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.bank_notification FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table bank_pull (
+  source text not null,
+  finished_at timestamp with time zone,
+  fault text,
+  constraint bank_pull_pkey PRIMARY KEY (source)
+);
+
 create table bank_txn (
   bank_txn_id bigint not null generated always as identity,
   provider text not null,
@@ -90,6 +97,15 @@ CREATE INDEX bank_txn_alias ON public.bank_txn USING btree (alias_of) WHERE (ali
 CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_ref, amount_vnd) WHERE (bank_ref IS NOT NULL);
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
+
+create table catalogue (
+  catalogue_id integer not null generated always as identity,
+  digest text not null,
+  first_seen_at timestamp with time zone not null default now(),
+  constraint catalogue_digest_key UNIQUE (digest),
+  constraint catalogue_pkey PRIMARY KEY (catalogue_id),
+  constraint catalogue_digest_check CHECK (((octet_length(digest) >= 1) AND (octet_length(digest) <= 64)))
+);
 
 create table credit (
   account_id bigint not null,
@@ -152,6 +168,13 @@ create table hold (
   constraint hold_amount_micro_vnd_check CHECK ((amount_micro_vnd > 0))
 ) with (fillfactor=60,autovacuum_vacuum_scale_factor=0.0,autovacuum_vacuum_threshold=2000);
 CREATE INDEX hold_instance ON public.hold USING btree (instance_id);
+
+create table housekeeping (
+  task text not null,
+  ran_at timestamp with time zone not null default now(),
+  runs bigint not null default 1,
+  constraint housekeeping_pkey PRIMARY KEY (task)
+) with (fillfactor=50);
 
 create table maintenance (
   singleton boolean not null default true,
@@ -274,6 +297,7 @@ create table usage (
   estimated boolean not null,
   opened_at timestamp with time zone not null,
   closed_at timestamp with time zone not null default now(),
+  catalogue_id integer,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
@@ -294,11 +318,13 @@ END))),
   constraint usage_price_per_check CHECK (((price_per >= 1) AND (price_per <= 3))),
   constraint usage_price_vnd_check CHECK ((price_vnd >= 0)),
   constraint usage_reasoning_tokens_check CHECK ((reasoning_tokens >= 0)),
+  constraint usage_settled_in_time CHECK ((closed_at < (opened_at + '90 days'::interval))) NOT VALID,
   constraint usage_uncollected_at_zero CHECK (((charged_micro_vnd = cost_micro_vnd) OR (balance_after_micro_vnd = 0)))
 );
 CREATE INDEX usage_time ON public.usage USING btree (account_id, closed_at);
 CREATE UNIQUE INDEX usage_call ON public.usage USING btree (call_id, account_id);
-CREATE TRIGGER usage_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER usage_append_only BEFORE UPDATE OR TRUNCATE ON public.usage FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER usage_deleted_when_retired AFTER DELETE ON public.usage REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unretired();
 
 create table usage_daily (
   account_id bigint not null,
@@ -315,6 +341,24 @@ create table usage_daily (
   constraint usage_daily_pkey PRIMARY KEY (account_id, day, key_id, entry_id)
 ) with (fillfactor=50);
 CREATE INDEX usage_daily_day ON public.usage_daily USING btree (day);
+
+create table usage_retired (
+  account_id bigint not null,
+  upto_seq bigint not null,
+  balance_after_micro_vnd bigint not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  cost_micro_vnd bigint not null,
+  charged_micro_vnd bigint not null,
+  retired_at timestamp with time zone not null default now(),
+  constraint usage_retired_pkey PRIMARY KEY (account_id),
+  constraint usage_retired_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
+  constraint usage_retired_calls_check CHECK ((calls > 0)),
+  constraint usage_retired_upto_seq_check CHECK ((upto_seq > 0))
+);
 
 create table wallet (
   account_id bigint not null,
@@ -333,5 +377,17 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
   raise exception '% is append-only', tg_table_name using errcode = '42501';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unretired()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from gone left join usage_retired r using (account_id) where gone.seq > coalesce(r.upto_seq, 0)) then
+    raise exception 'usage is append-only: only retired rows may be deleted' using errcode = '42501';
+  end if;
+  return null;
 end
 $function$;

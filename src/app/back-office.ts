@@ -9,9 +9,11 @@ import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { createOutboxMailer, createSmtpMailer, type Mailer } from '../lib/mail.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
-import { createBankProviders } from '../payments/providers/index.ts'
+import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
+import { pullTransactions } from '../payments/pull.ts'
 import type { BankAccount, BankProvider, PaymentEvent, PaymentServices } from '../payments/types.ts'
 import type { Config } from './config.ts'
 
@@ -80,7 +82,24 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
-  const timers = [every(SWEEP_MS, () => sweepPeople(people), log), every(JUDGE_MS, () => judgeUndecided(payments), log)]
+  const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
+  /** What one process does for all. */
+  const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
+    const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
+    const attempt = async () => {
+      if (await takeTurn(query, { task, everyMs })) await run()
+    }
+    return every(everyMs, attempt, log)
+  }
+  const timers = [
+    inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
+    ...sources.map(source =>
+      inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>
+        pullTransactions(payments, source, new Date()),
+      ),
+    ),
+  ]
   return {
     people,
     payments,

@@ -1,5 +1,6 @@
 /** The environment, checked as a whole: a start that cannot work names every fault at once. */
 
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
@@ -14,6 +15,12 @@ export interface Config {
   readonly publicUrl: string
   /** Null: the embedded Postgres below `dataDir`. */
   readonly databaseUrl: string | null
+  /** Past a pooler that `databaseUrl` leads to, for what needs a session of its own; null: there is no pooler. */
+  readonly databaseDirectUrl: string | null
+  /** Processes that take calls, under a supervisor; null: this process takes them itself. */
+  readonly workers: number | null
+  /** Number of this process among the workers of its supervisor, from 1; null: it is none. */
+  readonly worker: number | null
   readonly dataDir: string
   readonly logLevel: LogLevel
   readonly sandbox: 'off' | 'auto'
@@ -25,6 +32,7 @@ export interface Config {
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
+  readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
@@ -64,6 +72,16 @@ export interface ConfigLimits {
   readonly rememberedKeyMs: number
   /** Longest wait for calls in flight at a stop, in ms. */
   readonly drainMs: number
+  /** Time from "not ready" to the end of listening, for load balancers to notice, in ms. */
+  readonly drainNoticeMs: number
+  /** Time that idle connections have for one more call at a stop, in ms. */
+  readonly drainIdleMs: number
+  /** Longest start of a worker, in ms. */
+  readonly workerStartMs: number
+  /** Longest pause before a dead worker is replaced, in ms; the pauses double up to it. */
+  readonly workerPauseMs: number
+  /** Starts that fail one after the other while no worker takes calls, after which the supervisor gives up. */
+  readonly workerFailuresMax: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -71,6 +89,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 interface LimitRow {
   readonly fallback: number
+  /** Instead of `fallback` with NODE_ENV=production. */
+  readonly production?: number
   readonly min: number
   readonly max: number
 }
@@ -99,6 +119,11 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
+  drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
+  drainIdleMs: { fallback: 5_000, min: 0, max: 900_000 },
+  workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
+  workerPauseMs: { fallback: 10_000, min: 100, max: 600_000 },
+  workerFailuresMax: { fallback: 10, min: 1, max: 1000 },
 }
 
 /** Thrown with every fault of the environment, a line each. */
@@ -220,6 +245,9 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     port,
     publicUrl,
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseDirectUrl: reader.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    workers: readWorkers(reader),
+    worker: reader.integer('GATEWAY_WORKER', { fallback: 0, min: 1, max: 10_000 }) || null,
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
@@ -228,7 +256,10 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
     aws: readAws(reader),
     trustedProxies: readProxies(reader),
-    limits: readLimits(reader),
+    limits: readLimits(reader, production),
+  }
+  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
+    reader.faults.push('DATABASE_DIRECT_URL goes past the pooler that DATABASE_URL leads to; set DATABASE_URL as well')
   }
   if (production) {
     for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL']) {
@@ -266,9 +297,24 @@ function readProxies(reader: Reader): readonly string[] {
   return []
 }
 
-function readLimits(reader: Reader): ConfigLimits {
+function readLimits(reader: Reader, production: boolean): ConfigLimits {
   const names = Object.keys(LIMITS) as (keyof ConfigLimits)[]
-  return Object.fromEntries(
-    names.map(name => [name, reader.integer(limitVariable(name), LIMITS[name])]),
-  ) as unknown as ConfigLimits
+  const read = (name: keyof ConfigLimits) => {
+    const row = LIMITS[name]
+    return reader.integer(limitVariable(name), { ...row, fallback: (production && row.production) || row.fallback })
+  }
+  return Object.fromEntries(names.map(name => [name, read(name)])) as unknown as ConfigLimits
+}
+
+const WORKERS_MAX = 64
+
+/** `auto`: one per processor that this process may use. */
+function readWorkers(reader: Reader): number | null {
+  const text = reader.text('WORKERS')
+  if (text === null) return null
+  if (text === 'auto') return Math.min(availableParallelism(), WORKERS_MAX)
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= WORKERS_MAX) return number
+  reader.faults.push(`WORKERS is ${JSON.stringify(text)}; write auto or a whole number from 1 to ${WORKERS_MAX}`)
+  return null
 }

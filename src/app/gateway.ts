@@ -17,6 +17,7 @@ import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
@@ -26,8 +27,10 @@ import { addPages } from './pages.ts'
 
 export interface GatewayOptions {
   readonly config: Config
-  /** Migrated. */
+  /** Migrated; may lead to a pooler if `databaseDirectUrl` goes past it. */
   readonly databaseUrl: string
+  /** For what needs a session of its own; absent: `databaseUrl` leads to Postgres itself. */
+  readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
@@ -46,13 +49,19 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
+  /** Leaves the port without a client noticing; `replaced`: others take over on it. Call `stop` afterwards. */
+  retire(options: { readonly replaced: boolean }): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
-  /** Makes a `stop` that waits for calls break them off; they are settled for what was sent. */
+  /** Makes a `retire` or `stop` that waits for calls break them off; they are settled for what was sent. */
   hurry(): void
 }
 
 const nowMs = () => performance.now()
+
+function processName({ port, worker }: Config): string {
+  return `${hostname()}-${port}${worker === null ? '' : `-${worker}`}`
+}
 
 async function databaseAnswers(sql: Sql): Promise<boolean> {
   return sql`select 1`.then(
@@ -73,18 +82,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsMax: config.limits.upstreamConnectionsMax,
     nowMs,
   })
-  const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
-  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
-  const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
+  const directUrl = options.databaseDirectUrl ?? databaseUrl
+  const shared = { url: databaseUrl, pooled: directUrl !== databaseUrl, statementTimeoutMs: 2000 }
+  const sql = openDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
+  const pages = openDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
+  const listener = openDatabase({ url: directUrl, name: 'gateway news', connectionsMax: 1 })
+  const instanceName = options.instanceName ?? processName(config)
   const ledger = await createLedger({
-    url: databaseUrl,
+    url: directUrl,
     instanceName,
     spoolDir: join(config.dataDir, 'spool'),
+    catalogueDigest: catalogue.settings.digest,
     report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
     limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
   })
-  const keyFinder = createKeyFinder({ url: databaseUrl })
-  const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
+  const keyFinder = createKeyFinder({ url: directUrl })
+  const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
     directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
@@ -107,17 +120,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const backOffice = openBackOffice({
     config,
     sql: pages,
-    serviceName: catalogue.settings.service,
+    serviceName: catalogue.settings.service.toUpperCase(),
     log,
     onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
   const operations: OperationsWatch = await watchOperations({
     sql,
+    listener,
     name: instanceName,
     status: () => ({
       pid: process.pid,
       startedAt,
+      catalogue: catalogue.settings.digest,
       callsInFlight: readiness.callsInFlight,
       upstreams: upstreams.status(),
     }),
@@ -136,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
+    keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({
     services,
@@ -163,6 +179,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyFinder.close(),
       rateLimiter.close(),
       sql.end({ timeout: 5 }),
+      listener.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
     ])
   }
@@ -170,7 +187,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
-    return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }
+    const { drainNoticeMs, drainIdleMs: idleMs, drainMs: graceMs } = config.limits
+    const retire = ({ replaced }: { readonly replaced: boolean }) =>
+      readiness.retire({ noticeMs: replaced ? null : drainNoticeMs, idleMs, graceMs })
+    return { url, server, readiness, upstreams, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()
     throw error

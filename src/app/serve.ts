@@ -12,6 +12,8 @@ import { welcome } from './welcome.ts'
 
 export interface RunningServer {
   readonly gateway: Gateway
+  /** Digest of the catalogue in force. */
+  readonly catalogue: string
   stop(): Promise<void>
   /** Makes a `stop` that waits for calls break them off. */
   hurry(): void
@@ -19,19 +21,20 @@ export interface RunningServer {
   readonly broken: Promise<void>
 }
 
-/** Starts everything. Throws ConfigError for what the operator can mend. */
-export async function serve(config: Config, write: (text: string) => void): Promise<RunningServer> {
-  const log = createLog(config.logLevel)
+/** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
+export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
+  const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
   try {
     sandbox =
       config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await startSandbox(sandboxFacts(TABLES)) : null
-    const { databaseUrl, secrets } = foundation
+    const { databaseUrl, databaseDirectUrl, secrets } = foundation
     gateway = await startGateway({
       config,
       databaseUrl,
+      databaseDirectUrl,
       keySecrets: secrets,
       sandboxUrl: sandbox?.url ?? null,
       log,
@@ -51,12 +54,20 @@ export async function serve(config: Config, write: (text: string) => void): Prom
     uncaught.stop()
   }
   try {
-    if (!config.production) write(await welcome(foundation, gateway))
+    if (!config.production && write !== null) {
+      write(await welcome(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed }))
+    }
   } catch (error) {
     await stop()
     throw error
   }
-  return { gateway, stop, hurry: () => gateway.hurry(), broken: uncaught.broken }
+  return {
+    gateway,
+    catalogue: TABLES.settings.digest,
+    stop,
+    hurry: () => gateway.hurry(),
+    broken: uncaught.broken,
+  }
 }
 
 /**

@@ -100,7 +100,7 @@ function render(
   const view = {
     language,
     theme,
-    brand: options.people.serviceName.toUpperCase(),
+    brand: options.people.serviceName,
     publicUrl: options.publicUrl,
     production: options.production,
     sandbox: options.payments.simulation,

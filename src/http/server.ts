@@ -8,6 +8,7 @@ import { uuidv7 } from '../lib/ids.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { Connections } from './connections.ts'
 import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
 import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
@@ -105,8 +106,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
       throw new Error(`${method} ${url} is for development only`)
   })
   server.decorateRequest('state', null as never)
-  server.addHook('onRequest', (request, _reply, done) => {
+  const connections = new Connections(server.server)
+  readiness.onRetire = idleMs => connections.end(idleMs)
+  server.addHook('onRequest', (request, reply, done) => {
     request.state = newState(services.nowMs())
+    connections.onRequest(request.raw, reply.raw)
     done()
   })
   addCallGates(server, options)

@@ -1,10 +1,14 @@
 /** The ledger of one process: connections, instance, spool, admission and settling put together. */
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { Admission } from './admission.ts'
+import { adoptSpools, spoolFolder } from './adopt.ts'
+import { catalogueId } from './catalogue-id.ts'
 import {
   beat,
   endInstance,
@@ -42,6 +46,8 @@ const SESSION = {
   jit: 'off',
 }
 
+const SPOOL_LOCK_POLL_MS = 20
+
 /** Batches of holds that one sweep frees at most; the next one goes on. */
 const SWEEP_ROUNDS_MAX = 100
 
@@ -66,23 +72,45 @@ interface Parts {
 export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
   const limits = { ...LEDGER_LIMITS, ...options.limits }
   const folder = spoolFolder(options, options.instanceName)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lock = new FileLock(join(folder, 'lock'))
-  if (!lock.tryExclusive()) {
-    throw new Error(
-      `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
-    )
-  }
+  const lock = await lockSpool(options, folder, limits)
   const pools = openPools(options, limits)
   try {
+    const { catalogueDigest } = options
+    const catalogue = catalogueDigest === undefined ? null : await catalogueId(pools.life, catalogueDigest)
     const instanceId = await registerInstance(pools.life, options.instanceName)
     const spool = new Spool({ folder, limits, report: options.report })
-    return await start({ options, limits, pools, spool, instanceId, lock })
+    return await start({ options, limits, pools, spool, instanceId, lock, catalogue })
   } catch (error) {
     await Promise.all(Object.values(pools).map(pool => pool.close()))
     lock.release()
     throw error
   }
+}
+
+/** A sibling that settles what a dead process of this name left has the lock for a moment. */
+async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
+  const path = join(folder, 'lock')
+  const lock = new FileLock(path)
+  const deadline = performance.now() + limits.spoolLockMs
+  while (performance.now() < deadline) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // The sibling may take the folder away in the end: a lock on a file that is gone is none.
+    if (lockExisting(lock, path)) return lock
+    await sleep(SPOOL_LOCK_POLL_MS)
+  }
+  throw new Error(
+    `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
+  )
+}
+
+function lockExisting(lock: FileLock, path: string): boolean {
+  try {
+    if (lock.tryExclusive() && existsSync(path)) return true
+  } catch (error) {
+    if (existsSync(path)) throw error
+  }
+  lock.release()
+  return false
 }
 
 async function start(given: {
@@ -92,8 +120,9 @@ async function start(given: {
   spool: Spool
   instanceId: string
   lock: FileLock
+  catalogue: number | null
 }): Promise<RunningLedger> {
-  const { options, limits, pools, spool } = given
+  const { options, limits, pools, spool, catalogue } = given
   const open = new Set<string>()
   const placing = new Placing({
     pool: pools.holds,
@@ -128,7 +157,8 @@ async function start(given: {
   await heartbeat(parts)
   await settling.replay(left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
-  await sweep(parts)
+  await adoptSpools(parts)
+  await sweepDead(parts)
   await forgetEnded(pools.life)
   const timers = [every(limits.heartbeatMs, parts, heartbeat), every(limits.sweepMs, parts, sweep)]
   let closed: Promise<void> | null = null
@@ -146,7 +176,7 @@ async function start(given: {
     },
     async settle(settlement) {
       try {
-        return await settling.settle(settlement)
+        return await settling.settle({ ...settlement, catalogueId: catalogue })
       } catch (error) {
         // A settlement that makes no sense leaves a hold that nobody owns: the sweep frees it.
         open.delete(settlement.callId)
@@ -221,48 +251,34 @@ async function heartbeat(parts: Parts): Promise<void> {
   spool.timeline = answer.timeline
 }
 
+/** Each process looks after its own disk and its own holds; what all can do is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
+  const { limits, pools, open } = parts
+  const foundDead = await adoptSpools(parts)
+  const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
+  if (foundDead || (await takeTurn(pools.life.query, turn))) await sweepDead(parts)
+  const own = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax }
+  await free(parts, await findOrphans(pools.life, own))
+}
+
+/** Frees the holds of processes that are gone. */
+async function sweepDead(parts: Parts): Promise<void> {
   const { options, limits, pools } = parts
   const { lostAfterMs, restartGraceMs } = limits
   const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
-  for (const name of await fenceDead(pools.life, self)) {
-    if (name !== options.instanceName) await adoptSpool(parts, name)
-  }
+  await fenceDead(pools.life, self)
   const own = { open: parts.open, limit: limits.batchMax }
   for (let round = 0; round < SWEEP_ROUNDS_MAX; round++) {
     const abandoned = await findAbandoned(pools.life, own)
     await free(parts, abandoned)
     if (abandoned.length < limits.batchMax) break
   }
-  await free(
-    parts,
-    await findOrphans(pools.life, { ...own, instanceId: parts.instanceId, olderThanMs: limits.orphanMs }),
-  )
 }
 
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return
   await parts.settling.replay(settlements)
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
-}
-
-/** The spool of a lost process, if it lies on this disk: what it finished is settled before its holds are freed. */
-async function adoptSpool(parts: Parts, name: string): Promise<void> {
-  const folder = spoolFolder(parts.options, name)
-  if (!existsSync(folder)) return
-  const lock = new FileLock(join(folder, 'lock'))
-  if (!lock.tryExclusive()) return
-  try {
-    const spool = new Spool({ folder, limits: parts.limits, report: parts.options.report })
-    await parts.settling.replay(spool.load())
-    rmSync(folder, { recursive: true, force: true })
-  } finally {
-    lock.release()
-  }
-}
-
-function spoolFolder(options: LedgerOptions, name: string): string {
-  return join(options.spoolDir, encodeURIComponent(name).replaceAll('.', '%2E'))
 }
 
 function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept', message: string): void {

@@ -98,7 +98,11 @@ export class Settling {
   }
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
-    if (this.#stopped) return NOTHING_AGAIN
+    if (this.#stopped) {
+      // A sweep that is under way at a close must not wait for what nobody sends any more.
+      for (const pending of batch) pending.resolve(SPOOLED)
+      return NOTHING_AGAIN
+    }
     this.#options.spool.flush()
     try {
       const { calls, wallets } = await settleCalls(

@@ -95,6 +95,10 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
+  get isEmpty(): boolean {
+    return this.#segments.length === 0
+  }
+
   /** History line of the database that this spool's finished settlements went to; null when it is new. */
   get timeline(): string | null {
     try {

@@ -71,6 +71,8 @@ export interface Settlement {
   readonly streamed: boolean
   /** The tokens were counted here, not reported by the provider. */
   readonly estimated: boolean
+  /** Catalogue that admitted the call, as `catalogue-id.ts` numbers them; the ledger fills it in with its own process's. */
+  readonly catalogueId?: number | null
 }
 
 export interface SettleAnswer {

@@ -9,6 +9,8 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
+  /** A pooler in transaction mode: no settings of a session, no statements that a connection remembers. */
+  readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
@@ -35,16 +37,20 @@ export function openDatabase(options: DatabaseOptions): Sql {
     max_pipeline: 1,
     backoff: reconnectSeconds,
     onnotice: () => {},
-    connection: {
-      application_name: options.name,
-      statement_timeout: options.statementTimeoutMs ?? 60_000,
-      idle_in_transaction_session_timeout: 60_000,
-      TimeZone: 'UTC',
-      synchronous_commit: options.synchronousCommit ?? 'on',
-      ...options.session,
-    },
+    prepare: options.pooled !== true,
+    connection: { application_name: options.name, TimeZone: 'UTC', ...(options.pooled ? {} : sessionOf(options)) },
   }
   return postgres(options.url, settings)
+}
+
+/** A pooler refuses to start a session with these; behind one they are set for the role, see docs/scale.md. */
+function sessionOf(options: DatabaseOptions): Readonly<Record<string, string | number>> {
+  return {
+    statement_timeout: options.statementTimeoutMs ?? 60_000,
+    idle_in_transaction_session_timeout: 60_000,
+    synchronous_commit: options.synchronousCommit ?? 'on',
+    ...options.session,
+  }
 }
 
 function reconnectSeconds(failures: number): number {

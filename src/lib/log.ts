@@ -8,12 +8,19 @@ export type { Logger }
 /** Longest time that a line waits for others, in ms; at the end of the process none waits. */
 const FLUSH_MS = 100
 
+export interface LogOptions {
+  /** In every line. */
+  readonly base?: Readonly<Record<string, number | string>>
+  /** Instead of standard error. */
+  readonly to?: DestinationStream
+}
+
 /** A line's `cause` may be any error: what is written of it is its kind and place, never its message. */
-export function createLog(level: string, to?: DestinationStream): Logger {
+export function createLog(level: string, { base = {}, to }: LogOptions = {}): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: { ...base },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
       serializers: { cause: faultText },

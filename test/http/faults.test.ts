@@ -63,8 +63,10 @@ beforeAll(async () => {
     upstreams: { anthropic: provider.url, deepseek: provider.url, xai: provider.url },
     environment: { LIMIT_PING_AFTER_MS: '100', LIMIT_REPLY_BYTES_MAX: '1000000' },
     log: createLog('info', {
-      write(line) {
-        log += line
+      to: {
+        write(line) {
+          log += line
+        },
       },
     }),
   })

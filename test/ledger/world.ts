@@ -61,7 +61,8 @@ export async function startLedger(
     name = `process ${++ledgers}`,
     spoolDir = '',
     limits = {},
-  }: { name?: string; spoolDir?: string; limits?: Partial<LedgerLimits> } = {},
+    catalogueDigest,
+  }: { name?: string; spoolDir?: string; limits?: Partial<LedgerLimits>; catalogueDigest?: string } = {},
 ): Promise<TestLedger> {
   const folder = spoolDir === '' ? mkdtempSync(join(tmpdir(), 'gateway-spool-')) : spoolDir
   const events: LedgerEvent[] = []
@@ -72,6 +73,7 @@ export async function startLedger(
     url,
     instanceName: name,
     spoolDir: folder,
+    ...(catalogueDigest !== undefined && { catalogueDigest }),
     report,
     limits: { settleWaitMs: 20_000, ...limits },
   })
@@ -120,7 +122,7 @@ export async function usageOf(
 
 export async function expectCleanAudit(sql: Sql): Promise<void> {
   const { differences, accounts } = await audit(sql)
-  const zero = { balance: 0, seq: 0, chain: 0, held: 0, daily: 0, charge: 0, orphan: 0 }
+  const zero = { balance: 0, seq: 0, chain: 0, held: 0, daily: 0, retired: 0, charge: 0, orphan: 0 }
   expect({ differences, accounts }).toEqual({ differences: zero, accounts: [] })
 }
 
