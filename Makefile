@@ -25,11 +25,12 @@ run: generate ## Start the gateway on http://127.0.0.1:8080 with its own databas
 generate: install ## Turn the catalogue into src/generated/
 	@node codegen/main.ts generate
 
-check: install ## Validate the catalogue, compare generated files, types, lint, structure
+check: install ## Validate the catalogue, compare generated files, types, lint, structure, packages
 	@node codegen/main.ts check --format $(FORMAT)
 	@tsc --noEmit
 	@biome check --error-on-warnings .
 	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
+	@node tools/packages.ts
 
 price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
