@@ -126,7 +126,7 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
   drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
-  drainIdleMs: { fallback: 5_000, min: 0, max: 900_000 },
+  drainIdleMs: { fallback: 5_000, production: 76_000, min: 0, max: 900_000 },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
   workerPauseMs: { fallback: 10_000, min: 100, max: 600_000 },
   workerFailuresMax: { fallback: 10, min: 1, max: 1000 },

@@ -51,13 +51,19 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
-  /** Leaves the port without a client noticing; `replaced`: others take over on it. Call `stop` afterwards. */
-  retire(options: { readonly replaced: boolean }): Promise<void>
+  /** Leaves the port without a client noticing. May be called again to leave sooner. Call `stop` afterwards. */
+  retire(how: Leaving): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
   /** Makes a `retire` or `stop` that waits for calls break them off; they are settled for what was sent. */
   hurry(): void
 }
+
+/**
+ * `replaced`: others take over on this port, so there is time: a connection without a call stays until its client, who was
+ * told how long it is kept, has given it up. `leaving`: load balancers are told first. `quick`: idle connections go at once.
+ */
+export type Leaving = 'replaced' | 'leaving' | 'quick'
 
 const nowMs = () => performance.now()
 
@@ -201,9 +207,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
-    const { drainNoticeMs, drainIdleMs: idleMs, drainMs: graceMs } = config.limits
-    const retire = ({ replaced }: { readonly replaced: boolean }) =>
-      readiness.retire({ noticeMs: replaced ? null : drainNoticeMs, idleMs, graceMs })
+    const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
+    const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
+    const retire = (how: Leaving) =>
+      readiness.retire({ noticeMs: how === 'leaving' ? drainNoticeMs : null, idleMs: idleMs[how], graceMs })
     return { url, server, readiness, upstreams, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()

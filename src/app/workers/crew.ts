@@ -126,10 +126,10 @@ export class Crew {
         log.error({ cause: (error as Error).message }, 'a new worker did not start; those that run go on as they are')
         return
       }
-      void this.#dismiss(old, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(old, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
     }
     for (const surplus of this.#serving().slice(size)) {
-      void this.#dismiss(surplus, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(surplus, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
     }
     if (!this.#stopping) log.info({ workers: this.serving }, 'workers are replaced')
   }
@@ -161,6 +161,11 @@ export class Crew {
         reason = message.reason
         isEnvironment = message.isEnvironment
         return
+      }
+      if (message.kind === 'leaving') {
+        if (member.state !== 'serving') return
+        member.state = 'leaving'
+        return this.#lost(member, 'it leaves')
       }
       if (member.state === 'starting') member.state = 'serving'
       member.servingSinceMs = performance.now()

@@ -31,7 +31,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
     onHopeless: error => despair(error),
   })
   const close = async (quick: boolean) => {
-    await crew.stop(quick ? { kind: 'stop' } : { kind: 'retire', replaced: false })
+    await crew.stop(quick ? { kind: 'stop' } : { kind: 'retire', how: 'leaving' })
     await foundation.close()
   }
   try {

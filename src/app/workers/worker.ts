@@ -11,17 +11,28 @@ type Leave = Exclude<ToWorker, { kind: 'hurry' }>
 export async function work(readEnvironment: () => Config): Promise<void> {
   const { promise: leave, resolve } = Promise.withResolvers<Leave>()
   let running: RunningServer | null = null
+  let left = false
   process.on('message', (message: ToWorker) => {
-    if (message.kind === 'hurry') running?.hurry()
-    else resolve(message)
+    if (message.kind === 'hurry') return running?.hurry()
+    // Told a second time: what was to have its time is to go sooner now.
+    if (left) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
+    left = true
+    resolve(message)
   })
-  process.on('SIGTERM', () => resolve({ kind: 'retire', replaced: false }))
+  // Nobody told it to: the others on the port take over.
+  const byItself = (): Leave => {
+    const message: Leave = { kind: 'retire', how: 'replaced' }
+    void tell({ kind: 'leaving' })
+    resolve(message)
+    return message
+  }
+  process.on('SIGTERM', () => byItself())
   // A terminal sends these to the whole group; the supervisor says what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
     // The supervisor is gone: Node would end this process at once, calls and all.
     if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
-    resolve({ kind: 'retire', replaced: true })
+    resolve({ kind: 'retire', how: 'replaced' })
   })
   try {
     running = await serve(readEnvironment(), null)
@@ -35,8 +46,8 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   }
   const { gateway, catalogue } = running
   await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
-  const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
-  if (message.kind === 'retire') await gateway.retire({ replaced: message.replaced })
+  const message = await Promise.race([leave, running.broken.then(byItself)])
+  if (message.kind === 'retire') await gateway.retire(message.how)
   await running.stop()
   cluster.worker?.disconnect()
 }
