@@ -1,7 +1,8 @@
 /**
- * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. Connections come
- * through the supervisor in turn (node:cluster, round robin): a worker that leaves gives back what it has not taken, so
- * that none is lost; with a socket per worker (SO_REUSEPORT) the kernel resets what waits at the one that closes.
+ * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. They share one
+ * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel resets what
+ * waits at the one that closes; handed out by the supervisor (round robin), connections on their way to a worker that is
+ * killed would hang for ever.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -41,6 +42,8 @@ interface Member {
   servingSinceMs: number
 }
 
+/** Makes libuv take one connection at a time, so that many that come at once do not all go to the worker that wakes first. */
+const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
 /** Processes per worker that may be there at one time: the one that serves, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
@@ -58,7 +61,7 @@ export class Crew {
 
   constructor(options: CrewOptions) {
     this.#options = options
-    cluster.schedulingPolicy = cluster.SCHED_RR
+    cluster.schedulingPolicy = cluster.SCHED_NONE
   }
 
   get serving(): number {
@@ -142,7 +145,7 @@ export class Crew {
     const { environment, limits } = this.#options
     let seat = 1
     while (this.#members.has(seat)) seat++
-    const worker = cluster.fork({ ...environment, [WORKER_VARIABLE]: String(seat) })
+    const worker = cluster.fork({ ...environment, ...EVEN_SHARES, [WORKER_VARIABLE]: String(seat) })
     const member: Member = { seat, worker, state: 'starting', servingSinceMs: 0 }
     this.#members.set(seat, member)
     const { promise, resolve, reject } = Promise.withResolvers<Ready>()

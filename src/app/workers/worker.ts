@@ -19,7 +19,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   // A terminal sends these to the whole group; the supervisor says what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
-    // The supervisor is gone, and the port with it: Node would end this process at once, calls and all.
+    // The supervisor is gone: Node would end this process at once, calls and all.
     if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
     resolve({ kind: 'retire', replaced: true })
   })
@@ -38,7 +38,6 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
   if (message.kind === 'retire') await gateway.retire({ replaced: message.replaced })
   await running.stop()
-  // In order: the supervisor takes back connections that it has offered and that nobody has taken.
   cluster.worker?.disconnect()
 }
 
