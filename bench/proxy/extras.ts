@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client, Load, requestBytes } from './load.ts'
 import { contendersOf, foreignSince, quiet, requestBody, type Slice } from './scenarios.ts'
-import { processIds, statOf, TICK_US, type World } from './world.ts'
+import { FLAGS, processIds, statOf, TICK_US, type World } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -180,7 +180,7 @@ interface Served {
 
 /** Runs `serve` as an operator does, on a free port; resolves when it says that it is ready. */
 async function serve(environment: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, ['src/main.ts', 'serve', '--json'], {
+  const child = spawn(process.execPath, [...FLAGS, 'src/main.ts', 'serve', '--json'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
     stdio: ['ignore', 'pipe', 'ignore'],
