@@ -60,8 +60,8 @@ function rowOf(one: Case, { name, against }: Contender, sums: ReadonlyMap<string
   return {
     case: one.name,
     contender: name,
-    cpuMicroseconds: quiet(own.cpu),
-    ofReference: quiet(own.cpu) / quiet(reference.cpu),
+    cpuMicroseconds: quiet(own.slices),
+    ofReference: quiet(own.slices) / quiet(reference.slices),
     postgresMicroseconds: own.postgres / own.units,
     unitsPerSecond: own.units / own.seconds,
   }

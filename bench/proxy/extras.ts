@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client, Load, requestBytes } from './load.ts'
-import { contendersOf, quiet, requestBody } from './scenarios.ts'
-import { processIds, statOf, type World } from './world.ts'
+import { contendersOf, foreignSince, quiet, requestBody, type Slice } from './scenarios.ts'
+import { FLAGS, processIds, statOf, TICK_US, type World } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -97,13 +97,14 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
     { name: 'bare', role: world.bare, apiKey: 'key' },
     { name: 'gateway', role: world.gateway.role, apiKey: world.gateway.apiKey },
     ...(world.base === null ? [] : [{ name: 'base: gateway', role: world.base.role, apiKey: world.base.apiKey }]),
-  ].map(contender => ({ ...contender, load: new Load(contender.role.url), cpu: [] as number[] }))
+  ].map(contender => ({ ...contender, load: new Load(contender.role.url), cpu: [] as Slice[] }))
   for (let round = -1; round < rounds; round++) {
     for (const { role, apiKey, load, cpu } of contenders) {
+      const foreign = foreignSince(world)
       const before = await role.cpuMicroseconds()
       const request = requestBytes({ url: role.url, path: '/v1/models', body: null, apiKey })
       const calls = await load.drive(request, { concurrency: 64, milliseconds: 400 })
-      if (round >= 0) cpu.push(((await role.cpuMicroseconds()) - before) / calls)
+      if (round >= 0) cpu.push({ cpu: ((await role.cpuMicroseconds()) - before) / calls, foreignTicks: foreign() })
     }
   }
   const reference = quiet(contenders[0]?.cpu ?? [])
@@ -132,13 +133,17 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
     generate.push(performance.now() - begun)
   }
   return [
-    { what: 'start to ready', contender: 'gateway', figures: { quietMs: quiet(ready), worstMs: Math.max(...ready) } },
+    { what: 'start to ready', contender: 'gateway', figures: spread(ready) },
     {
       what: 'make generate',
       contender: 'codegen',
-      figures: { quietMs: quiet(generate), worstMs: Math.max(...generate) },
+      figures: spread(generate),
     },
   ]
+}
+
+function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
+  return { leastMs: Math.min(...ms), mostMs: Math.max(...ms) }
 }
 
 /** 1 kB calls through one and two worker processes; empty where the gateway knows no WORKERS. */
@@ -175,7 +180,7 @@ interface Served {
 
 /** Runs `serve` as an operator does, on a free port; resolves when it says that it is ready. */
 async function serve(environment: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, ['src/main.ts', 'serve', '--json'], {
+  const child = spawn(process.execPath, [...FLAGS, 'src/main.ts', 'serve', '--json'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -210,5 +215,5 @@ function treeMicroseconds(pid: number): number {
     const stat = statOf(id)
     if (stat !== null && (id === String(pid) || stat.parent === String(pid))) ticks += stat.ticks
   }
-  return ticks * 10_000
+  return ticks * TICK_US
 }

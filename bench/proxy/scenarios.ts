@@ -3,7 +3,7 @@
 import { Load, requestBytes, type Target } from './load.ts'
 import type { Role } from './role.ts'
 import type { Pace } from './upstream.ts'
-import type { GatewayUnderTest, World } from './world.ts'
+import { type GatewayUnderTest, TICK_US, type World } from './world.ts'
 
 export interface Case {
   readonly name: string
@@ -89,17 +89,39 @@ export function contendersOf(world: World): Contender[] {
 
 /** What the slices of one contender came to. */
 export interface Sum {
-  /** CPU microseconds per unit, one figure for each slice. */
-  readonly cpu: number[]
+  readonly slices: Slice[]
   postgres: number
   units: number
   seconds: number
 }
 
-/** What a quarter of the slices stay below: other programs on the machine only ever add. */
-export function quiet(values: readonly number[]): number {
-  const sorted = [...values].sort((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 4)] ?? Number.NaN
+export interface Slice {
+  /** Microseconds per unit. */
+  readonly cpu: number
+  /** CPU that other programs of the machine took meanwhile. */
+  readonly foreignTicks: number
+}
+
+/** Share of the slices that counts. */
+const CALM_SHARE = 1 / 3
+
+/** The median of the calmest slices: other programs fill the caches and only ever add. */
+export function quiet(slices: readonly Slice[]): number {
+  const calm = slices
+    .toSorted((left, right) => left.foreignTicks - right.foreignTicks)
+    .slice(0, Math.max(1, Math.ceil(slices.length * CALM_SHARE)))
+    .map(({ cpu }) => cpu)
+    .sort((left, right) => left - right)
+  return calm[Math.floor(calm.length / 2)] ?? Number.NaN
+}
+
+/** CPU that other programs take from now on, in ticks. */
+export function foreignSince(world: World): () => number {
+  const before = world.ticks()
+  return () => {
+    const now = world.ticks()
+    return Math.max(0, now.machine - before.machine - (now.own - before.own))
+  }
 }
 
 export interface Rotation {
@@ -118,19 +140,23 @@ export async function runCase(
   { rounds, sliceMs }: Rotation,
 ): Promise<ReadonlyMap<string, Sum>> {
   await world.upstream.tell(one.pace)
-  const sums = new Map(contenders.map(({ name }) => [name, { cpu: [] as number[], postgres: 0, units: 0, seconds: 0 }]))
+  const sums = new Map(
+    contenders.map(({ name }) => [name, { slices: [] as Slice[], postgres: 0, units: 0, seconds: 0 }]),
+  )
   const requests = contenders.map(contender => requestBytes(contender.target(one)))
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
-      const before = { cpu: await contender.role.cpuMicroseconds(), postgres: world.postgresMicroseconds() }
+      const foreign = foreignSince(world)
+      const before = { cpu: await contender.role.cpuMicroseconds(), postgres: world.ticks().postgres }
       const start = performance.now()
       const options = { concurrency: one.concurrency, milliseconds: sliceMs }
       const calls = await contender.load.drive(requests[index] as Buffer, options)
       if (round < 0) continue
       const sum = sums.get(contender.name) as Sum
       const units = one.per === 'call' ? calls : calls * STREAM_EVENTS
-      sum.cpu.push(((await contender.role.cpuMicroseconds()) - before.cpu) / units)
-      sum.postgres += world.postgresMicroseconds() - before.postgres
+      const cpu = ((await contender.role.cpuMicroseconds()) - before.cpu) / units
+      sum.slices.push({ cpu, foreignTicks: foreign() })
+      sum.postgres += (world.ticks().postgres - before.postgres) * TICK_US
       sum.units += units
       sum.seconds += (performance.now() - start) / 1000
     }

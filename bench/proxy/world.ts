@@ -9,8 +9,19 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embe
 import { type Role, startRole } from './role.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-/** Ticks per second of /proc/<pid>/stat. */
-const CLOCK_TICKS = 100
+export interface Ticks {
+  /** Of the server and its children. */
+  readonly postgres: number
+  /** Of all processes of this run, Postgres among them. */
+  readonly own: number
+  /** Of the whole machine. */
+  readonly machine: number
+}
+
+/** Of Node, as a gateway of this tree runs in production. */
+export const FLAGS = ['--min-semi-space-size=16']
+/** Microseconds of a tick of /proc/<pid>/stat. */
+export const TICK_US = 10_000
 
 export interface GatewayUnderTest {
   readonly role: Role
@@ -29,8 +40,8 @@ export interface World {
   startGateway(name: string): Promise<GatewayUnderTest>
   /** A database of its own, with tables and a key; the environment that a gateway needs for it. */
   prepare(name: string, root?: string): Promise<{ apiKey: string; environment: Record<string, string> }>
-  /** CPU of the server and its children so far, in microseconds; 0 where /proc is not there. */
-  postgresMicroseconds(): number
+  /** CPU so far, in ticks of 10 ms; zeros where /proc is not there. */
+  ticks(): Ticks
   stop(): Promise<void>
 }
 
@@ -54,7 +65,7 @@ export async function openWorld({ baseRef }: WorldOptions): Promise<World> {
     const role = await start('gateway', {
       environment,
       root,
-      flags: ['--expose-gc'],
+      flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
       logFile: join(folder, `${name}.log`),
     })
     return { role, apiKey }
@@ -98,7 +109,7 @@ export async function openWorld({ baseRef }: WorldOptions): Promise<World> {
       base: baseRoot === null ? null : await startGateway('base', baseRoot),
       startGateway: name => startGateway(name),
       prepare,
-      postgresMicroseconds: () => postgresMicroseconds(folder),
+      ticks: () => countTicks(folder),
       stop,
     }
   } catch (error) {
@@ -126,14 +137,28 @@ function checkOut(ref: string, folder: string): string {
   return folder
 }
 
-function postgresMicroseconds(folder: string): number {
+function countTicks(folder: string): Ticks {
   const [server] = readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')
-  let ticks = 0
+  const self = String(process.pid)
+  let postgresTicks = 0
+  let ownTicks = 0
   for (const pid of processIds()) {
     const stat = statOf(pid)
-    if (stat !== null && (pid === server || stat.parent === server)) ticks += stat.ticks
+    if (stat === null) continue
+    if (pid === server || stat.parent === server) postgresTicks += stat.ticks
+    else if (pid === self || stat.parent === self) ownTicks += stat.ticks
   }
-  return (ticks / CLOCK_TICKS) * 1_000_000
+  return { postgres: postgresTicks, own: ownTicks + postgresTicks, machine: machineTicks() }
+}
+
+/** Busy time of all processors. */
+function machineTicks(): number {
+  try {
+    const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 10)
+    return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks), 0)
+  } catch {
+    return 0
+  }
 }
 
 export function processIds(): string[] {
