@@ -30,7 +30,7 @@ check: install ## Validate the catalogue, compare generated files, types, lint, 
 	@tsc --noEmit
 	@biome check --error-on-warnings .
 	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
-	@node tools/packages.ts
+	@node .ci/packages.ts
 
 price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))

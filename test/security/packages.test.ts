@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { isAllowed, judgePackages, type LockedPackage, readAudit } from '../../tools/packages.ts'
+import { isAllowed, judgePackages, type LockedPackage, readAudit } from '../../.ci/packages.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (name: string) => JSON.parse(readFileSync(ROOT + name, 'utf8'))
