@@ -63,7 +63,7 @@ export function judgePackages(
     const what = `${name} ${found.version ?? ''}`.trim()
     if (!isAllowed(found.license ?? '')) {
       faults.push(
-        `${what}: the licence ${found.license ?? 'is not stated'}${found.license ? ' is not on the list in tools/packages.ts' : ''}`,
+        `${what}: the licence ${found.license ?? 'is not stated'}${found.license ? ' is not on the list in .ci/packages.ts' : ''}`,
       )
     }
     // Without an address it is the registry's own, and the checksum decides.
