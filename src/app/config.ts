@@ -65,6 +65,10 @@ export interface ConfigLimits {
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
   readonly settleWaitMs: number
+  /** Longest wait of a call for a database that does not answer, in ms; then 503. */
+  readonly databaseWaitMs: number
+  /** Silence after which another process counts as lost and its holds are freed, in ms. */
+  readonly lostAfterMs: number
   readonly upstreamConnectionsMax: number
   /** Most tries of one call at all its upstreams. */
   readonly upstreamTriesMax: number
@@ -114,6 +118,8 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
+  databaseWaitMs: { fallback: 5_000, min: 100, max: 60_000 },
+  lostAfterMs: { fallback: 960_000, min: 1_000, max: 86_400_000 },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
   upstreamTriesMax: { fallback: 4, min: 1, max: 20 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },

@@ -11,9 +11,11 @@ import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
 import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
+import { LEDGER_LIMITS } from '../ledger/options.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { warmTokens } from '../lib/tokens.ts'
+import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
@@ -88,10 +90,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsMax: config.limits.upstreamConnectionsMax,
     nowMs,
   })
+  const { databaseWaitMs } = config.limits
   const directUrl = options.databaseDirectUrl ?? databaseUrl
-  const shared = { url: databaseUrl, pooled: directUrl !== databaseUrl, statementTimeoutMs: 2000 }
-  const sql = openDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
-  const pages = openDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
+  const shared = {
+    url: databaseUrl,
+    pooled: directUrl !== databaseUrl,
+    statementTimeoutMs: 2000,
+    deadlineMs: databaseWaitMs,
+  }
+  const sql = openWatchedDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
+  const pages = openWatchedDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
   const listener = openDatabase({ url: directUrl, name: 'gateway news', connectionsMax: 1 })
   const instanceName = options.instanceName ?? processName(config)
   const ledger = await createLedger({
@@ -100,9 +108,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spoolDir: join(config.dataDir, 'spool'),
     catalogueDigest: catalogue.settings.digest,
     report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
-    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
+    limits: {
+      admissionWaitMs: config.limits.admissionWaitMs,
+      settleWaitMs: config.limits.settleWaitMs,
+      holdRetryMs: databaseWaitMs,
+      lostAfterMs: config.limits.lostAfterMs,
+      restartGraceMs: Math.min(LEDGER_LIMITS.restartGraceMs, config.limits.lostAfterMs),
+    },
   })
-  const keyFinder = createKeyFinder({ url: directUrl })
+  const keyFinder = createKeyFinder({ url: directUrl, retryMs: databaseWaitMs })
   const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({

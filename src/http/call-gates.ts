@@ -23,7 +23,10 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     const { authentication, endpoint } = request.routeOptions.config
     if (authentication !== 'key') return done()
     // Routes with an endpoint place a hold, which verifies the key once more; for all others it is looked up afresh.
-    const found = endpoint === undefined ? authenticator.verify(keysOf(request)) : authenticator.recall(keysOf(request))
+    const keys = keysOf(request)
+    if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
+    if (request.state.caller !== null) return done()
+    const found = endpoint === undefined ? authenticator.verify(keys) : authenticator.recall(keys)
     found.then(caller => {
       request.state.caller = caller
       done()

@@ -1,6 +1,6 @@
 /** SETTLE, LOOKUP and RELEASE: turns n holds into charges once, finds what was recorded, frees holds without a row. */
 
-import { plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { Settlement } from './types.ts'
 
@@ -102,7 +102,8 @@ x as (
          input_tokens = t.input_tokens + excluded.input_tokens, output_tokens = t.output_tokens + excluded.output_tokens,
          images = t.images + excluded.images, cost_micro_vnd = t.cost_micro_vnd + excluded.cost_micro_vnd,
          charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd)
-select n::integer, charged, balance_after, balance_now, available_now from c`
+select array_agg(n)::text as n, array_agg(charged)::text as charged, array_agg(balance_after)::text as balance_after,
+       array_agg(balance_now)::text as balance_now, array_agg(available_now)::text as available_now from c`
 
 const LOOKUP = `
 select u.call_id, u.charged, u.balance_after
@@ -123,12 +124,13 @@ update wallet set held_micro_vnd = wallet.held_micro_vnd - s.released
   from (select account_id, sum(amount_micro_vnd)::bigint as released from d group by 1) s
  where wallet.account_id = s.account_id`
 
+/** One row for the whole batch, an array for each column: a row for each call costs the driver more than the call. */
 interface SettleRow {
-  readonly n: number
-  readonly charged: string
-  readonly balance_after: string
-  readonly balance_now: string
-  readonly available_now: string
+  readonly n: string | null
+  readonly charged: string | null
+  readonly balance_after: string | null
+  readonly balance_now: string | null
+  readonly available_now: string | null
 }
 
 interface LookupRow {
@@ -139,7 +141,7 @@ interface LookupRow {
 
 /** Rejects with the driver's error; 23505 when one of the calls has been settled before. No call may be in it twice. */
 export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
-  const rows = await pool.query<SettleRow>(SETTLE, [
+  const [row] = await pool.query<SettleRow>(SETTLE, [
     plainArray(batch.map(call => call.accountId)),
     plainArray(batch.map(call => call.callId)),
     plainArray(batch.map(call => call.keyId)),
@@ -164,11 +166,21 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   ])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)
-  for (const row of rows) {
-    const { accountId } = batch[row.n - 1]!
-    calls[row.n - 1] = { chargedMicroVnd: money(row.charged), balanceAfterMicroVnd: money(row.balance_after) }
+  const charged = elementsOf(row?.charged)
+  const balanceAfter = elementsOf(row?.balance_after)
+  const balanceNow = elementsOf(row?.balance_now)
+  const availableNow = elementsOf(row?.available_now)
+  const numbers = elementsOf(row?.n)
+  for (let index = 0; index < numbers.length; index++) {
+    const place = Number(numbers[index]) - 1
+    const { accountId } = batch[place]!
+    calls[place] = {
+      chargedMicroVnd: money(charged[index]!),
+      balanceAfterMicroVnd: money(balanceAfter[index]!),
+    }
     if (wallets.has(accountId)) continue
-    wallets.set(accountId, { balanceMicroVnd: money(row.balance_now), availableMicroVnd: money(row.available_now) })
+    const state = { balanceMicroVnd: money(balanceNow[index]!), availableMicroVnd: money(availableNow[index]!) }
+    wallets.set(accountId, state)
   }
   return { calls, wallets }
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { checkSettlement, cleanName } from './check.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
@@ -11,10 +12,48 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
-interface Pending {
+type Answered = (answer: SettleAnswer) => void
+
+/** A settlement on its way, and who waits for its answer. */
+class Pending {
   readonly settlement: Settlement
-  readonly answer: Promise<SettleAnswer>
-  readonly resolve: (answer: SettleAnswer) => void
+  readonly #waiting: Answered[] = []
+  #answer: SettleAnswer | null = null
+
+  constructor(settlement: Settlement) {
+    this.settlement = settlement
+  }
+
+  whenAnswered(answered: Answered): void {
+    if (this.#answer === null) this.#waiting.push(answered)
+    else answered(this.#answer)
+  }
+
+  resolve(answer: SettleAnswer): void {
+    if (this.#answer !== null) return
+    this.#answer = answer
+    for (const answered of this.#waiting) answered(answer)
+  }
+}
+
+/** A caller of `settle`, who does not wait for ever. */
+class Patience {
+  readonly #resolve: Answered
+  readonly #deadline: Deadline
+
+  constructor(resolve: Answered, waitMs: number) {
+    this.#resolve = resolve
+    this.#deadline = startDeadline(waitMs, this)
+  }
+
+  answered = (answer: SettleAnswer): void => {
+    this.#deadline.end()
+    this.#resolve(answer)
+  }
+
+  late(): void {
+    this.#resolve(SPOOLED)
+  }
 }
 
 export interface SettlingOptions {
@@ -50,13 +89,9 @@ export class Settling {
     checkSettlement(given)
     const pending = this.#take({ ...given, requestedName: cleanName(given.requestedName) })
     if (pending === null) return SPOOLED
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<SettleAnswer>(resolve => {
-      timer = setTimeout(resolve, this.#options.limits.settleWaitMs, SPOOLED)
+    return new Promise(resolve => {
+      pending.whenAnswered(new Patience(resolve, this.#options.limits.settleWaitMs).answered)
     })
-    const answer = await Promise.race([pending.answer, late])
-    clearTimeout(timer)
-    return answer
   }
 
   /** Settles what an earlier process left, and resolves when all of it is durable, however long that takes. */
@@ -64,7 +99,7 @@ export class Settling {
     const answers: Promise<SettleAnswer>[] = []
     for (const settlement of settlements) {
       const pending = this.#take(settlement)
-      if (pending !== null) answers.push(pending.answer)
+      if (pending !== null) answers.push(answerOf(pending))
     }
     await Promise.all(answers)
     await this.#takeBack()
@@ -90,8 +125,7 @@ export class Settling {
       this.#spooledOnly++
       return null
     }
-    const { promise: answer, resolve } = Promise.withResolvers<SettleAnswer>()
-    const pending = { settlement, answer, resolve }
+    const pending = new Pending(settlement)
     this.#pending.set(settlement.callId, pending)
     this.#lanes.push(pending)
     return pending
@@ -110,7 +144,7 @@ export class Settling {
         batch.map(pending => pending.settlement),
       )
       this.#failures = 0
-      for (const [index, pending] of batch.entries()) this.#finish(pending, calls[index] ?? null)
+      batch.forEach((pending, index) => void this.#finish(pending, calls[index] ?? null))
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN
@@ -196,9 +230,13 @@ export class Settling {
       const answers: Promise<SettleAnswer>[] = []
       for (const settlement of this.#options.spool.owed()) {
         const pending = this.#take(settlement)
-        if (pending !== null) answers.push(pending.answer)
+        if (pending !== null) answers.push(answerOf(pending))
       }
       await Promise.all(answers)
     }
   }
+}
+
+function answerOf(pending: Pending): Promise<SettleAnswer> {
+  return new Promise(resolve => pending.whenAnswered(resolve))
 }

@@ -46,7 +46,7 @@ test('whoever stops a gateway waits longer than it waits for calls in flight', (
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
   const ofUnits = units.map(name =>
-    /^ExecStart=\S+ src\/main\.ts (.+)$/m.exec(read(`deploy/systemd/${name}`))![1]!.split(' '),
+    /^ExecStart=\S+ (?:--\S+ )*src\/main\.ts (.+)$/m.exec(read(`deploy/systemd/${name}`))![1]!.split(' '),
   )
   const job = parse(read('deploy/kubernetes/retire.yaml')).spec.jobTemplate.spec.template.spec.containers[0]
   return [...ofUnits, job.args]
