@@ -51,6 +51,9 @@ interface BusySocket extends Socket {
   readonly _httpMessage?: { readonly headersSent: boolean } | null
 }
 
+/** Time for a client to read the answer to what was no request, before its connection is gone. */
+const LINGER_MS = 1_000
+
 /** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void {
   const answering = socket._httpMessage?.headersSent === true
@@ -61,6 +64,9 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void 
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
+  // Nothing more is read from it: a client that does not close would keep it half open for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.on('close', () => clearTimeout(timer))
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
       `request-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
