@@ -17,6 +17,7 @@ import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
+import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
@@ -134,6 +135,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ledger,
     limits: config.limits,
     log,
+    observer: NO_OBSERVER,
+    tracer: NO_TRACER,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
   }

@@ -49,7 +49,8 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     scope.setErrorHandler(async (error, request, reply) => {
       const answer = faultAnswer(error)
       if (answer.status >= 500) {
-        options.log.error({ path: request.routeOptions.url, cause: (error as Error).stack }, 'page failed')
+        const { url: path } = request.routeOptions
+        options.log.error({ requestId: requestIdOf(request), path, cause: (error as Error).stack }, 'page failed')
       }
       return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
     })

@@ -2,9 +2,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
+import type { CallObserver } from '../pipeline/call.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
@@ -50,7 +51,7 @@ interface BusySocket extends Socket {
 }
 
 /** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
-function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void {
+function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
   const code = CLIENT_ERRORS[error.code ?? '']
@@ -59,10 +60,15 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void 
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
+  observer.errorTold(fault.code)
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
       `request-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+}
+
+function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'request-id': state.requestId, 'x-request-id': state.requestId })
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -75,7 +81,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     logger: false,
     exposeHeadRoutes: true,
-    clientErrorHandler: answerRawError,
+    clientErrorHandler: (error, socket) => answerRawError(error, socket, services.observer),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -83,7 +89,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     http: { maxHeaderSize: limits.headerBytesMax, requireHostHeader: false },
     frameworkErrors: (_error, request, reply) => {
-      request.state ??= newState(services.nowMs())
+      request.state ??= newState(services.nowMs(), request.headers['x-request-id'])
+      // No hook runs for such a path.
+      nameRequest(request, reply)
       const message = 'The path is not valid: it has a percent sign that begins no escape.'
       sendError(request, reply, new GatewayError('invalid_request', { message }))
     },
@@ -94,7 +102,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   server.decorateRequest('state', null as never)
   server.addHook('onRequest', (request, _reply, done) => {
-    request.state = newState(services.nowMs())
+    request.state = newState(services.nowMs(), request.headers['x-request-id'])
+    done()
+  })
+  server.decorate('errorTold', (code: ErrorCode) => services.observer.errorTold(code))
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    nameRequest(request, reply)
     done()
   })
   addCallGates(server, options)
@@ -118,7 +131,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
-      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault.status))
+      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
     }
     sendError(request, reply, fault)
   })
@@ -142,6 +155,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       status: 417,
       message: 'This expectation cannot be met; leave out the Expect header.',
     })
+    services.observer.errorTold(fault.code)
     response.writeHead(417, { ...errorHeaders(fault), 'request-id': requestId, 'x-request-id': requestId })
     response.end(errorBody(fault, requestId))
   })
@@ -151,7 +165,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
-  addWebhookRoutes(server, options.banking, { readiness, log: services.log })
+  addWebhookRoutes(server, options.banking, { readiness, services })
   return server
 }
 
