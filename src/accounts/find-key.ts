@@ -1,7 +1,7 @@
 /** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
 
 import { GatewayError } from '../errors.ts'
-import { classifyFault, openStatementPool, plainArray, type StatementPool } from '../lib/database.ts'
+import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
 import { type Again, backoffMs, createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 
 export interface FoundKey {
@@ -31,6 +31,7 @@ export interface KeyFinder {
    * when the database gives no answer: never an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
+  readonly load: PoolLoad
   close(): Promise<void>
 }
 
@@ -103,6 +104,9 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       }, retryMs)
       lanes.push(question)
       return promise.finally(() => clearTimeout(timer))
+    },
+    get load() {
+      return pool.load
     },
     close: () => pool.close(),
   }

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
@@ -13,17 +14,19 @@ import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Labels } from '../lib/metrics.ts'
 import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
-import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import { Pinger } from '../pipeline/pinger.ts'
+import type { MetricsServer } from '../telemetry/metrics-server.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 import { addPages } from './pages.ts'
+import { Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
@@ -35,6 +38,8 @@ export interface GatewayOptions {
   readonly log: Logger
   /** Stable and unique among the processes that run at one time; absent: made of host and port. */
   readonly instanceName?: string
+  /** On every metric: which of several workers this is. */
+  readonly metricsLabels?: Labels
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
   /** Where images may be fetched from, for tests. */
@@ -47,6 +52,8 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
+  /** Null where metrics are off. */
+  readonly metrics: MetricsServer | null
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
   /** Makes a `stop` that waits for calls break them off; they are settled for what was sent. */
@@ -77,11 +84,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
   const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
+  const spoolDir = join(config.dataDir, 'spool')
+  const { version } = manifest
+  const labels = options.metricsLabels ?? {}
+  const telemetry = new Telemetry({ config, databaseUrl, spoolDir, version, labels, log })
   const ledger = await createLedger({
     url: databaseUrl,
     instanceName,
-    spoolDir: join(config.dataDir, 'spool'),
-    report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
+    spoolDir,
+    report(event) {
+      telemetry.ledgerReported(event)
+      log[event.level]({ code: event.code, cause: event.cause }, event.message)
+    },
     limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
   })
   const keyFinder = createKeyFinder({ url: databaseUrl })
@@ -135,8 +149,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ledger,
     limits: config.limits,
     log,
-    observer: NO_OBSERVER,
-    tracer: NO_TRACER,
+    observer: telemetry.observer,
+    tracer: telemetry.tracer,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
   }
@@ -167,12 +181,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       sql.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
     ])
+    await telemetry.close()
   }
   try {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
+    const metrics = await telemetry.serve({
+      catalogue,
+      ledger,
+      upstreams,
+      readiness,
+      pinger,
+      maintenance: () => operations.maintenance,
+      mails: () => backOffice.mails(),
+      pools: () => [keyFinder.load, rateLimiter.load],
+    })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
-    return { url, server, readiness, upstreams, stop, hurry: () => readiness.hurry() }
+    return { url, server, readiness, upstreams, metrics, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()
     throw error

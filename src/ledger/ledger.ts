@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
 import { Admission } from './admission.ts'
+import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
   beat,
   endInstance,
@@ -26,8 +27,7 @@ export interface RunningLedger extends Ledger {
   wake(accountId: number): void
   /** False while Postgres does not answer. */
   readonly available: boolean
-  /** For metrics: calls that wait for money, calls with an open hold, settlements not yet durable. */
-  figures(): { waiting: number; open: number; owed: number }
+  figures(): LedgerState
 }
 
 /**
@@ -53,6 +53,7 @@ interface Parts {
   readonly settling: Settling
   /** Calls of this process between admission and durable settlement. */
   readonly open: Set<string>
+  readonly figures: LedgerFigures
   instanceId: string
   timeline: string | null
   available: boolean
@@ -95,12 +96,14 @@ async function start(given: {
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool } = given
   const open = new Set<string>()
+  const figures = new LedgerFigures()
   const placing = new Placing({
     pool: pools.holds,
     limits,
     report: options.report,
     instanceId: () => parts.instanceId,
     isQueued: accountId => admission.isQueued(accountId),
+    figures,
   })
   const admission = new Admission(placing, limits)
   const settling = new Settling({
@@ -112,6 +115,7 @@ async function start(given: {
       for (const [accountId, state] of wallets) admission.wake(accountId, state)
     },
     onSettled: callId => open.delete(callId),
+    figures,
   })
   const parts: Parts = {
     options,
@@ -120,13 +124,14 @@ async function start(given: {
     spool,
     settling,
     open,
+    figures,
     instanceId: given.instanceId,
     timeline: spool.timeline,
     available: true,
   }
   const left = spool.load()
   await heartbeat(parts)
-  await settling.replay(left)
+  await resend(parts, left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
   await sweep(parts)
   await forgetEnded(pools.life)
@@ -135,13 +140,14 @@ async function start(given: {
   return {
     async admit(request, admissionOptions) {
       open.add(request.callId)
-      let admitted = false
+      let outcome: keyof LedgerFigures['admissions'] = 'failed'
       try {
         const answer = await admission.admit(request, admissionOptions)
-        admitted = answer.outcome === 'admitted'
+        outcome = answer.outcome
         return answer
       } finally {
-        if (!admitted) open.delete(request.callId)
+        figures.admissions[outcome]++
+        if (outcome !== 'admitted') open.delete(request.callId)
       }
     },
     async settle(settlement) {
@@ -157,7 +163,15 @@ async function start(given: {
     get available() {
       return parts.available
     },
-    figures: () => ({ waiting: admission.waiting, open: open.size, owed: settling.size }),
+    figures: () => ({
+      waiting: admission.waiting,
+      open: open.size,
+      oldestOpenedMs: oldestOf(open),
+      owed: settling.size,
+      spool: spool.size,
+      pools: Object.values(pools).map(pool => pool.load),
+      counts: figures,
+    }),
     close() {
       closed ??= close(parts, { admission, timers, lock: given.lock })
       return closed
@@ -197,7 +211,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
 
 /** Keeps the row and the lock of this process; notices a failover, after which recent settlements are sent again. */
 async function heartbeat(parts: Parts): Promise<void> {
-  const { options, pools, spool, settling } = parts
+  const { options, pools, spool } = parts
   spool.tidy()
   let answer = await beat(pools.life, parts.instanceId)
   if (answer === null) {
@@ -213,7 +227,7 @@ async function heartbeat(parts: Parts): Promise<void> {
   if (failedOver) {
     let count = 0
     for (const settlements of spool.retained()) {
-      await settling.replay(settlements)
+      await resend(parts, settlements)
       count += settlements.length
     }
     report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
@@ -240,9 +254,15 @@ async function sweep(parts: Parts): Promise<void> {
   )
 }
 
+async function resend(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
+  await parts.settling.replay(settlements)
+  parts.figures.settlementsReplayed += settlements.length
+}
+
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return
   await parts.settling.replay(settlements)
+  parts.figures.holdsSwept += settlements.length
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
 }
 
@@ -254,7 +274,7 @@ async function adoptSpool(parts: Parts, name: string): Promise<void> {
   if (!lock.tryExclusive()) return
   try {
     const spool = new Spool({ folder, limits: parts.limits, report: parts.options.report })
-    await parts.settling.replay(spool.load())
+    await resend(parts, spool.load())
     rmSync(folder, { recursive: true, force: true })
   } finally {
     lock.release()

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { checkSettlement, cleanName } from './check.ts'
+import type { LedgerFigures } from './figures.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
 import type { Spool } from './spool.ts'
@@ -25,6 +26,7 @@ export interface SettlingOptions {
   /** Called after each batch, so that calls which wait for money can go on. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
+  readonly figures: LedgerFigures
 }
 
 export class Settling {
@@ -100,13 +102,20 @@ export class Settling {
   async #run(batch: Pending[]): Promise<Again<Pending>> {
     if (this.#stopped) return NOTHING_AGAIN
     this.#options.spool.flush()
+    const startedMs = performance.now()
     try {
       const { calls, wallets } = await settleCalls(
         this.#options.pool,
         batch.map(pending => pending.settlement),
       )
+      this.#options.figures.settleBatches.answered(batch.length, startedMs)
       this.#failures = 0
-      for (const [index, pending] of batch.entries()) this.#finish(pending, calls[index] ?? null)
+      for (const [index, pending] of batch.entries()) {
+        const call = calls[index] ?? null
+        this.#finish(pending, call)
+        const { entryId, costMicroVnd: cost } = pending.settlement
+        if (call !== null) this.#options.figures.charged(entryId, { cost, charged: call.chargedMicroVnd })
+      }
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN

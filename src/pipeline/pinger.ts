@@ -34,6 +34,11 @@ export class Pinger {
     return stop
   }
 
+  /** Streams that are open. */
+  get watched(): number {
+    return this.#watches.size
+  }
+
   /** Something was sent on the stream that `stop` belongs to. */
   touch(stop: () => void): void {
     const watch = this.#watches.get(stop)

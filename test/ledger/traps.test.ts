@@ -97,6 +97,7 @@ describe('T2: the statements are look-ups by index also while tables are empty o
         plan = rows.map(row => row['QUERY PLAN'])
         return [] as unknown as readonly Row[]
       },
+      load: { name: 'plan', statements: 0, connectionsMax: 1 },
       close: () => sql.end(),
     })
     await sql.end()

@@ -1,0 +1,126 @@
+/** Figures and traces of one gateway: what is watched while calls run, and where operators find it. */
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Readiness } from '../http/readiness.ts'
+import type { RunningLedger } from '../ledger/ledger.ts'
+import type { LedgerEvent } from '../ledger/options.ts'
+import type { PoolLoad } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import type { MailFigures } from '../lib/mail.ts'
+import { counter, type Family, gauge, type Labels } from '../lib/metrics.ts'
+import type { Maintenance } from '../operations/maintenance.ts'
+import type { CallObserver, CallTracer } from '../pipeline/call.ts'
+import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
+import type { Pinger } from '../pipeline/pinger.ts'
+import { Books } from '../telemetry/books.ts'
+import { CallFigures } from '../telemetry/calls.ts'
+import { ledgerFamilies } from '../telemetry/ledger.ts'
+import { type MetricsServer, startMetricsServer } from '../telemetry/metrics-server.ts'
+import { ProcessFigures } from '../telemetry/process.ts'
+import { upstreamFamilies } from '../telemetry/upstreams.ts'
+import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { Config } from './config.ts'
+
+/** Parts of a running gateway that have something to say. */
+export interface Watched {
+  readonly catalogue: Catalogue
+  readonly ledger: RunningLedger
+  readonly upstreams: UpstreamRegistry
+  readonly readiness: Readiness
+  readonly pinger: Pinger
+  readonly maintenance: () => Maintenance
+  readonly mails: () => MailFigures
+  /** Pools that are not the ledger's. */
+  readonly pools: () => readonly PoolLoad[]
+}
+
+export interface TelemetryOptions {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly spoolDir: string
+  readonly version: string
+  readonly log: Logger
+  /** On every sample: which of several workers this is. */
+  readonly labels?: Labels
+}
+
+export class Telemetry {
+  readonly #options: TelemetryOptions
+  readonly #calls: CallFigures | null
+  readonly #ledgerEvents = new Map<string, number>()
+  readonly #closers: (() => unknown)[] = []
+  readonly tracer: CallTracer = NO_TRACER
+
+  constructor(options: TelemetryOptions) {
+    this.#options = options
+    this.#calls = options.config.metrics === null ? null : new CallFigures()
+  }
+
+  get observer(): CallObserver {
+    return this.#calls ?? NO_OBSERVER
+  }
+
+  ledgerReported({ code }: LedgerEvent): void {
+    this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
+  }
+
+  /** Null where metrics are off. */
+  async serve(watched: Watched): Promise<MetricsServer | null> {
+    const { config, databaseUrl, spoolDir, log, labels = {} } = this.#options
+    const calls = this.#calls
+    if (config.metrics === null || calls === null) return null
+    const { host, port, auditMinutes } = config.metrics
+    const report = ({ level, message, cause }: { level: 'error' | 'warn'; message: string; cause?: unknown }) =>
+      log[level]({ cause }, message)
+    const processFigures = new ProcessFigures()
+    const books = new Books({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
+    this.#closers.push(
+      () => processFigures.close(),
+      () => books.close(),
+    )
+    const server = await startMetricsServer({
+      host,
+      port,
+      labels,
+      report,
+      collectors: [
+        () => this.#serviceFamilies(watched),
+        () => calls.families(),
+        () => upstreamFamilies(watched.upstreams.status()),
+        () =>
+          ledgerFamilies({
+            state: watched.ledger.figures(),
+            available: watched.ledger.available,
+            events: this.#ledgerEvents,
+            pools: watched.pools(),
+            spoolDir,
+          }),
+        () => books.families(),
+        () => processFigures.families(),
+      ],
+    })
+    this.#closers.unshift(() => server.close())
+    return server
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0)) await close()
+  }
+
+  #serviceFamilies({ catalogue, readiness, pinger, maintenance, mails }: Watched): readonly Family[] {
+    const { waiting, sent, failed } = mails()
+    const facts = { version: this.#options.version, catalogue: catalogue.settings.digest, node: process.version }
+    return [
+      gauge('gateway_info', 'Always 1; the labels say what runs.', [[facts, 1]]),
+      gauge('gateway_draining', '1 while calls in flight finish before a stop.', readiness.draining() ? 1 : 0),
+      gauge('gateway_maintenance', '1 while new calls are refused by an operator.', maintenance().enabled ? 1 : 0),
+      gauge('gateway_calls_in_flight', 'Calls, and bank notifications, under way.', readiness.callsInFlight),
+      gauge('gateway_streams_open', 'Event streams that have begun and not ended.', pinger.watched),
+      gauge('gateway_mails_waiting', 'Mails on their way to the mail server.', waiting),
+      counter('gateway_mails_total', 'Mails by what became of them.', [
+        [{ outcome: 'sent' }, sent],
+        [{ outcome: 'failed' }, failed],
+      ]),
+    ]
+  }
+}

@@ -1,0 +1,66 @@
+/** `GET /metrics` on a port of its own, which the public never reaches. */
+
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Collector, EXPOSITION_TYPE, type Labels, writeExposition } from '../lib/metrics.ts'
+
+export interface MetricsServerOptions {
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  readonly collectors: readonly Collector[]
+  /** On every sample: the number of the worker, where there are several. */
+  readonly labels?: Labels
+  readonly report: (event: { level: 'error'; message: string; cause?: unknown }) => void
+}
+
+export interface MetricsServer {
+  readonly url: string
+  /** What a scrape reads. */
+  text(): Promise<string>
+  close(): Promise<void>
+}
+
+const CONNECTIONS_MAX = 32
+
+export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
+  const text = async () => {
+    const families = await Promise.all(options.collectors.map(collect => collect()))
+    return writeExposition(families.flat(), options.labels)
+  }
+  const answer = async (path: string, response: ServerResponse): Promise<void> => {
+    if (path !== '/metrics') return void send(response, 404, 'GET /metrics\n')
+    try {
+      send(response, 200, await text(), EXPOSITION_TYPE)
+    } catch (cause) {
+      options.report({ level: 'error', message: 'metrics could not be collected', cause: (cause as Error).stack })
+      send(response, 500, 'metrics could not be collected\n')
+    }
+  }
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 })
+  server.maxConnections = CONNECTIONS_MAX
+  server.on('request', (request, response) => {
+    request.resume()
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead) void answer((request.url ?? '').split('?')[0] as string, response)
+    else send(response.setHeader('allow', 'GET, HEAD'), 405, 'GET /metrics\n')
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const { address, port, family } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/metrics`,
+    text,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body)
+}
