@@ -85,9 +85,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
   const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
   const spoolDir = join(config.dataDir, 'spool')
-  const { version } = manifest
-  const labels = options.metricsLabels ?? {}
-  const telemetry = new Telemetry({ config, databaseUrl, spoolDir, version, labels, log })
+  const telemetry = await Telemetry.open({
+    config,
+    databaseUrl,
+    spoolDir,
+    version: manifest.version,
+    serviceName: catalogue.settings.service,
+    labels: options.metricsLabels ?? {},
+    log,
+  })
   const ledger = await createLedger({
     url: databaseUrl,
     instanceName,

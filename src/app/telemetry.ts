@@ -17,6 +17,8 @@ import { CallFigures } from '../telemetry/calls.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
 import { type MetricsServer, startMetricsServer } from '../telemetry/metrics-server.ts'
 import { ProcessFigures } from '../telemetry/process.ts'
+import type { SpanSink } from '../telemetry/spans.ts'
+import { Traces } from '../telemetry/traces.ts'
 import { upstreamFamilies } from '../telemetry/upstreams.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
@@ -39,6 +41,8 @@ export interface TelemetryOptions {
   readonly databaseUrl: string
   readonly spoolDir: string
   readonly version: string
+  /** Name of the service in traces, where the environment gives none. */
+  readonly serviceName: string
   readonly log: Logger
   /** On every sample: which of several workers this is. */
   readonly labels?: Labels
@@ -49,11 +53,37 @@ export class Telemetry {
   readonly #calls: CallFigures | null
   readonly #ledgerEvents = new Map<string, number>()
   readonly #closers: (() => unknown)[] = []
-  readonly tracer: CallTracer = NO_TRACER
+  readonly #spans: SpanSink | null
+  readonly tracer: CallTracer
 
-  constructor(options: TelemetryOptions) {
+  private constructor(options: TelemetryOptions, spans: SpanSink | null) {
+    const { metrics, traces } = options.config
     this.#options = options
-    this.#calls = options.config.metrics === null ? null : new CallFigures()
+    this.#calls = metrics === null ? null : new CallFigures()
+    this.#spans = spans
+    this.tracer = spans === null ? NO_TRACER : new Traces({ sink: spans, ratio: traces?.ratio ?? 1 })
+  }
+
+  /** What traces need is loaded only when they are on. */
+  static async open(options: TelemetryOptions): Promise<Telemetry> {
+    const { config, version, log, serviceName, labels = {} } = options
+    if (config.traces === null) return new Telemetry(options, null)
+    const { openSpanSink } = await import('../telemetry/spans.ts')
+    const { url, headers, attributes } = config.traces
+    const instance = Object.entries(labels).map(([name, value]) => [`gateway.${name}`, value])
+    const spans = openSpanSink({
+      url,
+      headers,
+      attributes: {
+        ...attributes,
+        'service.name': config.traces.serviceName ?? serviceName,
+        'service.version': version,
+        ...Object.fromEntries(instance),
+      },
+      waitingMax: config.limits.spansWaitingMax,
+      report: ({ level, message, cause }) => log[level]({ cause }, message),
+    })
+    return new Telemetry(options, spans)
   }
 
   get observer(): CallObserver {
@@ -85,6 +115,7 @@ export class Telemetry {
       report,
       collectors: [
         () => this.#serviceFamilies(watched),
+        () => this.#spanFamilies(),
         () => calls.families(),
         () => upstreamFamilies(watched.upstreams.status()),
         () =>
@@ -104,7 +135,20 @@ export class Telemetry {
   }
 
   async close(): Promise<void> {
+    await this.#spans?.close()
     for (const close of this.#closers.splice(0)) await close()
+  }
+
+  #spanFamilies(): readonly Family[] {
+    const { waiting, sent, failed, dropped } = this.#spans?.figures() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
+    return [
+      gauge('gateway_spans_waiting', 'Spans that wait for the collector of traces.', waiting),
+      counter('gateway_spans_total', 'Spans by what became of them.', [
+        [{ outcome: 'sent' }, sent],
+        [{ outcome: 'failed' }, failed],
+        [{ outcome: 'dropped' }, dropped],
+      ]),
+    ]
   }
 
   #serviceFamilies({ catalogue, readiness, pinger, maintenance, mails }: Watched): readonly Family[] {

@@ -60,6 +60,7 @@ export class ReachableUpstream {
   readonly pool: Pool
   /** Of the host in requests: name and port. */
   readonly host: string
+  readonly address: { readonly host: string; readonly port: number }
   /** Path of the base URL, without a slash at its end. */
   readonly basePath: string
   readonly health: Health
@@ -80,6 +81,7 @@ export class ReachableUpstream {
     this.facts = facts
     this.sandbox = given.sandbox
     this.host = url.host
+    this.address = { host: url.hostname, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
