@@ -55,6 +55,14 @@ create table bank_notification (
 );
 CREATE TRIGGER bank_notification_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.bank_notification FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table bank_pull (
+  source text not null,
+  claimed_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  fault text,
+  constraint bank_pull_pkey PRIMARY KEY (source)
+);
+
 create table bank_txn (
   bank_txn_id bigint not null generated always as identity,
   provider text not null,
@@ -294,11 +302,13 @@ END))),
   constraint usage_price_per_check CHECK (((price_per >= 1) AND (price_per <= 3))),
   constraint usage_price_vnd_check CHECK ((price_vnd >= 0)),
   constraint usage_reasoning_tokens_check CHECK ((reasoning_tokens >= 0)),
+  constraint usage_settled_in_time CHECK ((closed_at < (opened_at + '90 days'::interval))) NOT VALID,
   constraint usage_uncollected_at_zero CHECK (((charged_micro_vnd = cost_micro_vnd) OR (balance_after_micro_vnd = 0)))
 );
 CREATE INDEX usage_time ON public.usage USING btree (account_id, closed_at);
 CREATE UNIQUE INDEX usage_call ON public.usage USING btree (call_id, account_id);
-CREATE TRIGGER usage_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER usage_append_only BEFORE UPDATE OR TRUNCATE ON public.usage FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER usage_deleted_when_retired AFTER DELETE ON public.usage REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unretired();
 
 create table usage_daily (
   account_id bigint not null,
@@ -315,6 +325,24 @@ create table usage_daily (
   constraint usage_daily_pkey PRIMARY KEY (account_id, day, key_id, entry_id)
 ) with (fillfactor=50);
 CREATE INDEX usage_daily_day ON public.usage_daily USING btree (day);
+
+create table usage_retired (
+  account_id bigint not null,
+  upto_seq bigint not null,
+  balance_after_micro_vnd bigint not null,
+  calls bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  cost_micro_vnd bigint not null,
+  charged_micro_vnd bigint not null,
+  retired_at timestamp with time zone not null default now(),
+  constraint usage_retired_pkey PRIMARY KEY (account_id),
+  constraint usage_retired_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
+  constraint usage_retired_calls_check CHECK ((calls > 0)),
+  constraint usage_retired_upto_seq_check CHECK ((upto_seq > 0))
+);
 
 create table wallet (
   account_id bigint not null,
@@ -333,5 +361,17 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
   raise exception '% is append-only', tg_table_name using errcode = '42501';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_unretired()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from gone left join usage_retired r using (account_id) where gone.seq > coalesce(r.upto_seq, 0)) then
+    raise exception 'usage is append-only: only retired rows may be deleted' using errcode = '42501';
+  end if;
+  return null;
 end
 $function$;

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
 import { type Again, backoffMs, createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+import type { KeyRow } from './key-secret.ts'
 
 export interface FoundKey {
   readonly accountId: number
@@ -31,6 +32,8 @@ export interface KeyFinder {
    * when the database gives no answer: never an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
+  /** Hash that an active key is stored under now; null when it is revoked. Rejects like `find`. */
+  hashNow(key: KeyRow): Promise<Uint8Array | null>
   readonly load: PoolLoad
   close(): Promise<void>
 }
@@ -39,6 +42,9 @@ const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is
     a.rate_limit_per_minute
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
   join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`
+
+const HASH_NOW = `select encode(key_hash, 'hex') as hash_hex from api_key
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and suspended_at is null`
 
 interface Row {
   readonly n: number
@@ -104,6 +110,14 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       }, retryMs)
       lanes.push(question)
       return promise.finally(() => clearTimeout(timer))
+    },
+    async hashNow({ accountId, keyId }) {
+      try {
+        const [row] = await pool.query<{ readonly hash_hex: string }>(HASH_NOW, [String(accountId), String(keyId)])
+        return row === undefined ? null : Buffer.from(row.hash_hex, 'hex')
+      } catch (error) {
+        throw unavailable(error)
+      }
     },
     get load() {
       return pool.load

@@ -11,7 +11,8 @@ import type { Logger } from '../lib/log.ts'
 import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailFigures } from '../lib/mail.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
-import { createBankProviders } from '../payments/providers/index.ts'
+import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
+import { pullTransactions } from '../payments/pull.ts'
 import type { BankAccount, BankProvider, PaymentEvent, PaymentServices } from '../payments/types.ts'
 import type { Config } from './config.ts'
 
@@ -45,6 +46,7 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 const JUDGE_MS = 60_000
+const PULL_MS = 30_000
 
 /** What payments need; for the command line, where nothing runs by itself. */
 export function createPayments(given: {
@@ -81,7 +83,17 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
-  const timers = [every(SWEEP_MS, () => sweepPeople(people), log), every(JUDGE_MS, () => judgeUndecided(payments), log)]
+  const { limits } = payments
+  const { pullPauseSeconds: pauseSeconds } = limits
+  const sources = createPullSources(config.providers, { limits, sepayApiUrl: config.sepayApiUrl })
+  const timers = [
+    every(SWEEP_MS, () => sweepPeople(people), log),
+    every(JUDGE_MS, () => judgeUndecided(payments), log),
+    // Each process asks whether it is time; one of them does it.
+    ...sources.map(source =>
+      every(PULL_MS, () => pullTransactions(payments, source, { pauseSeconds, now: new Date() }), log),
+    ),
+  ]
   return {
     people,
     payments,

@@ -8,6 +8,8 @@ export interface BankConfig {
   /** Null: nobody can top up by transfer. */
   readonly bank: BankAccount | null
   readonly providers: ProviderSecrets
+  /** Where SePay lists transactions. */
+  readonly sepayApiUrl: string
   readonly mail: MailConfig
 }
 
@@ -32,9 +34,11 @@ const SECRETS = {
   cassoChecksumKey: 'CASSO_CHECKSUM_KEY',
   cassoSecureToken: 'CASSO_SECURE_TOKEN',
   bankWebhookSecret: 'BANK_WEBHOOK_SECRET',
+  sepayApiToken: 'SEPAY_API_TOKEN',
 } as const satisfies Record<keyof ProviderSecrets, string>
 const ACCOUNT = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_ACCOUNT_NAME', 'BANK_NAME'] as const
-const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS)])
+const SEPAY_API_URL = 'SEPAY_API_URL'
+const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS), SEPAY_API_URL])
 /** A mistyped name would leave a webhook closed without a word. */
 const PREFIXES = /^(BANK|SEPAY|PAYOS|CASSO)_/
 
@@ -44,7 +48,12 @@ export function readBankConfig(reader: Reader, names: Iterable<string>, publicUr
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
     reader.faults.push(`${name} is not read by this gateway; there are ${[...KNOWN].sort().join(', ')}`)
   }
-  return { bank: readBank(reader), providers: readSecrets(reader), mail: readMail(reader, publicUrl) }
+  return {
+    bank: readBank(reader),
+    providers: readSecrets(reader),
+    sepayApiUrl: reader.url(SEPAY_API_URL, ['http:', 'https:']) ?? 'https://userapi.sepay.vn/v2',
+    mail: readMail(reader, publicUrl),
+  }
 }
 
 function readBank(reader: Reader): BankAccount | null {

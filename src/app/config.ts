@@ -26,6 +26,7 @@ export interface Config {
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
+  readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import { TABLES } from '../generated/tables.ts'
-import { migrate } from '../ledger/migrate.ts'
+import { MigrationBusyError, migrate } from '../ledger/migrate.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { generateSecretSet, parseSecretSet } from '../lib/secrets.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -71,7 +71,7 @@ export async function layFoundation(config: Config): Promise<Foundation> {
     await migrate(sql)
   } catch (error) {
     await close()
-    throw new ConfigError([databaseFault(error)])
+    throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error)])
   }
   return { config, secrets, databaseUrl, sql, embedded: embedded !== null, close }
 }

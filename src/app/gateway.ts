@@ -19,6 +19,7 @@ import { warmTokens } from '../lib/tokens.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import type { MetricsServer } from '../telemetry/metrics-server.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
@@ -159,6 +160,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tracer: telemetry.tracer,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
+    keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({
     services,

@@ -8,7 +8,16 @@ export interface Verb {
   readonly purpose: string
   /** Number of words after the verb. */
   readonly words: number
-  readonly options: readonly ('credit' | 'label' | 'reason' | 'ref' | 'retry-after' | 'memo' | 'account')[]
+  readonly options: readonly (
+    | 'credit'
+    | 'label'
+    | 'reason'
+    | 'ref'
+    | 'retry-after'
+    | 'memo'
+    | 'account'
+    | 'older-than'
+  )[]
 }
 
 export const VERBS: readonly Verb[] = [
@@ -73,6 +82,13 @@ export const VERBS: readonly Verb[] = [
     options: [],
   },
   {
+    name: 'payment pull',
+    usage: 'payment pull',
+    purpose: 'Ask the services that list transactions for what they did not report',
+    words: 0,
+    options: [],
+  },
+  {
     name: 'payment assign',
     usage: 'payment assign NUMBER EMAIL|ORDER --reason TEXT',
     purpose: 'Credit an unmatched transfer to an account or an order',
@@ -91,6 +107,41 @@ export const VERBS: readonly Verb[] = [
     usage: 'audit',
     purpose: 'Recompute wallets and payments; differences must be 0',
     words: 0,
+    options: [],
+  },
+  {
+    name: 'usage retire',
+    usage: 'usage retire --older-than DAYS',
+    purpose: 'Delete old usage rows; their sums per day, key and model stay',
+    words: 0,
+    options: ['older-than'],
+  },
+  {
+    name: 'secrets status',
+    usage: 'secrets status',
+    purpose: 'Which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
+    words: 0,
+    options: [],
+  },
+  {
+    name: 'secrets rotate',
+    usage: 'secrets rotate',
+    purpose: 'Bring stored keys under the secrets in force; every gateway must know them before',
+    words: 0,
+    options: [],
+  },
+  {
+    name: 'backup',
+    usage: 'backup FILE',
+    purpose: 'Write the whole database to a new file, while gateways run',
+    words: 1,
+    options: [],
+  },
+  {
+    name: 'restore',
+    usage: 'restore FILE',
+    purpose: 'Put a backup into an empty database, all or nothing, and audit it; gateways must be stopped',
+    words: 1,
     options: [],
   },
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
@@ -163,6 +214,7 @@ function parse(argv: readonly string[]) {
       'retry-after': { type: 'string' },
       memo: { type: 'string' },
       account: { type: 'string' },
+      'older-than': { type: 'string' },
     },
   })
 }

@@ -1,6 +1,7 @@
 /** The verbs that reach into running gateways: maintenance, limits of keys, the state of the upstreams. */
 
 import { limitKey } from '../accounts/keys.ts'
+import { RETIRE_DAYS_MIN, retireUsage } from '../ledger/retire.ts'
 import { announce } from '../operations/channel.ts'
 import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenance.ts'
 import { readProcessStatus } from '../operations/process-status.ts'
@@ -101,9 +102,21 @@ function stateText({
   return state === 'aside' ? `aside for ${seconds} s` : state.replace('_', ' ')
 }
 
+const DAYS_MAX = 36_500
+
+const usageRetire: Action = async ({ sql }, { options }) => {
+  const text = options['older-than']
+  if (text === undefined)
+    throw new UsageError('--older-than is required: the age in days of the youngest row that goes')
+  const olderThanDays = readCount(text, 'a number of days', { min: RETIRE_DAYS_MIN, max: DAYS_MAX })
+  const { rows, accounts } = await retireUsage(sql, { olderThanDays })
+  return { data: { rows, accounts }, text: `${rows} usage rows of ${accounts} accounts were retired; their sums stay.` }
+}
+
 export const OPERATIONS_ACTIONS: Readonly<Record<string, Action>> = {
   'key limit': keyLimit,
   'maintenance on': maintenanceOn,
   'maintenance off': maintenanceOff,
   'upstream status': upstreamStatus,
+  'usage retire': usageRetire,
 }

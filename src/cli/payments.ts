@@ -6,6 +6,8 @@ import { createPayments } from '../app/back-office.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { enterTransfer } from '../payments/enter.ts'
 import { isOrderCode } from '../payments/order-code.ts'
+import { createPullSources } from '../payments/providers/index.ts'
+import { type Pulled, pullTransactions } from '../payments/pull.ts'
 import type { PaymentServices } from '../payments/types.ts'
 import { assignTransaction, countUnmatched, listUnmatched } from '../payments/unmatched.ts'
 import { readVnd, UsageError } from './arguments.ts'
@@ -46,6 +48,22 @@ const unmatched: Action = async foundation => {
   )
   const sum = `${transactions} transfers wait, ${amountVnd} VND in all.`
   return { data: { transactions, amount_vnd: amountVnd, list }, text: [...rows, sum].join('\n') }
+}
+
+const pull: Action = async foundation => {
+  const payments = paymentsOf(foundation)
+  const { providers, sepayApiUrl } = foundation.config
+  const sources = createPullSources(providers, { limits: payments.limits, sepayApiUrl })
+  if (sources.length === 0) throw new UsageError('No service can be asked: set SEPAY_API_TOKEN; see docs/payments.md')
+  const data: Record<string, Pulled | null> = {}
+  for (const source of sources) {
+    data[source.name] = await pullTransactions(payments, source, { pauseSeconds: 0, now: new Date() })
+  }
+  const rows = Object.entries(data).map(([name, pulled]) => {
+    const counts = Object.entries(pulled ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
+    return `${name}: ${counts.join(', ')}`
+  })
+  return { data, text: rows.join('\n') }
 }
 
 const assign: Action = async (foundation, { words, options }) => {
@@ -93,6 +111,7 @@ const MEANINGS = {
 export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   'account operator': operator,
   'payment unmatched': unmatched,
+  'payment pull': pull,
   'payment assign': assign,
   'payment enter': enter,
 }

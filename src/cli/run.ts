@@ -3,13 +3,15 @@
 import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
 import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
+import { BACKUP_ACTIONS } from './backup.ts'
 import { runCatalogue } from './catalogue.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
 import { PAYMENT_ACTIONS } from './payments.ts'
+import { SECRETS_ACTIONS } from './secrets.ts'
 import { runServe } from './serve.ts'
 import { type Answer, VERB_ACTIONS } from './verbs.ts'
 
-const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS }
+const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS, ...SECRETS_ACTIONS, ...BACKUP_ACTIONS }
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 

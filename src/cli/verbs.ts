@@ -103,7 +103,7 @@ const creditWallet: Action = async (foundation, { words, options }) => {
   }
 }
 
-const auditAll: Action = async ({ sql }) => {
+export const auditAll: Action = async ({ sql }) => {
   const { differences, accounts, wallets, calls, openHolds, ...ledger } = await audit(sql)
   const payments = await auditPayments(sql)
   const clean = ledger.clean && payments.clean

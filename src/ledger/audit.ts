@@ -16,8 +16,10 @@ export interface AuditReport {
     readonly chain: number
     /** The held amount is not the sum of the open holds. */
     readonly held: number
-    /** The daily figures are not the sums of the usage rows. */
+    /** The daily figures are not the sums of the usage rows, retired ones included. */
     readonly daily: number
+    /** The sums of retired rows do not lead from the credits to the balance that they left. */
+    readonly retired: number
     /** Usage rows whose charge is not least(cost, balance before). */
     readonly charge: number
     /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
@@ -34,20 +36,35 @@ export interface AuditReport {
 
 const AUDIT = `
 with e as (
-  select account_id, seq, -charged_micro_vnd as delta, balance_after_micro_vnd as after, cost_micro_vnd as cost from usage
+  select account_id, upto_seq as seq, balance_after_micro_vnd as delta, balance_after_micro_vnd as after, null::bigint as cost
+    from usage_retired
   union all
-  select account_id, seq, amount_micro_vnd, balance_after_micro_vnd, null from credit),
+  select account_id, seq, -charged_micro_vnd, balance_after_micro_vnd, cost_micro_vnd from usage
+  union all
+  select c.account_id, c.seq, c.amount_micro_vnd, c.balance_after_micro_vnd, null
+    from credit c left join usage_retired r using (account_id) where c.seq > coalesce(r.upto_seq, 0)),
 run as (select *, sum(delta) over (partition by account_id order by seq) as running from e),
 chain as (
-  select account_id, count(*) as n, max(seq) as last, count(distinct seq) as distinct_seq, sum(delta) as total,
+  select account_id, count(*) as n, max(seq) as last, min(seq) as first, count(distinct seq) as distinct_seq, sum(delta) as total,
          bool_and(after = running) as ok,
          count(*) filter (where cost is not null and -delta <> least(cost, running - delta)) as wrong_charges
     from run group by 1),
 h as (select account_id, sum(amount_micro_vnd) as held, count(*) as n from hold group by 1),
+rc as (
+  select r.account_id, count(c.seq) + r.calls <> r.upto_seq
+         or coalesce(sum(c.amount_micro_vnd), 0) - r.charged_micro_vnd <> r.balance_after_micro_vnd as wrong
+    from usage_retired r left join credit c on c.account_id = r.account_id and c.seq <= r.upto_seq
+   group by r.account_id),
 us as (
-  select account_id, count(*) as n, count(*) filter (where status >= 400) as errors, sum(input_tokens) as input,
-         sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
-    from usage group by 1),
+  select account_id, sum(n) as n, sum(errors) as errors, sum(input) as input, sum(output) as output, sum(images) as images,
+         sum(cost) as cost, sum(charged) as charged
+    from (
+      select account_id, count(*) as n, count(*) filter (where status >= 400) as errors, sum(input_tokens) as input,
+             sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
+        from usage group by 1
+      union all
+      select account_id, calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd from usage_retired) u
+   group by 1),
 dl as (
   select account_id, sum(calls) as n, sum(errors) as errors, sum(input_tokens) as input,
          sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
@@ -55,26 +72,30 @@ dl as (
 c as (
   select w.account_id,
     w.balance_micro_vnd <> coalesce(chain.total, 0) as balance,
-    w.seq <> coalesce(chain.last, 0) or w.seq <> coalesce(chain.n, 0) or chain.distinct_seq is distinct from chain.n as seq,
+    w.seq <> coalesce(chain.last, 0) or chain.distinct_seq is distinct from chain.n
+      or coalesce(chain.first, 1) <> coalesce(r.upto_seq, 1)
+      or w.seq - coalesce(chain.first, 1) + 1 <> coalesce(chain.n, 0) as seq,
     not coalesce(chain.ok, true) as chain,
     w.held_micro_vnd <> coalesce(h.held, 0) as held,
     (us.n, us.errors, us.input, us.output, us.images, us.cost, us.charged)
       is distinct from (dl.n, dl.errors, dl.input, dl.output, dl.images, dl.cost, dl.charged) as daily,
+    coalesce(rc.wrong, false) as retired,
     coalesce(chain.wrong_charges, 0) as charge,
     coalesce(h.n, 0) as open_holds, coalesce(us.n, 0) as calls, coalesce(us.cost - us.charged, 0) as uncollected
-  from wallet w left join chain using (account_id) left join h using (account_id)
-       left join us using (account_id) left join dl using (account_id)),
+  from wallet w left join chain using (account_id) left join h using (account_id) left join us using (account_id)
+       left join dl using (account_id) left join rc using (account_id) left join usage_retired r using (account_id)),
 o as (
   select count(*) as orphan from (
     select account_id from usage union all select account_id from credit union all select account_id from usage_daily
-    union all select account_id from hold union all select account_id from api_key) x
+    union all select account_id from usage_retired union all select account_id from hold union all select account_id from api_key) x
    where not exists (select 1 from wallet w where w.account_id = x.account_id))
 select
   count(*) filter (where balance)::text as balance, count(*) filter (where seq)::text as seq,
   count(*) filter (where chain)::text as chain, count(*) filter (where held)::text as held,
-  count(*) filter (where daily)::text as daily, coalesce(sum(charge), 0)::text as charge, (select orphan from o)::text as orphan,
+  count(*) filter (where daily)::text as daily, count(*) filter (where retired)::text as retired,
+  coalesce(sum(charge), 0)::text as charge, (select orphan from o)::text as orphan,
   array_to_string((array_agg(account_id order by account_id)
-    filter (where balance or seq or chain or held or daily or charge > 0))[1:20], ',') as accounts,
+    filter (where balance or seq or chain or held or daily or retired or charge > 0))[1:20], ',') as accounts,
   count(*)::text as wallets, coalesce(sum(open_holds), 0)::text as open_holds, coalesce(sum(calls), 0)::text as calls,
   coalesce(sum(uncollected), 0)::text as uncollected
 from c`
@@ -89,6 +110,7 @@ export async function audit(sql: Sql | AnySql): Promise<AuditReport> {
     chain: count('chain'),
     held: count('held'),
     daily: count('daily'),
+    retired: count('retired'),
     charge: count('charge'),
     orphan: count('orphan'),
   }

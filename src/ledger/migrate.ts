@@ -5,11 +5,18 @@
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Sql } from '../lib/database.ts'
+import { faultCode, type Sql, type TransactionSql } from '../lib/database.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 /** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
 const LOCK = 'select pg_advisory_xact_lock(7, 0)'
+
+/** A change that waits for a lock makes every call behind it wait, too: it gives up after this time. */
+const LOCK_TIMEOUT = "set local lock_timeout = '5s'"
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Nothing was changed: another transaction is in the way. */
+export class MigrationBusyError extends Error {}
 
 interface Migration {
   readonly number: number
@@ -20,12 +27,13 @@ interface Migration {
 
 /**
  * Applies what is missing, all or nothing, and returns the names. Several processes may call it at once: the others
- * wait and then find nothing to do. Throws when a file that was applied has been edited since.
+ * wait and then find nothing to do. Throws when a file that was applied has been edited since, and MigrationBusyError.
  */
 export async function migrate(sql: Sql): Promise<readonly string[]> {
   const files = readMigrations()
   return sql.begin(async transaction => {
     await transaction.unsafe(LOCK)
+    await transaction.unsafe(LOCK_TIMEOUT)
     await transaction.unsafe(`create table if not exists migration (
       number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`)
     const applied = new Map<number, string>()
@@ -40,12 +48,24 @@ export async function migrate(sql: Sql): Promise<readonly string[]> {
       )
     }
     for (const file of missing) {
-      await transaction.unsafe(file.text)
+      await apply(transaction, file)
       const row = [String(file.number), file.name, file.digest]
       await transaction.unsafe('insert into migration (number, name, digest) values ($1::text::integer, $2, $3)', row)
     }
     return missing.map(file => file.name)
   })
+}
+
+async function apply(sql: TransactionSql, { name, text }: Migration): Promise<void> {
+  try {
+    await sql.unsafe(text)
+  } catch (error) {
+    if (faultCode(error) !== LOCK_NOT_AVAILABLE) throw error
+    throw new MigrationBusyError(
+      `migration ${name} waits for a long transaction on the database and was given up; start again when that has ended`,
+      { cause: error },
+    )
+  }
 }
 
 function readMigrations(): readonly Migration[] {

@@ -7,8 +7,9 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** Secrets of one purpose by number. New values use the highest number; older numbers stay readable. */
+/** Secrets of one purpose by number; every number is readable. */
 export interface SecretSet {
+  /** The number that new values use: the highest that is not on standby. */
   readonly currentId: number
   readonly secrets: ReadonlyMap<number, Buffer>
 }
@@ -22,15 +23,17 @@ export interface SealedValue {
 }
 
 /**
- * Reads `1:<base64>,2:<base64>`, each secret 32 bytes in base64 or base64url. Throws an Error that names the
- * variable and the fault, never the value.
+ * Reads `1:<base64>,2:<base64>:standby`, each secret 32 bytes in base64 or base64url. One on standby is read and not yet
+ * used for new values, so that every process can know it before any of them uses it. Throws an Error that names the variable
+ * and the fault, never the value.
  */
 export function parseSecretSet(variable: string, text: string): SecretSet {
   const secrets = new Map<number, Buffer>()
+  let currentId = 0
   const advice = `write ${variable}=1:<32 bytes in base64>, e.g. from \`openssl rand -base64 32\``
   for (const [index, part] of text.split(',').entries()) {
     const place = `${variable}: part ${index + 1}`
-    const found = /^\s*(\d{1,5}):([A-Za-z0-9+/_-]+={0,2})\s*$/.exec(part)
+    const found = /^\s*(\d{1,5}):([A-Za-z0-9+/_-]+={0,2})(:standby)?\s*$/.exec(part)
     if (found === null) throw new Error(`${place} is not number:base64; ${advice}`)
     const keyId = Number(found[1])
     if (keyId < 1 || keyId > KEY_ID_MAX) throw new Error(`${place} has the number ${keyId}; use 1 to ${KEY_ID_MAX}`)
@@ -39,8 +42,10 @@ export function parseSecretSet(variable: string, text: string): SecretSet {
     if (secret.length !== SECRET_BYTES)
       throw new Error(`${place} decodes to ${secret.length} bytes instead of 32; ${advice}`)
     secrets.set(keyId, secret)
+    if (found[3] === undefined) currentId = Math.max(currentId, keyId)
   }
-  return { currentId: Math.max(...secrets.keys()), secrets }
+  if (currentId === 0) throw new Error(`${variable} has only secrets on standby; take \`:standby\` off one of them`)
+  return { currentId, secrets }
 }
 
 /** The form that parseSecretSet reads, with one new random secret; for development. */

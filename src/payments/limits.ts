@@ -15,6 +15,13 @@ export interface PaymentLimits {
   readonly transactionsMax: number
   /** Difference between a notification's time and ours. */
   readonly notificationAgeSecondsMax: number
+  /** A service that lists transactions is asked so often, for those of the window. */
+  readonly pullPauseSeconds: number
+  readonly pullWindowSeconds: number
+  /** Pages of one asking, and the time and size of one page. */
+  readonly pullPagesMax: number
+  readonly pullTimeoutMs: number
+  readonly pullBytesMax: number
 }
 
 export const PAYMENT_LIMITS: PaymentLimits = {
@@ -26,4 +33,9 @@ export const PAYMENT_LIMITS: PaymentLimits = {
   notificationBytesMax: 256 * 1024,
   transactionsMax: 200,
   notificationAgeSecondsMax: 300,
+  pullPauseSeconds: 300,
+  pullWindowSeconds: 48 * 3_600,
+  pullPagesMax: 200,
+  pullTimeoutMs: 20_000,
+  pullBytesMax: 2 * 1024 * 1024,
 }

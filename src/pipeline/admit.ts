@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import { ENDPOINT_CODES } from '../ledger/types.ts'
+import { ENDPOINT_CODES, type HoldAnswer } from '../ledger/types.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { Call, Services } from './call.ts'
 
@@ -21,17 +21,7 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
 
 /** Throws GatewayError `authentication_failed`, `insufficient_balance`, `spend_cap_reached`, `funds_held` or `ledger_unavailable`. */
 export async function admit(services: Services, call: Call, admission: Admission): Promise<void> {
-  const answer = await services.ledger.admit(
-    {
-      keyHash: call.caller.keyHash,
-      callId: call.id,
-      wantMicroVnd: admission.wantMicroVnd,
-      entryId: admission.entry.id,
-      requestedName: admission.mappedFrom,
-      endpoint: ENDPOINT_CODES[call.endpoint],
-    },
-    { signal: admission.signal },
-  )
+  const answer = await place(services, call, admission)
   switch (answer.outcome) {
     case 'admitted':
       return
@@ -53,4 +43,28 @@ export async function admit(services: Services, call: Call, admission: Admission
         retryAfterSeconds: 5,
       })
   }
+}
+
+/** A hash that is refused may be out of date: the key was stored under another while this process remembered the first. */
+async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
+  const { keyHash } = call.caller
+  const answer = await ask(services, call, admission, keyHash)
+  if (answer.outcome !== 'refused_key') return answer
+  const hashNow = await services.keyHashNow(call.caller)
+  if (hashNow === null || Buffer.compare(hashNow, keyHash) === 0) return answer
+  return ask(services, call, admission, hashNow)
+}
+
+function ask(services: Services, call: Call, admission: Admission, keyHash: Uint8Array): Promise<HoldAnswer> {
+  return services.ledger.admit(
+    {
+      keyHash,
+      callId: call.id,
+      wantMicroVnd: admission.wantMicroVnd,
+      entryId: admission.entry.id,
+      requestedName: admission.mappedFrom,
+      endpoint: ENDPOINT_CODES[call.endpoint],
+    },
+    { signal: admission.signal },
+  )
 }

@@ -161,4 +161,6 @@ export interface Services {
   readonly nowMs: () => number
   /** Page where a wallet is topped up, for the text of a 402. */
   readonly topUpUrl: string
+  /** Hash that the caller's key is stored under now, which a rotation of secrets changes; null when it is revoked. */
+  readonly keyHashNow: (caller: Caller) => Promise<Uint8Array | null>
 }

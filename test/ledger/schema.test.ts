@@ -19,6 +19,23 @@ test('test/schema.sql is the schema that the migrations make', async () => {
   await expect(await dumpSchema(database.sql)).toMatchFileSnapshot('../schema.sql')
 })
 
+test('a migration that a long transaction blocks gives up instead of making calls wait, and is done the next time', async () => {
+  const busy = await createTestDatabase({ migrated: true })
+  try {
+    await busy.sql.unsafe('delete from migration where number = 4')
+    await busy.sql.unsafe('drop index usage_daily_day, credit_at')
+    const reader = await busy.sql.reserve()
+    await reader.unsafe('begin')
+    await reader.unsafe('lock table usage_daily in share row exclusive mode')
+    await expect(migrate(busy.sql)).rejects.toThrow(/^migration 0004-report-indexes.sql waits for a long transaction/)
+    await reader.unsafe('commit')
+    reader.release()
+    expect(await migrate(busy.sql)).toEqual(['0004-report-indexes.sql'])
+  } finally {
+    await busy.drop()
+  }
+})
+
 test('refuses a migration that was edited after it was applied', async () => {
   await database.sql.unsafe(`update migration set digest = 'other' where number = 1`)
   await expect(migrate(database.sql)).rejects.toThrow(/0001-ledger.sql was edited after it was applied/)

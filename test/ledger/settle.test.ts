@@ -28,6 +28,7 @@ test('charges the cost, answers with the balance and writes every column of the 
   const customer = await createCustomer(database.sql, 10_000_000n)
   const request = holdRequest(customer, { wantMicroVnd: microVnd(9_000_000n), requestedName: 'mapped' })
   await here.admit(request, patient)
+  const openedAt = new Date(Date.now() - 3_600_123)
   const finished = settlement(customer, {
     callId: request.callId,
     requestedName: 'mapped',
@@ -36,7 +37,7 @@ test('charges the cost, answers with the balance and writes every column of the 
     streamed: true,
     estimated: true,
     status: 499,
-    openedAt: new Date('2026-01-02T03:04:05.678Z'),
+    openedAt,
   })
   const expected = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND, balanceAfterMicroVnd: 8_320_000n }
   expect(await here.settle(finished)).toEqual(expected)
@@ -65,7 +66,7 @@ test('charges the cost, answers with the balance and writes every column of the 
       latency_ms: 34,
       streamed: true,
       estimated: true,
-      opened_at: new Date('2026-01-02T03:04:05.678Z'),
+      opened_at: openedAt,
       closed_at: expect.any(Date),
     },
   ])

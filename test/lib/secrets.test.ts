@@ -11,7 +11,18 @@ test('reads numbered secrets, and takes the highest number for new values', () =
   expect(parseSecretSet('KEYS', generateSecretSet()).secrets.get(1)).toHaveLength(32)
 })
 
+test('a secret on standby is readable, and not used for new values', () => {
+  const next = Buffer.alloc(32, 9).toString('base64')
+  const set = parseSecretSet('KEYS', `1:${secret},2:${next}:standby`)
+  expect(set.currentId).toBe(1)
+  expect(set.secrets.get(2)).toEqual(Buffer.alloc(32, 9))
+  const later = parseSecretSet('KEYS', `1:${secret},2:${next}`)
+  expect(open(set, seal(later, 'sk-secret', String), String)).toBe('sk-secret')
+})
+
 test.each([
+  [`1:${secret}:standby`, 'KEYS has only secrets on standby; take `:standby` off one of them'],
+  [`1:${secret}:later`, 'KEYS: part 1 is not number:base64'],
   ['', 'KEYS: part 1 is not number:base64; write KEYS=1:<32 bytes in base64>'],
   [secret, 'KEYS: part 1 is not number:base64'],
   [`1:${secret},`, 'KEYS: part 2 is not number:base64'],

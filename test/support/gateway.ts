@@ -58,6 +58,8 @@ export interface TestGatewayOptions {
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
   readonly imageFetch?: GatewayOptions['imageFetch']
+  /** As in KEY_PEPPERS and KEY_ENCRYPTION_KEYS; both are new ones otherwise. */
+  readonly secrets?: string
 }
 
 let emails = 0
@@ -66,8 +68,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const tables = options.tables ?? TABLES
   const database = await createTestDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-test-'))
-  const peppers = parseSecretSet('KEY_PEPPERS', generateSecretSet())
-  const encryption = parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet())
+  const peppers = parseSecretSet('KEY_PEPPERS', options.secrets ?? generateSecretSet())
+  const encryption = parseSecretSet('KEY_ENCRYPTION_KEYS', options.secrets ?? generateSecretSet())
   const sandbox: Sandbox = await startSandbox({
     ...sandboxFacts(tables),
     pace: { firstTokenMs: 0, tokensPerSecond: 0 },

@@ -16,7 +16,8 @@ export interface SeqBounds {
 
 /** A call's time is that of its statement, which may have waited for others on the same wallet: far less than this. */
 const SLACK = `interval '1 minute'`
-const WALLET = 'select seq from wallet where account_id = $1::text::bigint'
+const WALLET = `select w.seq, coalesce(r.upto_seq, 0) as retired from wallet w left join usage_retired r using (account_id)
+  where w.account_id = $1::text::bigint`
 const AFTER = `select seq from usage where account_id = $1::text::bigint and closed_at < $2::text::timestamptz - ${SLACK}
   order by closed_at desc limit 1`
 const BEFORE = `select seq from usage where account_id = $1::text::bigint and closed_at >= $2::text::timestamptz + ${SLACK}
@@ -39,7 +40,8 @@ export async function findBounds(sql: AnySql, accountId: number, filter: UsageFi
   }
   const after = from === undefined ? undefined : (await sql.unsafe(AFTER, [account, from.toISOString()]))[0]
   const before = to === undefined ? undefined : (await sql.unsafe(BEFORE, [account, to.toISOString()]))[0]
-  return { afterSeq: Number(after?.seq ?? 0), beforeSeq: Number(before?.seq ?? Number(wallet.seq) + 1) }
+  const afterSeq = Math.max(Number(after?.seq ?? 0), Number(wallet.retired))
+  return { afterSeq, beforeSeq: Number(before?.seq ?? Number(wallet.seq) + 1) }
 }
 
 function latest(left: Date | undefined, right: Date): Date {

@@ -1,9 +1,12 @@
 /** The providers that are configured. One whose secret is not set is not there: nothing unsigned is ever accepted. */
 
+import type { PaymentLimits } from '../limits.ts'
+import type { PullSource } from '../pull.ts'
 import type { BankProvider } from '../types.ts'
 import { createCassoProvider } from './casso.ts'
 import { createPayosProvider } from './payos.ts'
 import { createSepayProvider } from './sepay.ts'
+import { createSepaySource } from './sepay-api.ts'
 import type { ProviderOptions } from './signature.ts'
 import { createSignedProvider, readWebhookSecret } from './signed.ts'
 
@@ -15,6 +18,8 @@ export interface ProviderSecrets {
   readonly cassoSecureToken: string | null
   /** `whsec_<base64>`. */
   readonly bankWebhookSecret: string | null
+  /** Of SePay's API, for asking; the others are for being told. */
+  readonly sepayApiToken: string | null
 }
 
 export const NO_PROVIDER_SECRETS: ProviderSecrets = {
@@ -24,6 +29,7 @@ export const NO_PROVIDER_SECRETS: ProviderSecrets = {
   cassoChecksumKey: null,
   cassoSecureToken: null,
   bankWebhookSecret: null,
+  sepayApiToken: null,
 }
 
 /** By the name in the path of their webhook. */
@@ -48,4 +54,12 @@ export function createBankProviders(
     providers.push(createSignedProvider(readWebhookSecret(secrets.bankWebhookSecret), options))
   }
   return new Map(providers.map(provider => [provider.name, provider]))
+}
+
+/** The services that are asked for what they may have failed to report. */
+export function createPullSources(
+  { sepayApiToken }: ProviderSecrets,
+  { limits, sepayApiUrl }: { limits: PaymentLimits; sepayApiUrl: string },
+): readonly PullSource[] {
+  return sepayApiToken ? [createSepaySource({ token: sepayApiToken, baseUrl: sepayApiUrl }, limits)] : []
 }

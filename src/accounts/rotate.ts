@@ -1,0 +1,107 @@
+/** Brings stored keys under the secrets that are in force, so that older secrets can be taken out of the environment. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import { keyedHash } from '../lib/secrets.ts'
+import { hashKey, type KeyRow, type KeySecrets, openKey, sealKey } from './key-secret.ts'
+
+const BATCH_ROWS = 200
+
+const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertext from api_key
+  where (account_id, key_id) > ($1::text::bigint, $2::text::bigint) and ciphertext is not null
+    and (encryption_id <> $3::text::smallint or pepper_id <> $4::text::smallint)
+  order by account_id, key_id limit $5::text::integer`
+/** Not where the key was revoked or rotated meanwhile. */
+const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
+    encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
+  returning key_id`
+const IN_USE = `select pepper_id, encryption_id, count(*)::integer as keys,
+    count(*) filter (where ciphertext is null)::integer as without_copy
+  from api_key where revoked_at is null group by 1, 2 order by 1, 2`
+const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_id, key_hash, pepper_id, encryption_id, encryption_iv,
+    ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
+
+export interface Rotation {
+  /** Keys that are stored under the current secrets now and were not before. */
+  readonly rotated: number
+  /** Keys whose copy does not open: damaged, or its encryption key is not configured. They are left as they are. */
+  readonly unreadable: readonly KeyRow[]
+}
+
+/**
+ * Seals every key that can be shown under the current encryption key and stores its hash under the current pepper, 200
+ * rows at a time; may be broken off and repeated. Every running process must know the current secrets before.
+ */
+export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promise<Rotation> {
+  const current = [String(secrets.encryption.currentId), String(secrets.peppers.currentId), String(BATCH_ROWS)]
+  const unreadable: KeyRow[] = []
+  let rotated = 0
+  let after: KeyRow = { accountId: 0, keyId: 0 }
+  for (;;) {
+    const rows = await sql.unsafe(NEXT, [String(after.accountId), String(after.keyId), ...current])
+    for (const row of rows) {
+      after = { accountId: Number(row.account_id), keyId: Number(row.key_id) }
+      const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+      const key = readCopy(secrets, after, sealed)
+      if (key === null) unreadable.push(after)
+      else if (await replace(sql, secrets, { row: after, key, iv: sealed.iv })) rotated++
+    }
+    if (rows.length < BATCH_ROWS) return { rotated, unreadable }
+  }
+}
+
+function readCopy(secrets: KeySecrets, row: KeyRow, sealed: Parameters<typeof openKey>[2]): string | null {
+  try {
+    return openKey(secrets, row, sealed)
+  } catch {
+    return null
+  }
+}
+
+async function replace(
+  sql: Sql | AnySql,
+  secrets: KeySecrets,
+  { row, key, iv }: { row: KeyRow; key: string; iv: Buffer },
+): Promise<boolean> {
+  const { pepperId, hash } = hashKey(secrets, key)
+  const sealed = sealKey(secrets, row, key)
+  const before = [String(row.accountId), String(row.keyId), iv.toString('hex')]
+  const copy = [String(sealed.keyId), sealed.iv.toString('hex'), sealed.ciphertext.toString('hex')]
+  return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
+}
+
+/** Active keys by the number of the secret that they need. */
+export interface SecretsInUse {
+  readonly peppers: ReadonlyMap<number, number>
+  readonly encryption: ReadonlyMap<number, number>
+  /** Of those, keys without a copy: they cannot be brought under another pepper and must be replaced by their owners. */
+  readonly withoutCopy: number
+  /** Configured numbers whose secret is another than the one that keys were stored under. */
+  readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
+}
+
+export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse> {
+  const peppers = new Map<number, number>()
+  const encryption = new Map<number, number>()
+  let withoutCopy = 0
+  for (const { pepper_id, encryption_id, keys, without_copy } of await sql.unsafe(IN_USE)) {
+    peppers.set(pepper_id, (peppers.get(pepper_id) ?? 0) + keys)
+    if (encryption_id !== null) encryption.set(encryption_id, (encryption.get(encryption_id) ?? 0) + keys)
+    withoutCopy += without_copy
+  }
+  return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
+}
+
+/** One key of each pair of numbers is opened and hashed anew. */
+async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
+  const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
+  for (const row of await sql.unsafe(SAMPLES)) {
+    const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+    const key = readCopy(secrets, { accountId: Number(row.account_id), keyId: Number(row.key_id) }, sealed)
+    const pepper = secrets.peppers.secrets.get(row.pepper_id)
+    if (key === null) {
+      if (secrets.encryption.secrets.has(row.encryption_id)) wrong.encryption.add(row.encryption_id)
+    } else if (pepper !== undefined && !keyedHash(pepper, key).equals(row.key_hash)) wrong.peppers.add(row.pepper_id)
+  }
+  return wrong
+}

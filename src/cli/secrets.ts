@@ -1,0 +1,85 @@
+/** The verbs that change the secrets which keys are stored under. */
+
+import { readSecretsInUse, rotateKeys } from '../accounts/rotate.ts'
+import type { Foundation } from '../app/foundation.ts'
+import type { SecretSet } from '../lib/secrets.ts'
+import { announce } from '../operations/channel.ts'
+import type { Action } from './verbs.ts'
+
+interface SecretUse {
+  readonly id: number
+  readonly state: 'current' | 'readable' | 'standby' | 'missing' | 'wrong'
+  /** Active keys that need it. */
+  readonly keys: number
+}
+
+function useOf(
+  set: SecretSet,
+  { inUse, wrong }: { inUse: ReadonlyMap<number, number>; wrong: ReadonlySet<number> },
+): readonly SecretUse[] {
+  const ids = [...new Set([...set.secrets.keys(), ...inUse.keys()])].sort((a, b) => a - b)
+  return ids.map(id => ({ id, state: wrong.has(id) ? 'wrong' : stateOf(set, id), keys: inUse.get(id) ?? 0 }))
+}
+
+function stateOf(set: SecretSet, id: number): Exclude<SecretUse['state'], 'wrong'> {
+  if (!set.secrets.has(id)) return 'missing'
+  if (id === set.currentId) return 'current'
+  return id > set.currentId ? 'standby' : 'readable'
+}
+
+const MEANING: Readonly<Record<SecretUse['state'], string>> = {
+  current: 'in force',
+  readable: 'still read',
+  standby: 'on standby',
+  missing: 'NOT CONFIGURED: its keys do not work',
+  wrong: 'DOES NOT FIT: a key that was stored under it does not open',
+}
+
+function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
+  return uses.map(({ id, state, keys }) => {
+    const removable = state === 'readable' && keys === 0 ? '; may be taken out' : ''
+    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys${removable}`
+  })
+}
+
+async function report({ sql, secrets }: Foundation) {
+  const inUse = await readSecretsInUse(sql, secrets)
+  const peppers = useOf(secrets.peppers, { inUse: inUse.peppers, wrong: inUse.wrong.peppers })
+  const encryption = useOf(secrets.encryption, { inUse: inUse.encryption, wrong: inUse.wrong.encryption })
+  const lines = [...describe('KEY_PEPPERS', peppers), ...describe('KEY_ENCRYPTION_KEYS', encryption)]
+  if (inUse.withoutCopy > 0) {
+    lines.push(`${inUse.withoutCopy} active keys have no copy: their pepper stays until their owners replace them.`)
+  }
+  const data = { peppers, encryption_keys: encryption, keys_without_copy: inUse.withoutCopy }
+  const missing = [...peppers, ...encryption].some(({ state }) => state === 'missing' || state === 'wrong')
+  return { data, lines, missing }
+}
+
+/** True when active keys need a secret that is not configured, or another is in its place: they do not work. */
+export async function secretsMissing(foundation: Foundation): Promise<boolean> {
+  return (await report(foundation)).missing
+}
+
+const secretsStatus: Action = async foundation => {
+  const { data, lines, missing } = await report(foundation)
+  return { data, text: lines.join('\n'), failed: missing }
+}
+
+const secretsRotate: Action = async foundation => {
+  const { rotated, unreadable } = await rotateKeys(foundation.sql, foundation.secrets)
+  if (rotated > 0) await announce(foundation.sql, 'keys')
+  const { data, lines, missing } = await report(foundation)
+  const broken = unreadable.map(
+    ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left alone.`,
+  )
+  return {
+    data: { rotated, unreadable: unreadable.map(({ keyId }) => keyId), ...data },
+    text: [`${rotated} keys are stored under the current secrets now.`, ...broken, ...lines].join('\n'),
+    failed: missing || unreadable.length > 0,
+  }
+}
+
+export const SECRETS_ACTIONS: Readonly<Record<string, Action>> = {
+  'secrets status': secretsStatus,
+  'secrets rotate': secretsRotate,
+}

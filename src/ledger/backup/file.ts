@@ -1,0 +1,47 @@
+/**
+ * A backup is gzip of text: a line of JSON that says what it is; for each table a line of JSON, the rows as COPY writes
+ * them, and a line `\.`; at the end a line of JSON with the number of rows and the SHA-256 of all lines before it.
+ */
+
+import type { AnySql } from '../../lib/database.ts'
+
+export const FORMAT = 'gateway-backup/1'
+/** COPY escapes every backslash of a row, so no row is this. */
+export const END_OF_TABLE = '\\.'
+
+export interface BackupHeader {
+  readonly format: string
+  readonly madeAt: string
+  /** Digests of the migrations that made the schema, by number. */
+  readonly migrations: Readonly<Record<string, string>>
+}
+
+export interface TableHeader {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+export interface BackupTrailer {
+  readonly rows: Readonly<Record<string, number>>
+  readonly sha256: string
+}
+
+/** A file that is no backup, is damaged, or does not fit this database; the message says what to do. */
+export class BackupError extends Error {}
+
+/** Every table with rows worth keeping: not the migrations' own, not what is empty after a crash anyway. */
+const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+ where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> 'migration'
+   and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+ group by 1 order by 1`
+
+export async function readTables(sql: AnySql): Promise<readonly TableHeader[]> {
+  const rows = await sql.unsafe(TABLES)
+  return rows.map(row => ({ table: row.table, columns: row.columns.split(',') }))
+}
+
+export async function readMigrationDigests(sql: AnySql): Promise<BackupHeader['migrations']> {
+  const rows = await sql.unsafe('select number, digest from migration order by number')
+  return Object.fromEntries(rows.map(row => [String(row.number), row.digest]))
+}

@@ -1,0 +1,164 @@
+/** Puts a backup into an empty database: all of it, or nothing. */
+
+import { createHash, type Hash } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { Sql, TransactionSql } from '../../lib/database.ts'
+import {
+  BackupError,
+  type BackupHeader,
+  type BackupTrailer,
+  END_OF_TABLE,
+  FORMAT,
+  readMigrationDigests,
+  readTables,
+  type TableHeader,
+} from './file.ts'
+
+/** What a migrated database, or a gateway that ran on it for a while, has without anybody's account. */
+const OF_THE_DATABASE: ReadonlySet<string> = new Set(['maintenance', 'gateway_instance', 'process_status', 'throttle'])
+const CHUNK_BYTES = 65_536
+const NEWLINE = 10
+
+const RUNNING = `select count(*)::integer as count from pg_stat_activity
+  where datname = current_database() and application_name like 'gateway%' and application_name <> 'gateway-admin'`
+const IDENTITY = `select a.attname as column from pg_attribute a
+  where a.attrelid = to_regclass($1) and a.attidentity <> '' and not a.attisdropped`
+
+/** Rows by table. Throws BackupError; nothing is changed then. Gateways must be stopped. */
+export async function readBackup(sql: Sql, path: string): Promise<Readonly<Record<string, number>>> {
+  return sql.begin(async transaction => {
+    await transaction.unsafe('set local statement_timeout = 0')
+    await refuseUse(transaction)
+    let rows: Readonly<Record<string, number>>
+    try {
+      rows = await pipeline(createReadStream(path), createGunzip(), chunks => load(transaction, splitLines(chunks)))
+    } catch (error) {
+      throw asBackupError(error, path)
+    }
+    for (const table of Object.keys(rows)) await moveIdentity(transaction, table)
+    return rows
+  })
+}
+
+async function refuseUse(sql: TransactionSql): Promise<void> {
+  const tables = await readTables(sql)
+  await sql.unsafe(`lock table ${tables.map(({ table }) => `"${table}"`).join(', ')} in access exclusive mode`)
+  if ((await sql.unsafe(RUNNING))[0]?.count > 0)
+    throw new BackupError('A gateway runs on this database; stop it first.')
+  for (const { table } of tables) {
+    if (OF_THE_DATABASE.has(table)) await sql.unsafe(`delete from "${table}"`)
+    else if ((await sql.unsafe(`select from "${table}" limit 1`)).length > 0) {
+      throw new BackupError(`The database is not empty (table ${table}); restore into a new one.`)
+    }
+  }
+}
+
+/** Lines with their ends. Only `\n` ends one: text may hold other signs that are line ends elsewhere. */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = []
+  for await (const chunk of chunks) {
+    let begin = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, begin)) {
+      const line = chunk.subarray(begin, end + 1)
+      yield rest.length === 0 ? line : Buffer.concat([...rest, line])
+      rest = []
+      begin = end + 1
+    }
+    if (begin < chunk.length) rest.push(chunk.subarray(begin))
+  }
+}
+
+async function load(sql: TransactionSql, lines: AsyncGenerator<Buffer>): Promise<Readonly<Record<string, number>>> {
+  const tables = new Map((await readTables(sql)).map(header => [header.table, header.columns.join(',')]))
+  const sha256 = createHash('sha256')
+  const rows: Record<string, number> = {}
+  const next = async (): Promise<Buffer> => {
+    const { value, done } = await lines.next()
+    if (done) throw new BackupError('The file is cut off; take another copy of it.')
+    return value
+  }
+  const header = await next()
+  sha256.update(header)
+  await checkHeader(sql, JSON.parse(header.toString()) as BackupHeader)
+  for (;;) {
+    const line = await next()
+    const part = JSON.parse(line.toString()) as TableHeader & BackupTrailer
+    if (part.table === undefined) {
+      checkTrailer(part, { rows, sha256: sha256.digest('hex') })
+      return rows
+    }
+    sha256.update(line)
+    if (tables.get(part.table) !== part.columns.join(',')) {
+      throw new BackupError(
+        `Table ${part.table} is not as in this database; restore with the version that made the backup.`,
+      )
+    }
+    const copy = `copy "${part.table}" (${part.columns.join(',')}) from stdin`
+    rows[part.table] = await fill(await sql.unsafe(copy).writable(), next, sha256)
+  }
+}
+
+const END_LINE = Buffer.from(`${END_OF_TABLE}\n`)
+
+async function fill(table: Writable, next: () => Promise<Buffer>, sha256: Hash): Promise<number> {
+  const done = finished(table)
+  done.catch(() => {})
+  let chunk: Buffer[] = []
+  let bytes = 0
+  for (let rows = 0; ; rows++) {
+    const line = await next()
+    sha256.update(line)
+    const isEnd = line.equals(END_LINE)
+    if (!isEnd) {
+      chunk.push(line)
+      bytes += line.length
+    }
+    if (bytes > 0 && (isEnd || bytes > CHUNK_BYTES)) {
+      if (!table.write(Buffer.concat(chunk))) await Promise.race([once(table, 'drain'), done])
+      chunk = []
+      bytes = 0
+    }
+    if (!isEnd) continue
+    table.end()
+    await done
+    return rows
+  }
+}
+
+async function checkHeader(sql: TransactionSql, header: BackupHeader): Promise<void> {
+  if (header.format !== FORMAT) throw new BackupError(`The file is no backup of this gateway (${FORMAT}).`)
+  const here = await readMigrationDigests(sql)
+  const numbers = new Set([...Object.keys(here), ...Object.keys(header.migrations)])
+  const other = [...numbers].find(number => here[number] !== header.migrations[number])
+  if (other === undefined) return
+  throw new BackupError(
+    `The backup's schema differs in migration ${other}; restore with the version that made it, then start the newer one.`,
+  )
+}
+
+function checkTrailer(stated: BackupTrailer, found: BackupTrailer): void {
+  const sameRows =
+    JSON.stringify(Object.entries(stated.rows).sort()) === JSON.stringify(Object.entries(found.rows).sort())
+  if (!sameRows || stated.sha256 !== found.sha256)
+    throw new BackupError('The file is damaged; take another copy of it.')
+}
+
+async function moveIdentity(sql: TransactionSql, table: string): Promise<void> {
+  for (const { column } of await sql.unsafe(IDENTITY, [table])) {
+    await sql.unsafe(`select setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) from "${table}"`)
+  }
+}
+
+const DAMAGED: ReadonlySet<string> = new Set(['Z_DATA_ERROR', 'Z_BUF_ERROR'])
+
+function asBackupError(error: unknown, path: string): unknown {
+  if (error instanceof BackupError || !(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT') return new BackupError(`There is no file ${path}.`)
+  if (error instanceof SyntaxError || DAMAGED.has(code)) return new BackupError(`${path} is damaged or no backup.`)
+  return error
+}

@@ -1,0 +1,91 @@
+/**
+ * SePay's list of transactions (developer.sepay.vn/en/sepay-api/v2/giao-dich/danh-sach and v2/gioi-thieu, read 2026-11-21): at
+ * most 100 a page and 3 requests a second; its ids are not those of the webhooks, the bank's reference is the same.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
+import type { PaymentLimits } from '../limits.ts'
+import type { PullSource } from '../pull.ts'
+import type { BankTransaction } from '../types.ts'
+import { readAccount, readAmount, readId, readMany, readObject, readReference, readText, readTime } from './read.ts'
+
+const PAGE_ROWS = 100
+/** Below three requests a second. */
+const PAUSE_MS = 400
+const VIETNAM_OFFSET_MS = 7 * 3_600_000
+
+export interface SepayApi {
+  readonly token: string
+  /** Such as `https://userapi.sepay.vn/v2`. */
+  readonly baseUrl: string
+}
+
+export function createSepaySource({ token, baseUrl }: SepayApi, limits: PaymentLimits): PullSource {
+  async function readPage(page: number, since: Date): Promise<JsonObject> {
+    const query = new URLSearchParams({
+      transaction_date_from: vietnamTime(since),
+      transaction_date_sort: 'asc',
+      transfer_type: 'in',
+      per_page: String(PAGE_ROWS),
+      page: String(page),
+    })
+    const { statusCode, body } = await request(`${baseUrl}/transactions?${query}`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+      signal: AbortSignal.timeout(limits.pullTimeoutMs),
+      headersTimeout: limits.pullTimeoutMs,
+      bodyTimeout: limits.pullTimeoutMs,
+    })
+    const text = await readLimited(body, limits.pullBytesMax)
+    if (statusCode !== 200) throw new Error(`SePay answers ${statusCode}`)
+    const value = parseJson(text)
+    return isObject(value) ? value : readObject(undefined, 'the answer')
+  }
+
+  return {
+    name: 'sepay-api',
+    async *list(since) {
+      for (let page = 1; page <= limits.pullPagesMax; page++) {
+        if (page > 1) await sleep(PAUSE_MS)
+        const { data, meta } = await readPage(page, since)
+        yield readMany(data, limits, readTransaction)
+        if (!hasMore(meta)) return
+      }
+      throw new Error(`SePay has more than ${limits.pullPagesMax} pages; the rest was not read`)
+    },
+  }
+}
+
+function readTransaction(row: JsonObject): BankTransaction {
+  return {
+    providerReference: readId(row.id, 'id'),
+    bankReference: readReference(row.reference_number),
+    accountNumber: readAccount(row.account_number, 'account_number'),
+    amountVnd: readAmount(row.amount_in, 'amount_in').amountVnd,
+    direction: 'in',
+    memo: readText(row.transaction_content),
+    bookedAt: readTime(row.transaction_date),
+  }
+}
+
+function hasMore(meta: JsonValue | undefined): boolean {
+  const pagination = isObject(meta) ? meta.pagination : undefined
+  return isObject(pagination) && pagination.has_more === true
+}
+
+/** `2026-11-21 14:02:37` by the clocks of Vietnam. */
+function vietnamTime(time: Date): string {
+  return new Date(time.getTime() + VIETNAM_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+async function readLimited(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,87 @@
+/** Asks a service for what it may have failed to report: nothing that was transferred is missed for good. */
+
+import type { AnySql } from '../lib/database.ts'
+import { type Received, receiveTransactions } from './receive.ts'
+import type { BankTransaction, PaymentServices } from './types.ts'
+
+/** A service that lists the movements on our bank account. */
+export interface PullSource {
+  /** Another than that of its webhook: a transfer that both report is paired by the bank's reference. */
+  readonly name: string
+  /** Pages of transactions since then. Throws where they cannot be read. */
+  list(since: Date): AsyncIterable<readonly BankTransaction[]>
+}
+
+/** True for one process of those that ask at the same time. */
+const CLAIM = `insert into bank_pull as p (source, claimed_at) values ($1, now())
+  on conflict (source) do update set claimed_at = now()
+    where p.claimed_at < now() - make_interval(secs => $2::text::double precision)
+  returning source`
+const FINISH = 'update bank_pull set finished_at = now(), fault = null where source = $1'
+const FAIL = 'update bank_pull set fault = $2 where source = $1'
+const STATE = 'select source, finished_at, fault from bank_pull order by source'
+const FAULT_CHARACTERS_MAX = 300
+
+export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', number>>
+
+/**
+ * What became of the transactions of the last `pullWindowSeconds`; null when another process asked within
+ * `pauseSeconds`. Rejects when the service or the database fails; what was read until then is kept.
+ */
+export async function pullTransactions(
+  services: PaymentServices,
+  source: PullSource,
+  { pauseSeconds, now }: { pauseSeconds: number; now: Date },
+): Promise<Pulled | null> {
+  const { sql, limits } = services
+  if ((await sql.unsafe(CLAIM, [source.name, String(pauseSeconds)])).length === 0) return null
+  try {
+    const pulled = await pull(services, source, new Date(now.getTime() - limits.pullWindowSeconds * 1000))
+    await sql.unsafe(FINISH, [source.name])
+    return pulled
+  } catch (error) {
+    const fault = String(error instanceof Error ? error.message : error).slice(0, FAULT_CHARACTERS_MAX)
+    await sql.unsafe(FAIL, [source.name, fault]).catch(() => {})
+    throw error
+  }
+}
+
+async function pull(services: PaymentServices, source: PullSource, since: Date): Promise<Pulled> {
+  const pulled = {
+    credited: 0,
+    duplicate: 0,
+    alias: 0,
+    conflict: 0,
+    unmatched: 0,
+    ignored: 0,
+    without_reference: 0,
+  }
+  for await (const page of source.list(since)) {
+    // Without the bank's reference nobody can tell whether the webhook has reported it: not credited a second time.
+    const known = page.filter(transaction => transaction.bankReference !== null)
+    pulled.without_reference += page.length - known.length
+    const received = await receiveTransactions(
+      services,
+      { provider: source.name, via: 'pull', notificationId: null },
+      known,
+    )
+    for (const { outcome } of received) pulled[outcome]++
+  }
+  if (pulled.without_reference > 0) {
+    const message = `${source.name} lists ${pulled.without_reference} transfers without the bank's reference; compare them by hand`
+    services.report({ level: 'warn', code: 'unmatched', message })
+  }
+  return pulled
+}
+
+export interface PullState {
+  readonly source: string
+  /** Null: never yet. */
+  readonly finishedAt: Date | null
+  readonly fault: string | null
+}
+
+export async function readPulls({ sql }: { sql: AnySql }): Promise<readonly PullState[]> {
+  const rows = await sql.unsafe(STATE)
+  return rows.map(row => ({ source: row.source, finishedAt: row.finished_at, fault: row.fault }))
+}

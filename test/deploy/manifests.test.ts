@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { limitVariable } from '../../src/app/config.ts'
+import { environmentConfig } from '../../src/app/foundation.ts'
+import { readCommand } from '../../src/cli/arguments.ts'
+import { generateSecretSet } from '../../src/lib/secrets.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const README = read('README.md')
+
+const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'gateway.env.example': parseEnv(read('deploy/gateway.env.example')) as Record<string, string>,
+  'secret.example.yaml': parse(read('deploy/kubernetes/secret.example.yaml')).stringData,
+}
+
+test.each(Object.entries(environments))('%s starts a gateway once its secrets are filled in', (_, given) => {
+  const filled = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, value === '1:change-me' ? generateSecretSet() : value]),
+  )
+  const config = environmentConfig({ ...filled, NODE_ENV: 'production' })
+  expect(config).toMatchObject({ production: true, publicUrl: 'https://api.example.com', sandbox: 'off' })
+  expect(() => environmentConfig({ ...given, NODE_ENV: 'production' })).toThrow('KEY_PEPPERS')
+  for (const name of Object.keys(given)) expect(README).toMatch(new RegExp(name.replace(/^UPSTREAM_.*/, 'UPSTREAM_')))
+})
+
+test('whoever stops a gateway waits longer than it waits for calls in flight', () => {
+  const { drainMs } = environmentConfig({}).limits
+  const replicas = parse(read('deploy/kubernetes/statefulset.yaml'))
+  const { gateway } = parse(read('deploy/compose.yaml')).services
+  const unit = read('deploy/systemd/gateway.service')
+  const graces = [
+    replicas.spec.template.spec.terminationGracePeriodSeconds,
+    Number.parseInt(gateway.stop_grace_period, 10),
+    Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]),
+  ]
+  for (const seconds of graces) expect(seconds * 1000).toBeGreaterThan(drainMs + 15_000)
+  expect(read('deploy/compose.yaml')).toContain(limitVariable('drainMs'))
+})
+
+/** Commands of the manifests, as words after the program. */
+function commands(): readonly string[][] {
+  const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
+  const ofUnits = units.map(name =>
+    /^ExecStart=\S+ src\/main\.ts (.+)$/m.exec(read(`deploy/systemd/${name}`))![1]!.split(' '),
+  )
+  const job = parse(read('deploy/kubernetes/retire.yaml')).spec.jobTemplate.spec.template.spec.containers[0]
+  return [...ofUnits, job.args]
+}
+
+test('every command that a unit or a job runs is one of the command line', () => {
+  expect(
+    commands()
+      .map(words => readCommand(words)?.verb.name)
+      .sort(),
+  ).toEqual(['audit', 'serve', 'usage retire', 'usage retire'])
+})
+
+test('nothing runs as root, may gain rights or write outside its data', () => {
+  const manifests = readdirSync(join(ROOT, 'deploy/kubernetes')).flatMap(name =>
+    parseAllDocuments(read(`deploy/kubernetes/${name}`)).map(document => document.toJS()),
+  )
+  const pods = manifests.flatMap(({ kind, spec }) =>
+    kind === 'StatefulSet' ? [spec.template.spec] : kind === 'CronJob' ? [spec.jobTemplate.spec.template.spec] : [],
+  )
+  expect(pods).toHaveLength(2)
+  for (const { securityContext, containers, automountServiceAccountToken } of pods) {
+    expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+    expect(automountServiceAccountToken).toBe(false)
+    for (const container of containers) {
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  }
+  const { gateway } = parse(read('deploy/compose.yaml')).services
+  expect(gateway).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  expect(read('deploy/Dockerfile')).toMatch(/^USER 1000:1000$/m)
+})
+
+test('the image has the Node that the project pins', () => {
+  const pinned = JSON.parse(read('package.json')).dependencies.node
+  const bases = [...read('deploy/Dockerfile').matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version)
+  expect(bases).toEqual([pinned, pinned])
+})

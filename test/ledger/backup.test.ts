@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKey, showKey } from '../../src/accounts/keys.ts'
+import { readTables } from '../../src/ledger/backup/file.ts'
+import { readBackup } from '../../src/ledger/backup/read.ts'
+import { writeBackup } from '../../src/ledger/backup/write.ts'
+import { openDatabase, type Sql } from '../../src/lib/database.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  type Customer,
+  call,
+  createCustomer,
+  expectCleanAudit,
+  holdRequest,
+  patient,
+  secrets,
+  startLedger,
+  type TestLedger,
+  walletOf,
+} from './world.ts'
+
+const source = await createTestDatabase()
+const folder = mkdtempSync(join(tmpdir(), 'gateway-backup-'))
+const path = join(folder, 'backup')
+let customer: Customer
+let ledger: TestLedger
+let odd: { keyId: number; key: string }
+
+const ODD_TEXT = 'tab\there \\. back\\slash \r\n\u2028 “Nguyễn” 🔑'
+
+async function contents(sql: Sql): Promise<Readonly<Record<string, readonly string[]>>> {
+  const rows: Record<string, readonly string[]> = {}
+  for (const { table } of await readTables(sql)) {
+    rows[table] = (await sql.unsafe(`select x::text as row from "${table}" x order by 1`)).map(found => found.row)
+  }
+  return rows
+}
+
+beforeAll(async () => {
+  // No heartbeat while databases are compared.
+  ledger = await startLedger(source.url, { limits: { heartbeatMs: 3_600_000 } })
+  customer = await createCustomer(source.sql, 100_000_000n)
+  for (let turn = 0; turn < 20; turn++) await call(ledger, customer)
+  odd = await createKey(source.sql, secrets, { accountId: customer.accountId })
+  await source.sql.unsafe('update api_key set label = $2 where key_id = $1::text::bigint', [
+    String(odd.keyId),
+    ODD_TEXT,
+  ])
+  await ledger.admit(holdRequest(customer), patient)
+  await writeBackup(source.sql, path, new Date())
+})
+afterAll(async () => {
+  await ledger.close()
+  await source.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('a restored database has every row, goes on where the other stood, and is audited clean', async () => {
+  const target = await createTestDatabase()
+  try {
+    const rows = await readBackup(target.sql, path)
+    expect(rows).toMatchObject({ account: 1, usage: 20, credit: 1, hold: 1, api_key: 2 })
+    const expected = await contents(source.sql)
+    expect(await contents(target.sql)).toEqual(expected)
+    expect(expected.api_key?.join()).toContain('Nguyễn')
+    expect(await showKey(target.sql, secrets, { ...customer, keyId: odd.keyId })).toEqual({
+      outcome: 'shown',
+      key: odd.key,
+    })
+    const later = await startLedger(target.url)
+    const balance = (await walletOf(target.sql, customer)).balance
+    const { settled } = await call(later, customer)
+    expect(settled).toMatchObject({ outcome: 'settled', balanceAfterMicroVnd: balance - 1_680_000n })
+    const second = await createCustomer(target.sql, 5n)
+    expect(second.accountId).toBeGreaterThan(customer.accountId)
+    await expectCleanAudit(target.sql)
+    await later.close()
+  } finally {
+    await target.drop()
+  }
+})
+
+test('only its owner reads the file, and one that cannot be finished is not left', async () => {
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  await expect(writeBackup(source.sql, join(folder, 'none', 'backup'), new Date())).rejects.toThrow('ENOENT')
+})
+
+const text = () => gunzipSync(readFileSync(path)).toString()
+test.each([
+  ['cut off', () => readFileSync(path).subarray(0, -200), 'is damaged'],
+  ['cut at a line', () => gzipSync(text().split('\n').slice(0, -2).join('\n').concat('\n')), 'is cut off'],
+  ['with an altered amount', () => gzipSync(text().replace('98320000', '99320000')), 'is damaged'],
+  ['with a row less', () => gzipSync(text().replace(/\n.*98320000.*/, '')), 'is damaged'],
+  ['of another schema', () => gzipSync(text().replace(/"1":"[0-9a-f]{4}/, '"1":"0000')), 'differs in migration 1'],
+  ['of something else', () => gzipSync('{"format":"other"}\n'), 'is no backup of this gateway'],
+  ['not compressed', () => Buffer.from('hello'), 'is damaged or no backup'],
+] as const)('a file %s is refused, and nothing is changed', async (_, make, message) => {
+  const target = await createTestDatabase()
+  try {
+    const before = await contents(target.sql)
+    const file = join(folder, 'other')
+    writeFileSync(file, make())
+    await expect(readBackup(target.sql, file)).rejects.toThrow(message)
+    expect(await contents(target.sql)).toEqual(before)
+  } finally {
+    await target.drop()
+  }
+})
+
+test('goes into an empty database only, and not under a running gateway', async () => {
+  await expect(readBackup(source.sql, path)).rejects.toThrow(/runs on this database|is not empty/)
+  const target = await createTestDatabase()
+  try {
+    const running = openDatabase({ url: target.url, name: 'gateway', connectionsMax: 1 })
+    await running`select 1`
+    await expect(readBackup(target.sql, path)).rejects.toThrow('A gateway runs on this database')
+    await running.end()
+    await createCustomer(target.sql, 0n)
+    await expect(readBackup(target.sql, path)).rejects.toThrow('is not empty (table account)')
+    await expect(readBackup(target.sql, join(folder, 'missing'))).rejects.toThrow('is not empty')
+  } finally {
+    await target.drop()
+  }
+})

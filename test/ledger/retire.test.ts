@@ -1,0 +1,151 @@
+import { afterAll, expect, test } from 'vitest'
+import { audit } from '../../src/ledger/audit.ts'
+import { exportUsageCsv } from '../../src/ledger/reports/csv.ts'
+import { readUsageRows } from '../../src/ledger/reports/rows.ts'
+import { RETIRE_DAYS_MIN, retireUsage } from '../../src/ledger/retire.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  addMoney,
+  CALL_MICRO_VND,
+  type Customer,
+  call,
+  createCustomer,
+  eventually,
+  expectCleanAudit,
+  settlement,
+  startLedger,
+  usageOf,
+  walletOf,
+} from './world.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const ledger = await startLedger(database.url)
+afterAll(async () => {
+  await ledger.close()
+  await database.drop()
+})
+
+/** Lets the calls up to `seq` be `days` older, past the triggers. */
+async function age({ accountId }: Customer, seq: number, days: number): Promise<void> {
+  await sql.begin(async transaction => {
+    await transaction.unsafe('set local session_replication_role = replica')
+    await transaction.unsafe(
+      `update usage set opened_at = opened_at - make_interval(days => $3::text::integer),
+         closed_at = closed_at - make_interval(days => $3::text::integer)
+        where account_id = $1::text::bigint and seq <= $2::text::bigint`,
+      [String(accountId), String(seq), String(days)],
+    )
+  })
+}
+
+/** Credits at seq 1, 2, 7 and 11, calls at 3 to 6, 8 to 10 and 12 to 14: one in each later round finds the wallet empty. */
+async function history(): Promise<Customer> {
+  const customer = await createCustomer(sql, CALL_MICRO_VND)
+  for (let turn = 0; turn < 3; turn++) {
+    await addMoney(sql, customer.accountId, 3n * CALL_MICRO_VND)
+    for (let calls = 0; calls < 4; calls++) await call(ledger, customer)
+  }
+  return customer
+}
+
+test('rows go in batches, up to the first that is too young; every sum stays, and the journal goes on', async () => {
+  const customer = await history()
+  const other = await createCustomer(sql, 10n * CALL_MICRO_VND)
+  await call(ledger, other)
+  const before = { ...(await audit(sql)), wallet: await walletOf(sql, customer) }
+  await age(customer, 10, 100)
+
+  expect(await retireUsage(sql, { olderThanDays: 99, batchRows: 3 })).toEqual({ rows: 7, accounts: 1 })
+  expect((await usageOf(sql, customer)).map(row => row.seq)).toEqual(['12', '13', '14'])
+  expect(await usageOf(sql, other)).toHaveLength(1)
+  expect({ ...(await audit(sql)), wallet: await walletOf(sql, customer) }).toEqual(before)
+  expect(before.clean).toBe(true)
+
+  await addMoney(sql, customer.accountId, 5n * CALL_MICRO_VND)
+  await call(ledger, customer)
+  await age(customer, 16, 200)
+  expect(await retireUsage(sql, { olderThanDays: 120 })).toEqual({ rows: 4, accounts: 1 })
+  expect(await usageOf(sql, customer)).toEqual([])
+  await expectCleanAudit(sql)
+  await call(ledger, customer)
+  await expectCleanAudit(sql)
+  expect(await retireUsage(sql, { olderThanDays: 120 })).toEqual({ rows: 0, accounts: 0 })
+})
+
+test('pages and exports begin behind what was retired', async () => {
+  const customer = await history()
+  await age(customer, 10, 100)
+  await retireUsage(sql, { olderThanDays: 99 })
+  const page = await readUsageRows(sql, { accountId: customer.accountId, filter: {}, limit: 10 })
+  expect(page.rows.map(row => row.seq)).toEqual([14, 13, 12])
+  expect(page.nextBeforeSeq).toBeNull()
+  const csv = await Array.fromAsync(exportUsageCsv(sql, { ...customer, filter: {}, keyLabels: new Map() }))
+  expect(
+    csv
+      .join('')
+      .trimEnd()
+      .split('\r\n')
+      .slice(1)
+      .map(line => line.split(',')[0]),
+  ).toEqual(['12', '13', '14'])
+})
+
+test('a young row keeps all behind it, whatever their clocks said', async () => {
+  const customer = await history()
+  await age(customer, 16, 100)
+  await age(customer, 3, -100)
+  expect(await retireUsage(sql, { olderThanDays: 99 })).toEqual({ rows: 0, accounts: 0 })
+  await expectCleanAudit(sql)
+})
+
+test('a call whose row was retired is refused if it comes again, and stays in the spool', async () => {
+  const customer = await history()
+  const [old] = await usageOf(sql, customer)
+  await age(customer, 16, 100)
+  await retireUsage(sql, { olderThanDays: 99 })
+  await addMoney(sql, customer.accountId, 5n * CALL_MICRO_VND)
+  const balance = (await walletOf(sql, customer)).balance
+  const openedAt = new Date(Date.now() - 100 * 86_400_000)
+  await ledger.settle(settlement(customer, { callId: String(old?.call_id), openedAt }))
+  await eventually(
+    async () => ledger.events.filter(event => event.code === 'settlement_refused').length,
+    refused => refused === 1,
+  )
+  expect((await walletOf(sql, customer)).balance).toBe(balance)
+  await expectCleanAudit(sql)
+})
+
+test.each([
+  ['a row that was not retired', 'delete from usage where seq > 0'],
+  ['the retired amount', 'update usage set charged_micro_vnd = 0'],
+  ['the whole table', 'truncate usage'],
+])('nobody changes %s by hand', async (_, statement) => {
+  await history()
+  await expect(sql.unsafe(statement)).rejects.toThrow('append-only')
+  await expectCleanAudit(sql)
+})
+
+test.each([
+  ['retired', 'charged_micro_vnd = charged_micro_vnd + 1'],
+  ['retired', 'balance_after_micro_vnd = balance_after_micro_vnd + 1'],
+  ['retired', 'calls = calls + 1'],
+  ['daily', 'input_tokens = input_tokens + 1'],
+  ['seq', 'upto_seq = upto_seq - 1'],
+] as const)('the audit finds a forged sum: %s, %s', async (difference, forgery) => {
+  const customer = await history()
+  await age(customer, 10, 100)
+  await retireUsage(sql, { olderThanDays: 99 })
+  const rollback = new Error('taken back')
+  const forged = sql.begin(async transaction => {
+    await transaction.unsafe(`update usage_retired set ${forgery}`)
+    expect((await audit(transaction)).differences[difference]).toBeGreaterThan(0)
+    throw rollback
+  })
+  await expect(forged).rejects.toBe(rollback)
+  await expectCleanAudit(sql)
+})
+
+test('refuses an age at which a call could still be settled', async () => {
+  await expect(retireUsage(sql, { olderThanDays: RETIRE_DAYS_MIN - 1 })).rejects.toThrow('92 days at the earliest')
+})
