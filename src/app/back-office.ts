@@ -78,7 +78,8 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
-    onMailFailed: cause => log.error({ cause: String(cause) }, 'a mail could not be sent'),
+    // What the mail server says may name the recipient.
+    onMailFailed: cause => log.error({ cause: mailFault(cause) }, 'a mail could not be sent'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
@@ -105,6 +106,12 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
       mailer.close()
     },
   }
+}
+
+/** Code of the mailer and status of the server, such as `EENVELOPE 550`. */
+function mailFault(cause: unknown): string {
+  const { code, responseCode, name } = cause as { code?: string; responseCode?: number; name?: string }
+  return [code ?? name ?? 'unknown', responseCode].filter(part => part !== undefined).join(' ')
 }
 
 function createMailer({ mail }: Config, outboxDir: string | null): Mailer {

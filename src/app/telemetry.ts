@@ -3,7 +3,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Readiness } from '../http/readiness.ts'
 import type { RunningLedger } from '../ledger/ledger.ts'
-import type { LedgerEvent } from '../ledger/options.ts'
+import { LEDGER_EVENTS, type LedgerEvent } from '../ledger/options.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import type { MailFigures } from '../lib/mail.ts'
@@ -51,7 +51,7 @@ export interface TelemetryOptions {
 export class Telemetry {
   readonly #options: TelemetryOptions
   readonly #calls: CallFigures | null
-  readonly #ledgerEvents = new Map<string, number>()
+  readonly #ledgerEvents = new Map<string, number>(LEDGER_EVENTS.map(code => [code, 0]))
   readonly #closers: (() => unknown)[] = []
   readonly #spans: SpanSink | null
   readonly tracer: CallTracer

@@ -8,6 +8,7 @@ import { openDatabase, type Sql } from '../lib/database.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
 import { auditPayments } from '../payments/audit.ts'
 import { countUnreadable } from '../payments/notification.ts'
+import { type PullState, readPulls } from '../payments/pull.ts'
 import { countUnmatched } from '../payments/unmatched.ts'
 
 export interface BooksOptions {
@@ -32,6 +33,7 @@ interface Look {
   readonly oldestSeconds: number
   readonly unmatched: { readonly transactions: number; readonly amountVnd: number }
   readonly unreadable: number
+  readonly pulls: readonly PullState[]
 }
 
 interface Audited {
@@ -94,8 +96,9 @@ export class Books {
       const [row] = await this.#sql.unsafe(HOLDS)
       const unmatched = await countUnmatched(services)
       const unreadable = await countUnreadable(services)
+      const pulls = await readPulls(services)
       const { holds, oldest_seconds: oldestSeconds } = row!
-      this.#look = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable }
+      this.#look = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown && !this.#closed) this.#report('warn', 'the books cannot be read; the last figures stay', cause)
@@ -168,6 +171,11 @@ function lookFamilies(look: Look | null): readonly Family[] {
       'gateway_notifications_unreadable',
       'Authentic bank notifications that nobody could read.',
       known(({ unreadable }) => unreadable),
+    ),
+    gauge(
+      'gateway_bank_pull_timestamp_seconds',
+      'When a bank service was last asked in full for what it may have failed to report, in seconds since 1970; 0: never.',
+      (look?.pulls ?? []).map(({ source, finishedAt }) => [{ source }, (finishedAt?.getTime() ?? 0) / 1000]),
     ),
   ]
 }
