@@ -3,12 +3,14 @@
  * Gateway, bare, upstream and Postgres are processes of their own; the slices of the contenders rotate, so that a busy
  * machine slows all alike; ratios are what counts. Prints a Markdown table.
  * Run: npm exec node bench/proxy.ts [rounds] [case]
- * `PROFILE=folder` writes a CPU profile of the gateway there.
+ * `PROFILE=folder` writes a CPU profile of the gateway there. `WITH='NAME=value …'` compares the gateway with one that
+ * has these variables too, such as METRICS_PORT=0.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import type { Pool } from 'undici'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { createKey } from '../src/accounts/keys.ts'
@@ -81,17 +83,15 @@ try {
   const upstream = await start('upstream')
   const bare = await start('bare', { UPSTREAM_URL: upstream.url })
   const profile = process.env.PROFILE
-  const gateway = await start(
-    'gateway',
-    {
-      ...environment,
-      UPSTREAM_ANTHROPIC_BASE_URL: upstream.url,
-      UPSTREAM_ANTHROPIC_API_KEY: 'key',
-      UPSTREAM_OPENAI_BASE_URL: `${upstream.url}/v1`,
-      UPSTREAM_OPENAI_API_KEY: 'key',
-    },
-    profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
-  )
+  const ofGateway = {
+    ...environment,
+    UPSTREAM_ANTHROPIC_BASE_URL: upstream.url,
+    UPSTREAM_ANTHROPIC_API_KEY: 'key',
+    UPSTREAM_OPENAI_BASE_URL: `${upstream.url}/v1`,
+    UPSTREAM_OPENAI_API_KEY: 'key',
+  }
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const gateway = await start('gateway', ofGateway, flags)
   const contender = (name: string, role: Role, path: string, model: string): Contender => ({
     name,
     role,
@@ -106,6 +106,14 @@ try {
     contender('chat client, messages upstream', gateway, '/v1/chat/completions', 'claude-opus-5'),
     contender('messages client, chat upstream', gateway, '/v1/messages', 'gpt-5.5'),
   ]
+  const extra = process.env.WITH ?? ''
+  if (extra !== '') {
+    const other = await start('gateway', { ...ofGateway, ...parseEnv(extra.replaceAll(' ', '\n')), INSTANCE: 'other' })
+    const [bareMessages, , messages] = contenders as [Contender, Contender, Contender]
+    const changed = contender(`messages, ${extra}`, other, '/v1/messages', 'claude-opus-5')
+    // As much work for the one as for the other: what has run more is faster.
+    contenders.splice(0, contenders.length, bareMessages, messages, changed)
+  }
   console.log('| case | contender | CPU µs | of bare | Postgres µs | per second |')
   console.log('|---|---|--:|--:|--:|--:|')
   for (const one of CASES.filter(({ name }) => name.startsWith(only))) await run(one, contenders, upstream)

@@ -19,6 +19,6 @@ const gateway = await startGateway({
   },
   sandboxUrl: null,
   log: createLog(config.logLevel),
-  instanceName: 'bench',
+  instanceName: env.INSTANCE ?? 'bench',
 })
 serveRole({ url: gateway.url, stop: () => gateway.stop() })

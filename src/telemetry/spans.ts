@@ -64,7 +64,9 @@ const SUCCESS = 0
 export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const { url, headers, waitingMax, sendMs = 10_000 } = options
   const counts = { waiting: 0, sent: 0, failed: 0, dropped: 0 }
-  const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit: 2 })
+  // At a stop all that waits is sent at once.
+  const concurrencyLimit = Math.ceil(waitingMax / BATCH_MAX) + 1
+  const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit })
   let isDown = false
   const exporter: SpanExporter = {
     export(spans, done) {

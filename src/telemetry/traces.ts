@@ -4,8 +4,8 @@
  * docs/gen-ai/client-inference.md). Spans are made when the call is over, of what is known of it anyway. Never of its content.
  */
 
-import { randomBytes } from 'node:crypto'
 import type { Endpoint } from '../generated/types.ts'
+import { uuidv7 } from '../lib/ids.ts'
 import type { Call, CallTracer, CallTry, EndedCall } from '../pipeline/call.ts'
 import { ENDPOINT_PATHS } from '../pipeline/resolve.ts'
 import type { SpanRecord, SpanSink } from './spans.ts'
@@ -93,8 +93,9 @@ export class Traces implements CallTracer {
   }
 }
 
+/** The half of a new id that is random. */
 function newSpanId(): string {
-  return randomBytes(8).toString('hex')
+  return uuidv7().slice(19).replace('-', '')
 }
 
 /** A trace that begins here has the id of its call, so that one leads to the other. */

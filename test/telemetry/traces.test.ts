@@ -2,6 +2,7 @@
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openSpanSink } from '../../src/telemetry/spans.ts'
 import { chatCall, goodMessage, goodMessagesStream, MESSAGES_START, textDelta } from '../support/chat.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { type Figures, scrape } from '../support/exposition.ts'
@@ -261,6 +262,27 @@ test('a collector that does not answer holds up no call; what has no room is dro
   expect(dropped).toBeGreaterThanOrEqual(20 - 4 - 4)
   expect(counted.sum('gateway_calls_total', { status: '2xx' })).toBe(10)
   await running.gateway.stop()
+})
+
+test('a stop sends all that waits, however many batches it is', async () => {
+  const sink = openSpanSink({
+    url: `${collector.url}/v1/traces`,
+    headers: {},
+    attributes: {},
+    waitingMax: 3000,
+    report() {},
+  })
+  const span = { kind: 'client', parent: null, startMs: 1, endMs: 2.5, attributes: {}, failed: false } as const
+  for (let index = 0; index < 4001; index++) {
+    sink.add({ ...span, name: 'waiting', traceId: TRACE, spanId: index.toString(16).padStart(16, '0') })
+  }
+  // A batch of 512 is under way by then.
+  expect(sink.figures()).toEqual({ waiting: 3000, sent: 0, failed: 0, dropped: 489 })
+  await sink.close()
+  expect(sink.figures()).toEqual({ waiting: 0, sent: 3512, failed: 0, dropped: 489 })
+  const received = collector.spans.filter(({ name }) => name === 'waiting')
+  expect(new Set(received.map(({ spanId }) => spanId)).size).toBe(3512)
+  expect(received[0]).toMatchObject({ startTimeUnixNano: '1000000', endTimeUnixNano: '2500000' })
 })
 
 test('nobody at the address of the collector costs no call either', async () => {
