@@ -1,7 +1,8 @@
 /**
  * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production.
- * Prints figures and their ratio to the same statements sent one call at a time; asserts nothing.
- * Run: npm exec node bench/ledger.ts [seconds per case]
+ * Prints figures and their ratio to the same statements sent one call at a time; asserts nothing. As JSON with --json, and
+ * then in batches alone.
+ * Run: npm exec node bench/ledger.ts [seconds per case] [--json]
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -24,6 +25,7 @@ import { generateSecretSet, parseSecretSet } from '../src/lib/secrets.ts'
 
 const WALLETS = 1_000
 const CALLERS = 1_000
+const asJson = process.argv.includes('--json')
 const seconds = Number(process.argv[2] ?? 4)
 
 interface Customer {
@@ -66,14 +68,20 @@ try {
   const single: Partial<LedgerLimits> = { batchMax: 1, lanes: 20 }
   const hot = await run('one hot wallet, batched', customers.slice(0, 1), batched)
   const many = await run(`${WALLETS} wallets, batched`, customers, batched)
-  const hotSingle = await run('one hot wallet, one call a statement', customers.slice(0, 1), single)
-  const manySingle = await run(`${WALLETS} wallets, one call a statement`, customers, single)
-  console.log(
-    `batched against single: ${ratio(hot, hotSingle)}x on one wallet, ${ratio(many, manySingle)}x on ${WALLETS}`,
-  )
-  console.log(`one hot wallet against ${WALLETS}: ${ratio(hot, many)}x`)
+  if (asJson) {
+    process.stdout.write(JSON.stringify({ 'one hot wallet': hot, [`${WALLETS} wallets`]: many }))
+  } else {
+    const hotSingle = await run('one hot wallet, one call a statement', customers.slice(0, 1), single)
+    const manySingle = await run(`${WALLETS} wallets, one call a statement`, customers, single)
+    console.log(
+      `batched against single: ${ratio(hot, hotSingle)}x on one wallet, ${ratio(many, manySingle)}x on ${WALLETS}`,
+    )
+    console.log(`one hot wallet against ${WALLETS}: ${ratio(hot, many)}x`)
+  }
   const report = await audit(sql)
-  console.log(`audit: ${report.clean ? 'clean' : JSON.stringify(report.differences)}, ${report.calls} calls`)
+  const outcome = `audit: ${report.clean ? 'clean' : JSON.stringify(report.differences)}, ${report.calls} calls`
+  if (!asJson) console.log(outcome)
+  else if (!report.clean) throw new Error(outcome)
 } finally {
   await sql.end()
   await postgres.stop()
@@ -109,6 +117,7 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
     holdMs: { p50: at(0.5), p99: at(0.99) },
     cpuMicrosecondsPerPair: (user + system) / pairs,
   }
+  if (asJson) return figures
   console.log(
     `${name}: ${figures.pairsPerSecond.toFixed(0)} pairs/s, hold p50 ${figures.holdMs.p50.toFixed(1)} ms, ` +
       `p99 ${figures.holdMs.p99.toFixed(1)} ms, ${figures.cpuMicrosecondsPerPair.toFixed(1)} µs of this process a pair`,

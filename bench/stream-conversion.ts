@@ -10,6 +10,7 @@ import { SseReader } from '../src/lib/sse.ts'
 import { prepare } from '../src/pipeline/prepare.ts'
 import { readChatBody } from '../src/pipeline/receive.ts'
 import type { ReplyStream } from '../src/translate/reply-stream.ts'
+import { StreamFeed } from '../src/translate/stream-feed.ts'
 import type { ChatFormat } from '../src/translate/translator.ts'
 import { chatStreamText, messagesStreamText, type StreamShape } from './streams.ts'
 
@@ -52,13 +53,20 @@ function throughStream(name: string, open: () => ReplyStream): Way {
   return {
     name,
     relay(chunks) {
-      const reader = new SseReader({ eventBytesMax: 1_000_000 })
       const stream = open()
       let bytes = 0
+      let pending = ''
+      const feed = new StreamFeed(
+        stream,
+        (text, encoding) => {
+          pending += encoding === 'latin1' ? text : Buffer.from(text, 'utf8').toString('latin1')
+        },
+        { eventBytesMax: 1_000_000 },
+      )
       for (const chunk of chunks) {
-        let text = ''
-        for (const event of reader.push(chunk)) text += stream.push(event)
-        if (text !== '') bytes += Buffer.from(text, stream.encoding).length
+        feed.push(chunk)
+        if (pending !== '') bytes += Buffer.from(pending, 'latin1').length
+        pending = ''
       }
       return bytes + Buffer.from(stream.end(), stream.encoding).length
     },

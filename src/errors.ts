@@ -112,6 +112,12 @@ export const ERRORS = {
     message: 'The content encoding is not supported.',
     final: true,
   },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'The content type is not valid; send JSON as application/json.',
+    final: true,
+  },
   upgrade_refused: {
     status: 426,
     type: 'invalid_request_error',

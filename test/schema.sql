@@ -57,7 +57,6 @@ CREATE TRIGGER bank_notification_append_only BEFORE DELETE OR UPDATE OR TRUNCATE
 
 create table bank_pull (
   source text not null,
-  claimed_at timestamp with time zone not null,
   finished_at timestamp with time zone,
   fault text,
   constraint bank_pull_pkey PRIMARY KEY (source)
@@ -98,6 +97,15 @@ CREATE INDEX bank_txn_alias ON public.bank_txn USING btree (alias_of) WHERE (ali
 CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_ref, amount_vnd) WHERE (bank_ref IS NOT NULL);
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
+
+create table catalogue (
+  catalogue_id integer not null generated always as identity,
+  digest text not null,
+  first_seen_at timestamp with time zone not null default now(),
+  constraint catalogue_digest_key UNIQUE (digest),
+  constraint catalogue_pkey PRIMARY KEY (catalogue_id),
+  constraint catalogue_digest_check CHECK (((octet_length(digest) >= 1) AND (octet_length(digest) <= 64)))
+);
 
 create table credit (
   account_id bigint not null,
@@ -160,6 +168,13 @@ create table hold (
   constraint hold_amount_micro_vnd_check CHECK ((amount_micro_vnd > 0))
 ) with (fillfactor=60,autovacuum_vacuum_scale_factor=0.0,autovacuum_vacuum_threshold=2000);
 CREATE INDEX hold_instance ON public.hold USING btree (instance_id);
+
+create table housekeeping (
+  task text not null,
+  ran_at timestamp with time zone not null default now(),
+  runs bigint not null default 1,
+  constraint housekeeping_pkey PRIMARY KEY (task)
+) with (fillfactor=50);
 
 create table maintenance (
   singleton boolean not null default true,
@@ -282,6 +297,7 @@ create table usage (
   estimated boolean not null,
   opened_at timestamp with time zone not null,
   closed_at timestamp with time zone not null default now(),
+  catalogue_id integer,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),

@@ -19,9 +19,14 @@ server.post('/*', async (request, reply) => {
   if (headers['content-length'] !== undefined) reply.header('content-length', headers['content-length'])
   return reply.send(body)
 })
+let list = Buffer.alloc(0)
+server.get('/v1/models', (_request, reply) => reply.type('application/json').send(list))
 const url = await server.listen({ host: '127.0.0.1', port: 0 })
 serveRole({
   url,
+  told(message) {
+    list = Buffer.from((message as { list: string }).list)
+  },
   async stop() {
     await pool.destroy()
     server.server.closeAllConnections()

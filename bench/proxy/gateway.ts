@@ -1,11 +1,16 @@
 /** The gateway itself, as it runs in production: keys, holds, durable settlements, the log. */
 
+import { writeFileSync } from 'node:fs'
+import { Session } from 'node:inspector/promises'
 import { environmentConfig } from '../../src/app/foundation.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { serveRole } from './role.ts'
+
+/** Microseconds between two samples of a profile. */
+const SAMPLE_US = 500
 
 const { env } = process
 const config = environmentConfig(env)
@@ -19,6 +24,27 @@ const gateway = await startGateway({
   },
   sandboxUrl: null,
   log: createLog(config.logLevel),
-  instanceName: env.INSTANCE ?? 'bench',
+  instanceName: 'bench',
 })
-serveRole({ url: gateway.url, stop: () => gateway.stop() })
+
+const session = new Session()
+
+/** Starts a profile, or with a file ends it and writes it there. */
+async function profile({ profileFile }: { readonly profileFile: string | null }): Promise<void> {
+  if (profileFile === null) {
+    session.connect()
+    await session.post('Profiler.enable')
+    await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_US })
+    await session.post('Profiler.start')
+    return
+  }
+  const { profile } = await session.post('Profiler.stop')
+  writeFileSync(profileFile, JSON.stringify(profile))
+  session.disconnect()
+}
+
+serveRole({
+  url: gateway.url,
+  told: message => profile(message as { profileFile: string | null }),
+  stop: () => gateway.stop(),
+})

@@ -1,63 +1,201 @@
-/** Clients: as many calls at once as asked for, each followed by the next, for a time. */
+/**
+ * Clients on plain sockets, so that the load costs far less than what is measured: a request is one prepared piece of bytes,
+ * and of a reply only what says where it ends is read. Each client makes one call after the other on its own connection.
+ */
 
-import { Pool } from 'undici'
+import { connect, type Socket } from 'node:net'
 
 export interface Target {
   readonly url: string
   readonly path: string
-  readonly body: Buffer
+  /** Null: a GET. */
+  readonly body: Buffer | null
   readonly apiKey: string
 }
 
-export interface Load {
-  /** Calls that finished. */
-  calls: number
-  /** Server-sent events that arrived. */
-  events: number
-}
+const HEAD_END = '\r\n\r\n'
+const CHUNKED_END = '\r\n0\r\n\r\n'
+/** Bytes of a reply's end that are kept, to see that a stream ended well. */
+const TAIL_BYTES = 512
 
-export interface LoadOptions {
-  readonly concurrency: number
-  readonly milliseconds: number
-}
+/** One connection with one call at a time. */
+export class Client {
+  readonly #socket: Socket
+  #head = ''
+  #headDone = false
+  #left = 0
+  #isChunked = false
+  #isStream = false
+  #tail: Buffer[] = []
+  #tailBytes = 0
+  #finish: ((error: Error | null) => void) | null = null
 
-/** Runs until the time is over and every call has ended. Throws at a reply that is not 200 or does not end well. */
-export async function drive(pool: Pool, target: Target, { concurrency, milliseconds }: LoadOptions): Promise<Load> {
-  const load: Load = { calls: 0, events: 0 }
-  const until = performance.now() + milliseconds
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (performance.now() < until) await oneCall(pool, target, load)
-    }),
-  )
-  return load
-}
-
-async function oneCall(pool: Pool, { path, body, apiKey }: Target, load: Load): Promise<void> {
-  const reply = await pool.request({
-    method: 'POST',
-    path,
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body,
-  })
-  let text = ''
-  let last = 0
-  const isStream = String(reply.headers['content-type']).startsWith('text/event-stream')
-  for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-    if (isStream) {
-      // A line feed pair ends an event; a pair that is cut between chunks is found by the byte before.
-      for (const byte of chunk) {
-        if (byte === 10 && last === 10) load.events++
-        last = byte
-      }
-      text = chunk.toString('latin1')
-    } else if (reply.statusCode !== 200) text += chunk.toString('latin1')
+  constructor(url: string) {
+    const { hostname, port } = new URL(url)
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    this.#socket.on('data', chunk => this.#read(chunk as Buffer))
+    this.#socket.on('error', error => this.#end(error))
+    this.#socket.on('close', () => this.#end(new Error('the connection was closed')))
   }
-  if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}: ${text.slice(0, 300)}`)
-  if (isStream && !/message_stop|\[DONE\]/.test(text)) throw new Error(`a stream broke off: ${text.slice(-300)}`)
-  load.calls++
+
+  /** Resolves when the whole reply has come. Rejects for a status other than 200 and for a stream that did not end well. */
+  call(request: Buffer): Promise<void> {
+    this.#head = ''
+    this.#headDone = false
+    this.#tail = []
+    this.#tailBytes = 0
+    return new Promise((resolve, reject) => {
+      this.#finish = error => (error === null ? resolve() : reject(error))
+      this.#socket.write(request)
+    })
+  }
+
+  /** Sends a call and resolves when the reply has begun. */
+  open(request: Buffer): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#finish = error => error && reject(error)
+      this.#socket.once('data', () => resolve())
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#finish = null
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer): void {
+    let body = chunk
+    if (!this.#headDone) {
+      const text = this.#head + chunk.toString('latin1')
+      const end = text.indexOf(HEAD_END)
+      if (end < 0) {
+        this.#head = text
+        return
+      }
+      body = chunk.subarray(end + HEAD_END.length - this.#head.length)
+      this.#readHead(text.slice(0, end))
+    }
+    if (this.#isStream || this.#isChunked) this.#keepTail(body)
+    if (this.#isChunked) {
+      if (this.#endsWith(CHUNKED_END)) this.#end(this.#verdict())
+      return
+    }
+    this.#left -= body.length
+    if (this.#left <= 0) this.#end(this.#verdict())
+  }
+
+  #readHead(head: string): void {
+    this.#headDone = true
+    this.#head = head
+    this.#isChunked = /transfer-encoding: chunked/i.test(head)
+    this.#isStream = head.includes('text/event-stream')
+    this.#left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  }
+
+  #keepTail(body: Buffer): void {
+    if (body.length >= TAIL_BYTES) {
+      this.#tail = [body.subarray(body.length - TAIL_BYTES)]
+      this.#tailBytes = TAIL_BYTES
+      return
+    }
+    this.#tail.push(body)
+    this.#tailBytes += body.length
+    while (this.#tailBytes - (this.#tail[0]?.length ?? 0) >= TAIL_BYTES) {
+      this.#tailBytes -= (this.#tail.shift() as Buffer).length
+    }
+  }
+
+  #endsWith(end: string): boolean {
+    const last = this.#tail.at(-1)
+    if (last === undefined) return false
+    if (last.length >= end.length) return last.subarray(last.length - end.length).toString('latin1') === end
+    return Buffer.concat(this.#tail).toString('latin1').endsWith(end)
+  }
+
+  #verdict(): Error | null {
+    if (!this.#head.startsWith('HTTP/1.1 200')) return new Error(`not a good reply: ${this.#head}`)
+    if (!this.#isStream) return null
+    const tail = Buffer.concat(this.#tail).toString('latin1')
+    return /message_stop|\[DONE\]/.test(tail) ? null : new Error(`a stream broke off: ${tail}`)
+  }
+
+  #end(error: Error | null): void {
+    const finish = this.#finish
+    this.#finish = null
+    finish?.(error)
+  }
 }
 
-export function openPool(url: string): Pool {
-  return new Pool(url, { connections: 1024, headersTimeout: 60_000, bodyTimeout: 60_000 })
+export function requestBytes({ url, path, body, apiKey }: Target): Buffer {
+  const head = [
+    `${body === null ? 'GET' : 'POST'} ${path} HTTP/1.1`,
+    `host: ${new URL(url).host}`,
+    `x-api-key: ${apiKey}`,
+    'accept: */*',
+    'user-agent: bench',
+    ...(body === null ? [] : ['content-type: application/json', `content-length: ${body.length}`]),
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}${HEAD_END}`), body ?? Buffer.alloc(0)])
+}
+
+export class Load {
+  readonly #clients: Client[] = []
+  readonly #url: string
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** `concurrency` calls at once, each followed by the next, for a time; resolves with how many finished. */
+  async drive(
+    request: Buffer,
+    options: { readonly concurrency: number; readonly milliseconds: number },
+  ): Promise<number> {
+    const until = performance.now() + options.milliseconds
+    let calls = 0
+    const work = async (client: Client) => {
+      do {
+        await client.call(request)
+        calls++
+      } while (performance.now() < until)
+    }
+    await Promise.all(this.#take(options.concurrency).map(work))
+    return calls
+  }
+
+  /** Calls at a fixed rate whether or not earlier ones have ended; resolves with the milliseconds of each. */
+  async pace(
+    request: Buffer,
+    { perSecond, milliseconds }: { readonly perSecond: number; readonly milliseconds: number },
+  ): Promise<number[]> {
+    const free = this.#take(Math.min(64, perSecond)).slice()
+    const taken: number[] = []
+    const running: Promise<void>[] = []
+    const start = performance.now()
+    const total = Math.floor((perSecond * milliseconds) / 1000)
+    for (let index = 0; index < total; index++) {
+      const wait = start + (index * 1000) / perSecond - performance.now()
+      if (wait > 0) await new Promise(resolve => setTimeout(resolve, wait))
+      const client = free.pop()
+      if (client === undefined) continue
+      const begun = performance.now()
+      const done = client.call(request).then(() => {
+        taken.push(performance.now() - begun)
+        free.push(client)
+      })
+      running.push(done)
+    }
+    await Promise.all(running)
+    return taken
+  }
+
+  close(): void {
+    for (const client of this.#clients.splice(0)) client.close()
+  }
+
+  #take(count: number): Client[] {
+    while (this.#clients.length < count) this.#clients.push(new Client(this.#url))
+    return this.#clients.slice(0, count)
+  }
 }

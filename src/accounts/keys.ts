@@ -29,8 +29,6 @@ const INSERT = `insert into api_key
           decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
 const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
-const LIMIT = `update api_key set rate_limit_per_minute = $3::text::integer
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute,
     ciphertext is not null as showable
   from api_key where account_id = $1::text::bigint order by key_id`
@@ -93,16 +91,6 @@ export function cleanLabel(label: string): string {
 /** False when there is no such active key. The next call with it fails, on every process. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
-}
-
-/** False when there is no such active key. Processes that remember the key hear of it by `announce(sql, 'keys')`. */
-export async function limitKey(
-  sql: Sql | AnySql,
-  { accountId, keyId }: KeyRow,
-  rateLimitPerMinute: number | null,
-): Promise<boolean> {
-  const limit = rateLimitPerMinute === null ? null : String(rateLimitPerMinute)
-  return (await sql.unsafe(LIMIT, [String(accountId), String(keyId), limit])).length > 0
 }
 
 /** Oldest first, revoked ones too. */

@@ -3,6 +3,7 @@
 import type { AnySql, Sql } from '../lib/database.ts'
 import { isUuid } from '../lib/ids.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
+import { HELD_BY_OPERATOR } from './key-rate.ts'
 import type { KeyRow, KeySecrets } from './key-secret.ts'
 import { type ApiKey, cleanLabel, insertKey, KeyLimitError, lockKeys, showKey } from './keys.ts'
 
@@ -16,6 +17,8 @@ export interface OwnKey extends ApiKey {
   /** What counts against the cap: charged since the first of the month, in Vietnam. */
   readonly spentThisMonthMicroVnd: MicroVnd
   readonly monthlyCapMicroVnd: MicroVnd | null
+  /** An operator has set its calls per minute, and the owner cannot. */
+  readonly rateHeld: boolean
   /** Day of the last call, `2026-11-21`; null when there was none. */
   readonly lastUsedDay: string | null
 }
@@ -31,6 +34,7 @@ const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
        k.suspended_at is not null as suspended, k.monthly_cap_micro_vnd as cap, k.rate_limit_per_minute,
+       ${HELD_BY_OPERATOR} as rate_held,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day = today.day), 0)::text as today,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day > today.day - 30), 0)::text as days30,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day >= date_trunc('month', today.day)), 0)::text as month,
@@ -100,6 +104,7 @@ export async function listOwnKeys(sql: AnySql, accountId: number): Promise<reado
     revokedAt: row.revoked_at,
     showable: row.showable,
     rateLimitPerMinute: row.rate_limit_per_minute,
+    rateHeld: row.rate_held,
     suspended: row.suspended,
     costTodayMicroVnd: microVnd(BigInt(row.today)),
     cost30DaysMicroVnd: microVnd(BigInt(row.days30)),

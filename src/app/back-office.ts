@@ -9,6 +9,7 @@ import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailFigures } from '../lib/mail.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
 import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
@@ -46,7 +47,6 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 const JUDGE_MS = 60_000
-const PULL_MS = 30_000
 
 /** What payments need; for the command line, where nothing runs by itself. */
 export function createPayments(given: {
@@ -78,21 +78,27 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
-    // What the mail server says may name the recipient.
-    onMailFailed: cause => log.error({ cause: mailFault(cause) }, 'a mail could not be sent'),
+    onMailFailed: cause => log.error({ cause }, 'a mail could not be sent'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
-  const { limits } = payments
-  const { pullPauseSeconds: pauseSeconds } = limits
-  const sources = createPullSources(config.providers, { limits, sepayApiUrl: config.sepayApiUrl })
+  const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
+  /** What one process does for all. */
+  const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
+    const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
+    const attempt = async () => {
+      if (await takeTurn(query, { task, everyMs })) await run()
+    }
+    return every(everyMs, attempt, log)
+  }
   const timers = [
-    every(SWEEP_MS, () => sweepPeople(people), log),
-    every(JUDGE_MS, () => judgeUndecided(payments), log),
-    // Each process asks whether it is time; one of them does it.
+    inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
-      every(PULL_MS, () => pullTransactions(payments, source, { pauseSeconds, now: new Date() }), log),
+      inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>
+        pullTransactions(payments, source, new Date()),
+      ),
     ),
   ]
   return {
@@ -108,12 +114,6 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   }
 }
 
-/** Code of the mailer and status of the server, such as `EENVELOPE 550`. */
-function mailFault(cause: unknown): string {
-  const { code, responseCode, name } = cause as { code?: string; responseCode?: number; name?: string }
-  return [code ?? name ?? 'unknown', responseCode].filter(part => part !== undefined).join(' ')
-}
-
 function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
   return outboxDir === null
     ? createSmtpMailer({ url: mail.smtpUrl as string, from: mail.from })
@@ -127,7 +127,7 @@ function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () =
   let timer = setTimeout(run, 1_000)
   function run(): void {
     running = task()
-      .catch(cause => log.warn({ cause: String(cause) }, 'housekeeping failed; it is tried again later'))
+      .catch(cause => log.warn({ cause }, 'housekeeping failed; it is tried again later'))
       .then(() => {
         if (!stopped) timer = setTimeout(run, pauseMs)
       })

@@ -1,5 +1,6 @@
 /** The environment, checked as a whole: a start that cannot work names every fault at once. */
 
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
@@ -15,6 +16,12 @@ export interface Config {
   readonly publicUrl: string
   /** Null: the embedded Postgres below `dataDir`. */
   readonly databaseUrl: string | null
+  /** Past a pooler that `databaseUrl` leads to, for what needs a session of its own; null: there is no pooler. */
+  readonly databaseDirectUrl: string | null
+  /** Processes that take calls, under a supervisor; null: this process takes them itself. */
+  readonly workers: number | null
+  /** Number of this process among the workers of its supervisor, from 1; null: it is none. */
+  readonly worker: number | null
   readonly dataDir: string
   readonly logLevel: LogLevel
   readonly sandbox: 'off' | 'auto'
@@ -42,6 +49,7 @@ export interface ConfigLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
   readonly headerBytesMax: number
+  readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly replyBytesMax: number
@@ -60,6 +68,10 @@ export interface ConfigLimits {
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
   readonly settleWaitMs: number
+  /** Longest wait of a call for a database that does not answer, in ms; then 503. */
+  readonly databaseWaitMs: number
+  /** Silence after which another process counts as lost and its holds are freed, in ms. */
+  readonly lostAfterMs: number
   readonly upstreamConnectionsMax: number
   /** Most tries of one call at all its upstreams. */
   readonly upstreamTriesMax: number
@@ -69,6 +81,16 @@ export interface ConfigLimits {
   readonly drainMs: number
   /** Spans that wait for the collector of traces; further ones are dropped. */
   readonly spansWaitingMax: number
+  /** Time from "not ready" to the end of listening, for load balancers to notice, in ms. */
+  readonly drainNoticeMs: number
+  /** Time that idle connections have for one more call at a stop, in ms. */
+  readonly drainIdleMs: number
+  /** Longest start of a worker, in ms. */
+  readonly workerStartMs: number
+  /** Longest pause before a dead worker is replaced, in ms; the pauses double up to it. */
+  readonly workerPauseMs: number
+  /** Starts that fail one after the other while no worker takes calls, after which the supervisor gives up. */
+  readonly workerFailuresMax: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -76,6 +98,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 interface LimitRow {
   readonly fallback: number
+  /** Instead of `fallback` with NODE_ENV=production. */
+  readonly production?: number
   readonly min: number
   readonly max: number
 }
@@ -86,6 +110,7 @@ const MIB = 1024 * 1024
 const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   bodyBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
   headerBytesMax: { fallback: 16 * 1024, min: 4096, max: MIB },
+  headersTimeoutMs: { fallback: 30_000, min: 500, max: 900_000 },
   requestTimeoutMs: { fallback: 120_000, min: 1000, max: 900_000 },
   keepAliveTimeoutMs: { fallback: 75_000, min: 1000, max: 900_000 },
   replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },
@@ -98,12 +123,19 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
+  databaseWaitMs: { fallback: 5_000, min: 100, max: 60_000 },
+  lostAfterMs: { fallback: 960_000, min: 1_000, max: 86_400_000 },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
   upstreamTriesMax: { fallback: 4, min: 1, max: 20 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
   spansWaitingMax: { fallback: 4096, min: 1, max: 1_000_000 },
+  drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
+  drainIdleMs: { fallback: 5_000, min: 0, max: 900_000 },
+  workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
+  workerPauseMs: { fallback: 10_000, min: 100, max: 600_000 },
+  workerFailuresMax: { fallback: 10, min: 1, max: 1000 },
 }
 
 /** Thrown with every fault of the environment, a line each. */
@@ -226,6 +258,9 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     port,
     publicUrl,
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseDirectUrl: reader.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    workers: readWorkers(reader),
+    worker: reader.integer('GATEWAY_WORKER', { fallback: 0, min: 1, max: 10_000 }) || null,
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
     sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
@@ -234,7 +269,10 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
     aws: readAws(reader),
     trustedProxies: readProxies(reader),
-    limits: readLimits(reader),
+    limits: readLimits(reader, production),
+  }
+  if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
+    reader.faults.push('DATABASE_DIRECT_URL goes past the pooler that DATABASE_URL leads to; set DATABASE_URL as well')
   }
   if (production) {
     for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL']) {
@@ -272,9 +310,24 @@ function readProxies(reader: Reader): readonly string[] {
   return []
 }
 
-function readLimits(reader: Reader): ConfigLimits {
+function readLimits(reader: Reader, production: boolean): ConfigLimits {
   const names = Object.keys(LIMITS) as (keyof ConfigLimits)[]
-  return Object.fromEntries(
-    names.map(name => [name, reader.integer(limitVariable(name), LIMITS[name])]),
-  ) as unknown as ConfigLimits
+  const read = (name: keyof ConfigLimits) => {
+    const row = LIMITS[name]
+    return reader.integer(limitVariable(name), { ...row, fallback: (production && row.production) || row.fallback })
+  }
+  return Object.fromEntries(names.map(name => [name, read(name)])) as unknown as ConfigLimits
+}
+
+const WORKERS_MAX = 64
+
+/** `auto`: one per processor that this process may use. */
+function readWorkers(reader: Reader): number | null {
+  const text = reader.text('WORKERS')
+  if (text === null) return null
+  if (text === 'auto') return Math.min(availableParallelism(), WORKERS_MAX)
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= WORKERS_MAX) return number
+  reader.faults.push(`WORKERS is ${JSON.stringify(text)}; write auto or a whole number from 1 to ${WORKERS_MAX}`)
+  return null
 }

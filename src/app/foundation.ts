@@ -14,6 +14,8 @@ export interface Foundation {
   readonly config: Config
   readonly secrets: KeySecrets
   readonly databaseUrl: string
+  /** Past the pooler; null: there is none. */
+  readonly databaseDirectUrl: string | null
   /** A small pool for accounts, keys, reports. */
   readonly sql: Sql
   readonly embedded: boolean
@@ -62,7 +64,8 @@ export async function layFoundation(config: Config): Promise<Foundation> {
   const secrets = readSecrets(config)
   const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null
   const databaseUrl = config.databaseUrl ?? (embedded?.url as string)
-  const sql = openDatabase({ url: databaseUrl, name: 'gateway-admin', connectionsMax: 2 })
+  const { databaseDirectUrl } = config
+  const sql = openDatabase({ url: databaseDirectUrl ?? databaseUrl, name: 'gateway-admin', connectionsMax: 2 })
   const close = async () => {
     await sql.end({ timeout: 5 })
     await embedded?.stop()
@@ -73,7 +76,7 @@ export async function layFoundation(config: Config): Promise<Foundation> {
     await close()
     throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error)])
   }
-  return { config, secrets, databaseUrl, sql, embedded: embedded !== null, close }
+  return { config, secrets, databaseUrl, databaseDirectUrl, sql, embedded: embedded !== null, close }
 }
 
 /** Names what is wrong with the database without repeating its URL, which holds a password. */

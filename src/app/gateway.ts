@@ -12,35 +12,35 @@ import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
 import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
+import { LEDGER_LIMITS } from '../ledger/options.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Labels } from '../lib/metrics.ts'
 import { warmTokens } from '../lib/tokens.ts'
+import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
-import type { MetricsServer } from '../telemetry/metrics-server.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 import { addPages } from './pages.ts'
-import { Telemetry } from './telemetry.ts'
+import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
-  /** Migrated. */
+  /** Migrated; may lead to a pooler if `databaseDirectUrl` goes past it. */
   readonly databaseUrl: string
+  /** For what needs a session of its own; absent: `databaseUrl` leads to Postgres itself. */
+  readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
   /** Null: upstreams without credentials are out of reach. */
   readonly sandboxUrl: string | null
   readonly log: Logger
   /** Stable and unique among the processes that run at one time; absent: made of host and port. */
   readonly instanceName?: string
-  /** On every metric: which of several workers this is. */
-  readonly metricsLabels?: Labels
   /** Tables other than the generated ones, for tests. */
   readonly tables?: Tables
   /** Where images may be fetched from, for tests. */
@@ -54,14 +54,20 @@ export interface Gateway {
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
   /** Null where metrics are off. */
-  readonly metrics: MetricsServer | null
+  readonly metrics: Metrics | null
+  /** Leaves the port without a client noticing; `replaced`: others take over on it. Call `stop` afterwards. */
+  retire(options: { readonly replaced: boolean }): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
-  /** Makes a `stop` that waits for calls break them off; they are settled for what was sent. */
+  /** Makes a `retire` or `stop` that waits for calls break them off; they are settled for what was sent. */
   hurry(): void
 }
 
 const nowMs = () => performance.now()
+
+function processName({ port, worker }: Config): string {
+  return `${hostname()}-${port}${worker === null ? '' : `-${worker}`}`
+}
 
 async function databaseAnswers(sql: Sql): Promise<boolean> {
   return sql`select 1`.then(
@@ -82,31 +88,46 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsMax: config.limits.upstreamConnectionsMax,
     nowMs,
   })
-  const sql = openDatabase({ url: databaseUrl, name: 'gateway', connectionsMax: 4, statementTimeoutMs: 2000 })
-  const pages = openDatabase({ url: databaseUrl, name: 'gateway pages', connectionsMax: 6, statementTimeoutMs: 2000 })
-  const instanceName = options.instanceName ?? `${hostname()}-${config.port}`
+  const { databaseWaitMs } = config.limits
+  const directUrl = options.databaseDirectUrl ?? databaseUrl
   const spoolDir = join(config.dataDir, 'spool')
   const telemetry = await Telemetry.open({
     config,
-    databaseUrl,
+    databaseUrl: directUrl,
     spoolDir,
     version: manifest.version,
     serviceName: catalogue.settings.service,
-    labels: options.metricsLabels ?? {},
     log,
   })
-  const ledger = await createLedger({
+  const shared = {
     url: databaseUrl,
+    pooled: directUrl !== databaseUrl,
+    statementTimeoutMs: 2000,
+    deadlineMs: databaseWaitMs,
+  }
+  const sql = openWatchedDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
+  const pages = openWatchedDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
+  const listener = openDatabase({ url: directUrl, name: 'gateway news', connectionsMax: 1 })
+  const instanceName = options.instanceName ?? processName(config)
+  const ledger = await createLedger({
+    url: directUrl,
     instanceName,
     spoolDir,
+    catalogueDigest: catalogue.settings.digest,
     report(event) {
       telemetry.ledgerReported(event)
       log[event.level]({ code: event.code, cause: event.cause }, event.message)
     },
-    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
+    limits: {
+      admissionWaitMs: config.limits.admissionWaitMs,
+      settleWaitMs: config.limits.settleWaitMs,
+      holdRetryMs: databaseWaitMs,
+      lostAfterMs: config.limits.lostAfterMs,
+      restartGraceMs: Math.min(LEDGER_LIMITS.restartGraceMs, config.limits.lostAfterMs),
+    },
   })
-  const keyFinder = createKeyFinder({ url: databaseUrl })
-  const rateLimiter = createRateLimiter({ url: databaseUrl, nowMs })
+  const keyFinder = createKeyFinder({ url: directUrl, retryMs: databaseWaitMs })
+  const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
     directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
@@ -129,17 +150,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const backOffice = openBackOffice({
     config,
     sql: pages,
-    serviceName: catalogue.settings.service,
+    serviceName: catalogue.settings.service.toUpperCase(),
     log,
     onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
   const operations: OperationsWatch = await watchOperations({
     sql,
+    listener,
     name: instanceName,
     status: () => ({
       pid: process.pid,
       startedAt,
+      catalogue: catalogue.settings.digest,
       callsInFlight: readiness.callsInFlight,
       upstreams: upstreams.status(),
     }),
@@ -170,6 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     rateLimiter,
     banking: backOffice,
     limits: config.limits,
+    production: config.production,
     trustedProxies: config.trustedProxies,
     publicUrl: config.publicUrl,
   })
@@ -187,6 +211,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keyFinder.close(),
       rateLimiter.close(),
       sql.end({ timeout: 5 }),
+      listener.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
     ])
     await telemetry.close()
@@ -205,7 +230,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
-    return { url, server, readiness, upstreams, metrics, stop, hurry: () => readiness.hurry() }
+    const { drainNoticeMs, drainIdleMs: idleMs, drainMs: graceMs } = config.limits
+    const retire = ({ replaced }: { readonly replaced: boolean }) =>
+      readiness.retire({ noticeMs: replaced ? null : drainNoticeMs, idleMs, graceMs })
+    return { url, server, readiness, upstreams, metrics, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()
     throw error

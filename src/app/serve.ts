@@ -2,7 +2,7 @@
 
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
-import { createLog } from '../lib/log.ts'
+import { createLog, type Logger } from '../lib/log.ts'
 import { type Sandbox, startSandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
@@ -12,24 +12,29 @@ import { welcome } from './welcome.ts'
 
 export interface RunningServer {
   readonly gateway: Gateway
+  /** Digest of the catalogue in force. */
+  readonly catalogue: string
   stop(): Promise<void>
   /** Makes a `stop` that waits for calls break them off. */
   hurry(): void
+  /** Resolves when something was thrown that nobody caught: the process has to stop. */
+  readonly broken: Promise<void>
 }
 
-/** Starts everything. Throws ConfigError for what the operator can mend. */
-export async function serve(config: Config, write: (text: string) => void): Promise<RunningServer> {
-  const log = createLog(config.logLevel)
+/** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
+export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
+  const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
   try {
     sandbox =
       config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await startSandbox(sandboxFacts(TABLES)) : null
-    const { databaseUrl, secrets } = foundation
+    const { databaseUrl, databaseDirectUrl, secrets } = foundation
     gateway = await startGateway({
       config,
       databaseUrl,
+      databaseDirectUrl,
       keySecrets: secrets,
       sandboxUrl: sandbox?.url ?? null,
       log,
@@ -43,14 +48,41 @@ export async function serve(config: Config, write: (text: string) => void): Prom
     log.warn({ upstream }, 'no credentials: calls to this upstream fail; set its API key in the environment')
   }
   log.info({ url: gateway.url, catalogue: TABLES.settings.digest, entries: TABLES.entries.length }, 'ready')
-  const stop = () => stopAll(gateway, sandbox, foundation)
+  const uncaught = watchUncaught(log)
+  const stop = async () => {
+    await stopAll(gateway, sandbox, foundation)
+    uncaught.stop()
+  }
   try {
-    if (!config.production) write(await welcome(foundation, gateway))
+    if (!config.production && write !== null) {
+      write(await welcome(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed }))
+    }
   } catch (error) {
     await stop()
     throw error
   }
-  return { gateway, stop, hurry: () => gateway.hurry() }
+  return {
+    gateway,
+    catalogue: TABLES.settings.digest,
+    stop,
+    hurry: () => gateway.hurry(),
+    broken: uncaught.broken,
+  }
+}
+
+/**
+ * Logs what nobody caught, without its message, which Node would print. A promise that failed unheard concerns one piece of
+ * work; after an exception anything may be half done, so the process should finish its calls and end.
+ */
+function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): void } {
+  const { promise: broken, resolve } = Promise.withResolvers<void>()
+  const listener = (cause: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
+    if (origin === 'unhandledRejection') return log.error({ cause }, 'a promise failed and nobody caught it')
+    log.fatal({ cause }, 'an exception that nobody caught; the process ends after its calls')
+    resolve()
+  }
+  process.on('uncaughtException', listener)
+  return { broken, stop: () => process.off('uncaughtException', listener) }
 }
 
 function needsSandbox(config: Config, tables: Tables): boolean {

@@ -7,7 +7,7 @@ import { LEDGER_EVENTS, type LedgerEvent } from '../ledger/options.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import type { MailFigures } from '../lib/mail.ts'
-import { counter, type Family, gauge, type Labels } from '../lib/metrics.ts'
+import { counter, type Family, gauge, type Labels, writeExposition } from '../lib/metrics.ts'
 import type { Maintenance } from '../operations/maintenance.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
@@ -15,7 +15,7 @@ import type { Pinger } from '../pipeline/pinger.ts'
 import { Books } from '../telemetry/books.ts'
 import { CallFigures } from '../telemetry/calls.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
-import { type MetricsServer, startMetricsServer } from '../telemetry/metrics-server.ts'
+import { startMetricsServer } from '../telemetry/metrics-server.ts'
 import { ProcessFigures } from '../telemetry/process.ts'
 import type { SpanSink } from '../telemetry/spans.ts'
 import { Traces } from '../telemetry/traces.ts'
@@ -36,6 +36,13 @@ export interface Watched {
   readonly pools: () => readonly PoolLoad[]
 }
 
+export interface Metrics {
+  /** Null for a worker. */
+  readonly url: string | null
+  /** What a scrape reads. */
+  text(): Promise<string>
+}
+
 export interface TelemetryOptions {
   readonly config: Config
   readonly databaseUrl: string
@@ -44,8 +51,6 @@ export interface TelemetryOptions {
   /** Name of the service in traces, where the environment gives none. */
   readonly serviceName: string
   readonly log: Logger
-  /** On every sample: which of several workers this is. */
-  readonly labels?: Labels
 }
 
 export class Telemetry {
@@ -66,11 +71,10 @@ export class Telemetry {
 
   /** What traces need is loaded only when they are on. */
   static async open(options: TelemetryOptions): Promise<Telemetry> {
-    const { config, version, log, serviceName, labels = {} } = options
+    const { config, version, log, serviceName } = options
     if (config.traces === null) return new Telemetry(options, null)
     const { openSpanSink } = await import('../telemetry/spans.ts')
     const { url, headers, attributes } = config.traces
-    const instance = Object.entries(labels).map(([name, value]) => [`gateway.${name}`, value])
     const spans = openSpanSink({
       url,
       headers,
@@ -78,7 +82,7 @@ export class Telemetry {
         ...attributes,
         'service.name': config.traces.serviceName ?? serviceName,
         'service.version': version,
-        ...Object.fromEntries(instance),
+        ...(config.worker === null ? {} : { 'gateway.worker': String(config.worker) }),
       },
       waitingMax: config.limits.spansWaitingMax,
       report: ({ level, message, cause }) => log[level]({ cause }, message),
@@ -94,9 +98,9 @@ export class Telemetry {
     this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
   }
 
-  /** Null where metrics are off. */
-  async serve(watched: Watched): Promise<MetricsServer | null> {
-    const { config, databaseUrl, spoolDir, log, labels = {} } = this.#options
+  /** Null where metrics are off. Of a worker its supervisor asks for them; everybody else gets a port. */
+  async serve(watched: Watched): Promise<Metrics | null> {
+    const { config, databaseUrl, spoolDir, log } = this.#options
     const calls = this.#calls
     if (config.metrics === null || calls === null) return null
     const { host, port, auditMinutes } = config.metrics
@@ -108,30 +112,30 @@ export class Telemetry {
       () => processFigures.close(),
       () => books.close(),
     )
-    const server = await startMetricsServer({
-      host,
-      port,
-      labels,
-      report,
-      collectors: [
-        () => this.#serviceFamilies(watched),
-        () => this.#spanFamilies(),
-        () => calls.families(),
-        () => upstreamFamilies(watched.upstreams.status()),
-        () =>
-          ledgerFamilies({
-            state: watched.ledger.figures(),
-            available: watched.ledger.available,
-            events: this.#ledgerEvents,
-            pools: watched.pools(),
-            spoolDir,
-          }),
-        () => books.families(),
-        () => processFigures.families(),
-      ],
-    })
+    const labels: Labels = config.worker === null ? {} : { worker: String(config.worker) }
+    const text = async () => {
+      const ledger = await ledgerFamilies({
+        state: watched.ledger.figures(),
+        available: watched.ledger.available,
+        events: this.#ledgerEvents,
+        pools: watched.pools(),
+        spoolDir,
+      })
+      const families = [
+        ...this.#serviceFamilies(watched),
+        ...this.#spanFamilies(),
+        ...calls.families(),
+        ...upstreamFamilies(watched.upstreams.status()),
+        ...ledger,
+        ...books.families(),
+        ...processFigures.families(),
+      ]
+      return writeExposition(families, labels)
+    }
+    if (config.worker !== null) return { url: null, text }
+    const server = await startMetricsServer({ host, port, text, report })
     this.#closers.unshift(() => server.close())
-    return server
+    return { url: server.url, text }
   }
 
   async close(): Promise<void> {

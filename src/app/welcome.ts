@@ -7,7 +7,6 @@ import { TABLES } from '../generated/tables.ts'
 import { credit } from '../ledger/credit.ts'
 import { vndToMicro } from '../lib/money.ts'
 import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
 
 const DEVELOPER = 'developer@example.com'
 const WELCOME_CREDIT_VND = 1_000_000
@@ -15,7 +14,15 @@ const WELCOME_CREDIT_VND = 1_000_000
 /** The development account's key: made at the first start, shown again at later ones. */
 async function developerKey(foundation: Foundation): Promise<string> {
   const { sql, secrets } = foundation
-  const account = (await findAccountByEmail(sql, DEVELOPER)) ?? (await createAccount(sql, DEVELOPER))
+  const find = () => findAccountByEmail(sql, DEVELOPER)
+  const account =
+    (await find()) ??
+    // Another process that starts at this moment may be quicker.
+    (await createAccount(sql, DEVELOPER).catch(async error => {
+      const found = await find()
+      if (found === null) throw error
+      return found
+    }))
   const { accountId } = account
   await credit(sql, {
     accountId,
@@ -44,7 +51,10 @@ async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<str
 }
 
 /** Text for the terminal; holds an API key, so it is never logged. */
-export async function welcome(foundation: Foundation, { url, upstreams }: Gateway): Promise<string> {
+export async function welcome(
+  foundation: Foundation,
+  { url, sandboxed: simulated }: { readonly url: string; readonly sandboxed: readonly string[] },
+): Promise<string> {
   const key = await developerKey(foundation)
   const { settings, entries } = TABLES
   const body = JSON.stringify({
@@ -52,7 +62,6 @@ export async function welcome(foundation: Foundation, { url, upstreams }: Gatewa
     max_tokens: 200,
     messages: [{ role: 'user', content: 'Say hello in Vietnamese.' }],
   })
-  const simulated = upstreams.sandboxed
   return [
     '',
     `The gateway serves ${entries.length} models on ${url}`,

@@ -48,7 +48,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'key limit',
     usage: 'key limit EMAIL KEY_ID CALLS',
-    purpose: 'Limit a key to so many calls per minute; 0: no limit; default: as the catalogue says',
+    purpose: 'Limit a key to so many calls per minute, whatever its owner says; 0: no limit; default: theirs to set',
     words: 3,
     options: [],
   },

@@ -1,6 +1,7 @@
 /** The verbs that reach into running gateways: maintenance, limits of keys, the state of the upstreams. */
 
-import { limitKey } from '../accounts/keys.ts'
+import { CALLS_PER_MINUTE_MAX, limitKey } from '../accounts/key-rate.ts'
+import { COMMAND_LINE } from '../accounts/operator-log.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../ledger/retire.ts'
 import { announce } from '../operations/channel.ts'
 import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenance.ts'
@@ -8,8 +9,6 @@ import { readProcessStatus } from '../operations/process-status.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 import { UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
-
-const CALLS_PER_MINUTE_MAX = 1_000_000
 
 /** A whole number in digits. Throws UsageError that says what it is for. */
 function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
@@ -40,7 +39,7 @@ const keyLimit: Action = async (foundation, { words }) => {
   const limit =
     calls === 'default' ? null : readCount(calls, 'a number of calls per minute', { min: 0, max: CALLS_PER_MINUTE_MAX })
   const { accountId } = await accountOf(foundation, email)
-  if (!(await limitKey(foundation.sql, { accountId, keyId }, limit))) {
+  if (!(await limitKey(foundation.sql, { accountId, keyId, by: COMMAND_LINE }, limit))) {
     throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
   }
   await announce(foundation.sql, 'keys')

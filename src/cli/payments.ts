@@ -55,12 +55,12 @@ const pull: Action = async foundation => {
   const { providers, sepayApiUrl } = foundation.config
   const sources = createPullSources(providers, { limits: payments.limits, sepayApiUrl })
   if (sources.length === 0) throw new UsageError('No service can be asked: set SEPAY_API_TOKEN; see docs/payments.md')
-  const data: Record<string, Pulled | null> = {}
+  const data: Record<string, Pulled> = {}
   for (const source of sources) {
-    data[source.name] = await pullTransactions(payments, source, { pauseSeconds: 0, now: new Date() })
+    data[source.name] = await pullTransactions(payments, source, new Date())
   }
   const rows = Object.entries(data).map(([name, pulled]) => {
-    const counts = Object.entries(pulled ?? {}).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
+    const counts = Object.entries(pulled).map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
     return `${name}: ${counts.join(', ')}`
   })
   return { data, text: rows.join('\n') }

@@ -1,28 +1,39 @@
-/** `serve`: runs until a signal, then stops in order. A second signal breaks off the calls in flight. */
+/**
+ * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, where nobody supervises) leaves without a
+ * client noticing, SIGINT is quicker; a second signal breaks off the calls in flight. With WORKERS, SIGHUP replaces the
+ * workers one by one.
+ */
 
 import { environmentConfig } from '../app/foundation.ts'
-import { type RunningServer, serve } from '../app/serve.ts'
+import { serve } from '../app/serve.ts'
+import { WORKER_VARIABLE } from '../app/workers/messages.ts'
+import { supervise } from '../app/workers/supervisor.ts'
+import { work } from '../app/workers/worker.ts'
 import type { Command } from './arguments.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
+const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** What a shell reports of a program that a signal ended. */
 const EXIT_INTERRUPTED = 130
 
 interface Signals {
-  /** Resolves at the first signal, also one that comes while the server still starts. */
-  readonly first: Promise<void>
+  /** Resolves at the first signal that ends the program, also one that comes while it still starts. */
+  readonly first: Promise<Signal>
   /** Called at the second; a third ends the process. */
   onSecond: () => void
+  /** What SIGHUP does; null: it ends the program as SIGTERM does. */
+  onReload: (() => void) | null
 }
 
 function listenForSignals(): Signals {
-  const { promise: first, resolve } = Promise.withResolvers<void>()
-  const signals: Signals = { first, onSecond: () => {} }
+  const { promise: first, resolve } = Promise.withResolvers<Signal>()
+  const signals: Signals = { first, onSecond: () => {}, onReload: null }
   let arrived = 0
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      if (signal === 'SIGHUP' && signals.onReload !== null) return signals.onReload()
       arrived++
-      if (arrived === 1) resolve()
+      if (arrived === 1) resolve(signal)
       else if (arrived === 2) signals.onSecond()
       else process.exit(EXIT_INTERRUPTED)
     })
@@ -30,18 +41,43 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** Exit status 0 after an orderly stop. */
+/** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
+  if (environment[WORKER_VARIABLE] !== undefined && process.send !== undefined) {
+    await work(() => environmentConfig(environment))
+    return 0
+  }
   const config = environmentConfig(environment)
   const signals = listenForSignals()
-  const running: RunningServer = await serve(config, text => {
+  const write = (text: string) => {
     if (!command.json) process.stdout.write(`${text}\n`)
-  })
-  if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, url: running.gateway.url })}\n`)
+  }
+  const sayReady = (facts: object) => {
+    if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, ...facts })}\n`)
+  }
+  if (config.workers !== null) {
+    // Until the workers are there, nothing is to be replaced.
+    signals.onReload = () => {}
+    const supervisor = await supervise(config, write)
+    sayReady({ url: supervisor.url, workers: config.workers })
+    signals.onReload = () => supervisor.reload()
+    signals.onSecond = () => supervisor.hurry()
+    try {
+      const signal = await Promise.race([signals.first, supervisor.hopeless])
+      await supervisor.stop({ quick: signal === 'SIGINT' })
+      return 0
+    } catch (error) {
+      await supervisor.stop({ quick: true })
+      throw error
+    }
+  }
+  const running = await serve(config, write)
+  sayReady({ url: running.gateway.url })
   signals.onSecond = () => running.hurry()
-  await signals.first
+  const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])
   const calls = running.gateway.readiness.callsInFlight
   if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
+  if (signal !== 'SIGINT') await running.gateway.retire({ replaced: false })
   await running.stop()
-  return 0
+  return signal === 'broken' ? 1 : 0
 }

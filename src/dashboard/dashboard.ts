@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Audience, type Frame, sendAnswer } from './answer.ts'
+import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
@@ -50,7 +50,7 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
       const answer = faultAnswer(error)
       if (answer.status >= 500) {
         const { url: path } = request.routeOptions
-        options.log.error({ requestId: requestIdOf(request), path, cause: (error as Error).stack }, 'page failed')
+        options.log.error({ requestId: requestIdOf(request), path, cause: error }, 'page failed')
       }
       return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
     })
@@ -75,12 +75,13 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
   )
 }
 
-function addAssets(scope: FastifyInstance, { assets }: Frame): void {
+function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {
   scope.get<{ Params: { file: string } }>('/assets/:file', { config: { authentication: 'none' } }, (request, reply) => {
+    reply.headers(cookie.secure ? { ...SAFETY_HEADERS, ...TLS_HEADERS } : SAFETY_HEADERS)
     const asset = assets.find(request.params.file)
     if (asset === null) return reply.code(404).type('text/plain').send('There is no such file.')
     const { body, headers } = codedAsset(asset, String(request.headers['accept-encoding'] ?? ''))
-    return reply.headers({ ...headers, 'x-content-type-options': 'nosniff' }).send(body)
+    return reply.headers(headers).send(body)
   })
 }
 
@@ -103,9 +104,9 @@ async function answerPage(
 ): Promise<FastifyReply> {
   const { options } = frame
   const session =
-    page.authentication === 'none'
-      ? await visitorOf(frame, request)
-      : await sessionOf(options.people, tokenOf(frame, request))
+    page.authentication === 'session' || page.authentication === 'operator'
+      ? await sessionOf(options.people, tokenOf(frame, request))
+      : await visitorOf(frame, request)
   const audience = audienceOf(request, session)
   const send = (answer: Answer) => sendAnswer(frame, audience, request, reply, answer)
   if (page.method === 'POST' && !comesFromUs(request, options)) {

@@ -90,7 +90,7 @@ export type Section =
   | 'operator'
 
 export interface Page extends RouteFacts {
-  readonly authentication: 'none' | 'session' | 'operator'
+  readonly authentication: 'none' | 'session' | 'operator' | 'development'
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
 

@@ -188,10 +188,7 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
     message: visible ? visibleMessage(kind, maskSecrets(body.message, secrets)) : null,
     details: visible ? body.details : null,
     retryAfterSeconds: wait,
-    label: [body.type, body.code]
-      .map(word => word.replace(/[^a-z0-9_.-]/g, '').slice(0, 40))
-      .filter(Boolean)
-      .join(' '),
+    label: [body.type, body.code].filter(word => /^[a-z0-9_.-]{1,40}$/.test(word)).join(' '),
   }
 }
 

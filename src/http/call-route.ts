@@ -5,7 +5,7 @@ import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { ResponseChannel } from './client-channel.ts'
 import type { CallRoute } from './endpoints.ts'
-import { callOf, keysOf, type ServerOptions } from './request.ts'
+import { callOf, type ServerOptions } from './request.ts'
 
 /** What runs a call; it never rejects. */
 export type RunCall = (
@@ -17,14 +17,11 @@ export type RunCall = (
 ) => Promise<void>
 
 export function addCallRoute(server: FastifyInstance, options: ServerOptions, route: CallRoute, run: RunCall): void {
-  const { services, authenticator, pinger, readiness } = options
+  const { services, pinger, readiness } = options
   server.route({
     method: route.method,
     url: route.path,
     config: { endpoint: route.endpoint, authentication: route.authentication },
-    onRequest: async request => {
-      request.state.caller = await authenticator.recall(keysOf(request))
-    },
     handler: (request, reply) => {
       reply.hijack()
       const { state } = request

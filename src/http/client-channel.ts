@@ -2,11 +2,15 @@
 
 import type { ServerResponse } from 'node:http'
 import type { ErrorCode, GatewayError } from '../errors.ts'
+import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
 /** Time for a client to take what was written before its connection is closed after a fault. */
 const STALLED_MS = 30_000
+
+/** Longest body that is sent in one string with its headers, in bytes. */
+const ONE_WRITE_MAX = 16_000
 
 export interface ChannelOptions {
   readonly response: ServerResponse
@@ -22,12 +26,14 @@ export interface ChannelOptions {
 export class ResponseChannel implements ClientChannel {
   readonly #options: ChannelOptions
   readonly #response: ServerResponse
-  readonly #gone = new AbortController()
+  readonly #gone = new Canceller()
+  /** UTF-8 bytes as latin1 characters. */
   #pending = ''
-  #pendingEncoding: 'latin1' | 'utf8' = 'latin1'
   #flushing = false
   #ended = false
   #bytes = false
+  /** Pieces of the body get their length in front here, in one write with their text. */
+  #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string) | null = null
   firstByteMs: number | null = null
@@ -42,11 +48,11 @@ export class ResponseChannel implements ClientChannel {
     if (this.#response.destroyed) this.#gone.abort()
   }
 
-  get gone(): AbortSignal {
-    return this.#gone.signal
+  get gone(): Cancellation {
+    return this.#gone
   }
 
-  send(headers: HeaderMap, body: Buffer): void {
+  send(headers: HeaderMap, body: Buffer | string): void {
     this.#sendWhole(200, headers, body)
   }
 
@@ -57,16 +63,17 @@ export class ResponseChannel implements ClientChannel {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     })
+    // Node would write length, text and line end apart. HTTP/1.0 knows no chunks.
+    this.#isChunked = this.#response.chunkedEncoding
+    this.#response.chunkedEncoding = false
   }
 
   write(text: string, encoding: 'latin1' | 'utf8'): boolean {
-    if (text === '' || this.#ended || this.#gone.signal.aborted) return true
-    if (this.#pendingEncoding !== encoding && this.#pending !== '') this.#flush()
-    this.#pendingEncoding = encoding
-    this.#pending += text
+    if (text === '' || this.#ended || this.#gone.aborted) return true
+    this.#pending += encoding === 'latin1' || isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
     if (!this.#flushing) {
       this.#flushing = true
-      process.nextTick(() => this.#flush())
+      process.nextTick(flush, this)
     }
     return !this.#response.writableNeedDrain
   }
@@ -81,18 +88,25 @@ export class ResponseChannel implements ClientChannel {
   }
 
   writeBytes(chunk: Buffer): boolean {
-    if (this.#ended || this.#gone.signal.aborted) return true
+    if (this.#ended || this.#gone.aborted) return true
     return this.#response.write(chunk)
   }
 
   endStream(): void {
-    this.#flush()
     this.#ended = true
-    this.#response.end()
+    if (!this.#isChunked) {
+      this.flush()
+      this.#response.end()
+      return
+    }
+    const text = this.#pending
+    this.#pending = ''
+    if (this.#gone.aborted) this.#response.end()
+    else this.#response.end(`${text === '' ? '' : chunk(text)}0\r\n\r\n`, 'latin1')
   }
 
   fail(error: GatewayError, headers: HeaderMap = {}): void {
-    if (this.#ended || this.#gone.signal.aborted) return
+    if (this.#ended || this.#gone.aborted) return
     this.#options.errorTold(error.code)
     if (!this.started) {
       const body = Buffer.from(errorBody(error, this.#options.requestId))
@@ -111,25 +125,48 @@ export class ResponseChannel implements ClientChannel {
     if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
   }
 
-  #begin(status: number, headers: HeaderMap): void {
+  #begin(status: number, headers: HeaderMap, bodyBytes?: number): void {
     this.started = true
     this.firstByteMs = Math.round(this.#options.nowMs() - this.#options.startedMs)
     const { requestId } = this.#options
-    this.#response.writeHead(status, { ...headers, 'request-id': requestId, 'x-request-id': requestId })
+    const list: string[] = []
+    for (const name in headers) list.push(name, headers[name] as string)
+    list.push('request-id', requestId, 'x-request-id', requestId)
+    if (bodyBytes !== undefined) list.push('content-length', String(bodyBytes))
+    this.#response.writeHead(status, list)
   }
 
-  #sendWhole(status: number, headers: HeaderMap, body: Buffer): void {
-    if (this.#ended || this.#gone.signal.aborted) return
-    this.#begin(status, { ...headers, 'content-length': String(body.length) })
+  #sendWhole(status: number, headers: HeaderMap, body: Buffer | string): void {
+    if (this.#ended || this.#gone.aborted) return
+    this.#begin(status, headers, body.length)
     this.#ended = true
-    this.#response.end(body)
+    // A short text goes out in one string with the headers.
+    if (typeof body !== 'string') this.#response.end(body)
+    else if (body.length <= ONE_WRITE_MAX) this.#response.end(body, 'latin1')
+    else this.#response.end(Buffer.from(body, 'latin1'))
   }
 
-  #flush(): void {
+  /** @internal Writes what was gathered. */
+  flush(): void {
     this.#flushing = false
     const text = this.#pending
-    if (text === '' || this.#gone.signal.aborted) return
+    if (text === '' || this.#gone.aborted) return
     this.#pending = ''
-    this.#response.write(text, this.#pendingEncoding)
+    this.#response.write(this.#isChunked ? chunk(text) : text, 'latin1')
   }
 }
+
+function flush(channel: ResponseChannel): void {
+  channel.flush()
+}
+
+/** A chunk of a chunked body; latin1 text, one byte a character. */
+function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`
+}
+
+function isAscii(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
+const NOT_ASCII = /[^\0-\x7f]/

@@ -1,19 +1,16 @@
-/** `POST /v1/messages/count_tokens`: free, so no hold verifies the key; it is looked up afresh instead. */
+/** `POST /v1/messages/count_tokens`: free, and no row in the usage log. */
 
 import type { FastifyInstance } from 'fastify'
 import { countInput } from '../pipeline/count-tokens.ts'
 import { COUNT_TOKENS_ROUTE } from './endpoints.ts'
-import { keysOf, type ServerOptions } from './request.ts'
+import type { ServerOptions } from './request.ts'
 
 export function addCountTokensRoute(server: FastifyInstance, options: ServerOptions): void {
-  const { authenticator, services } = options
+  const { services } = options
   server.route({
     method: COUNT_TOKENS_ROUTE.method,
     url: COUNT_TOKENS_ROUTE.path,
     config: { authentication: COUNT_TOKENS_ROUTE.authentication },
-    onRequest: async request => {
-      request.state.caller = await authenticator.verify(keysOf(request))
-    },
     handler: (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const { inputTokens, headers } = countInput(services.catalogue, raw)

@@ -3,21 +3,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
 import { GatewayError } from '../errors.ts'
-import { keysOf, type ServerOptions } from './request.ts'
+import type { ServerOptions } from './request.ts'
 
 export function addModelRoutes(server: FastifyInstance, options: ServerOptions): void {
-  const { authenticator, services } = options
+  const { services } = options
   const models = createModelList(services.catalogue)
   const config = { authentication: 'key' } as const
-  const onRequest = async (request: FastifyRequest) => {
-    request.state.caller = await authenticator.verify(keysOf(request))
-  }
-  server.get<{ Querystring: ModelListQuery }>('/v1/models', { onRequest, config }, (request, reply) => {
+  server.get<{ Querystring: ModelListQuery }>('/v1/models', { config }, (request, reply) => {
     const result = models.list(request.query)
     if ('problem' in result) throw new GatewayError('invalid_request', { message: result.problem })
     return sendRendered(request, reply, result)
   })
-  server.get<{ Params: { '*': string } }>('/v1/models/*', { onRequest, config }, (request, reply) => {
+  server.get<{ Params: { '*': string } }>('/v1/models/*', { config }, (request, reply) => {
     const name = request.params['*']
     const result = models.one(name)
     if (result === null) {

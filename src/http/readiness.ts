@@ -1,5 +1,6 @@
 /** Whether calls are taken, and the calls in flight that a stop waits for. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
 
 export interface ReadinessOptions {
@@ -9,11 +10,24 @@ export interface ReadinessOptions {
   readonly maintenance: () => { readonly enabled: boolean; readonly retryAfterSeconds: number }
 }
 
+export interface RetireOptions {
+  /** Time from "not ready" to the end of listening; null: others take over on this very port, so readiness stays as it is. */
+  readonly noticeMs: number | null
+  /** Time that a connection without a call has for one more. */
+  readonly idleMs: number
+  /** Longest time in all. */
+  readonly graceMs: number
+}
+
 export class Readiness {
   readonly #options: ReadinessOptions
   readonly #running = new Set<Promise<unknown>>()
+  readonly #hurried = Promise.withResolvers<void>()
+  /** Not ready, as load balancers see it; calls are taken still. */
+  #leaving = false
   #draining = false
-  #stopWaiting = () => {}
+  /** Stops listening and resolves when the last connection is gone; the server sets it. */
+  onRetire: (idleMs: number) => Promise<void> = () => Promise.resolve()
 
   constructor(options: ReadinessOptions) {
     this.#options = options
@@ -38,7 +52,8 @@ export class Readiness {
   async state(): Promise<{ ready: boolean; database: boolean; draining: boolean; maintenance: boolean }> {
     const database = await this.#options.databaseAnswers()
     const maintenance = this.#options.maintenance().enabled
-    return { ready: database && !this.#draining, database, draining: this.#draining, maintenance }
+    const draining = this.#leaving || this.#draining
+    return { ready: database && !draining, database, draining, maintenance }
   }
 
   track(work: Promise<unknown>): Promise<void> {
@@ -49,19 +64,30 @@ export class Readiness {
     )
   }
 
+  /**
+   * Leaves so that no client loses a call: not ready, then no new connections, then the last call on each connection.
+   * Every call that comes until then is served. Resolves when the last connection is gone, after `graceMs`, or when
+   * `hurry` is called.
+   */
+  async retire({ noticeMs, idleMs, graceMs }: RetireOptions): Promise<void> {
+    const grace = sleep(graceMs, undefined, { ref: false })
+    const stop = Promise.race([grace, this.#hurried.promise])
+    if (noticeMs !== null) {
+      this.#leaving = true
+      await Promise.race([sleep(noticeMs), stop])
+    }
+    await Promise.race([this.onRetire(idleMs), stop])
+  }
+
   /** Takes no more calls; resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
-    const grace = new Promise<void>(resolve => {
-      this.#stopWaiting = resolve
-      setTimeout(resolve, graceMs).unref()
-    })
-    await Promise.race([grace, this.idle()])
+    await Promise.race([sleep(graceMs, undefined, { ref: false }), this.#hurried.promise, this.idle()])
   }
 
-  /** Ends the wait of `drain`. */
+  /** Ends the waits of `retire` and `drain`. */
   hurry(): void {
-    this.#stopWaiting()
+    this.#hurried.resolve()
   }
 
   /** Resolves when no call is in flight. */

@@ -17,6 +17,8 @@ export interface ServerLimits {
   readonly bodyBytesMax: number
   /** Largest header section, in bytes. */
   readonly headerBytesMax: number
+  /** Time to receive the headers of a request, in ms; never more than for the whole request. */
+  readonly headersTimeoutMs: number
   /** Time to receive a whole request, in ms. */
   readonly requestTimeoutMs: number
   /** Idle time of a kept connection, in ms. */
@@ -31,6 +33,8 @@ export interface ServerOptions {
   readonly rateLimiter: RateLimiter
   readonly banking: Banking
   readonly limits: ServerLimits
+  /** Refuses routes that are for development only. */
+  readonly production: boolean
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[]
   /** Address that clients use, without a slash at its end. */

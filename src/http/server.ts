@@ -9,6 +9,7 @@ import type { CallObserver } from '../pipeline/call.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { Connections } from './connections.ts'
 import { addCountTokensRoute } from './count-tokens-route.ts'
 import { decodeBody, tooLarge } from './decode-body.ts'
 import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
@@ -24,6 +25,7 @@ import { addWebhookRoutes } from './webhook-routes.ts'
 function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
   if (error instanceof GatewayError) return error
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(bodyBytesMax)
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new GatewayError('unsupported_media_type')
   if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' || error.code?.startsWith('Z_') || error.statusCode === 400) {
     return new GatewayError('malformed_json', {
       message: 'The request body is damaged or incomplete; send it again.',
@@ -87,7 +89,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
       ignoreDuplicateSlashes: true,
       maxParamLength: 512,
     },
-    http: { maxHeaderSize: limits.headerBytesMax, requireHostHeader: false },
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      requestTimeout: limits.requestTimeoutMs,
+      headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+      // Node looks every 30 s unless told otherwise, however short the times are.
+      connectionsCheckingInterval: Math.ceil(Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 4),
+    },
     frameworkErrors: (_error, request, reply) => {
       request.state ??= newState(services.nowMs(), request.headers['x-request-id'])
       // No hook runs for such a path.
@@ -98,11 +108,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
   })
   server.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
+    const authentication = config?.authentication
+    if (authentication === undefined) throw new Error(`${method} ${url} does not say how it authenticates`)
+    if (authentication === 'development' && options.production)
+      throw new Error(`${method} ${url} is for development only`)
   })
   server.decorateRequest('state', null as never)
-  server.addHook('onRequest', (request, _reply, done) => {
+  const connections = new Connections(server.server)
+  readiness.onRetire = idleMs => connections.end(idleMs)
+  server.addHook('onRequest', (request, reply, done) => {
     request.state = newState(services.nowMs(), request.headers['x-request-id'])
+    connections.onRequest(request.raw, reply.raw)
     done()
   })
   server.decorate('errorTold', (code: ErrorCode) => services.observer.errorTold(code))
@@ -123,10 +139,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
-      services.log.error(
-        { requestId: request.state.requestId, cause: (fault.details.cause as Error)?.stack },
-        'request failed',
-      )
+      services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
     }
     if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config

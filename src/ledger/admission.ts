@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { GatewayError } from '../errors.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import { checkHold, cleanName } from './check.ts'
 import type { HoldResult, HoldRow } from './hold.ts'
@@ -93,7 +94,7 @@ export class Admission {
     }
   }
 
-  #wait(accountId: number, row: HoldRow, signal: AbortSignal): Promise<HoldAnswer> {
+  #wait(accountId: number, row: HoldRow, signal: Cancellation): Promise<HoldAnswer> {
     if (this.#waiting >= this.#limits.waitersMax) return Promise.resolve({ outcome: 'waited' })
     const queue = this.#queue(accountId)
     return new Promise((resolve, reject) => {
@@ -129,7 +130,7 @@ export class Admission {
       }
       const abort = (): void => giveUp(() => waiter.failed(signal.reason))
       const timer = setTimeout(() => giveUp(() => waiter.settled({ outcome: 'waited' })), this.#limits.admissionWaitMs)
-      signal.addEventListener('abort', abort, { once: true })
+      signal.addEventListener('abort', abort)
       queue.waiters.push(waiter)
       this.#schedule(queue)
     })

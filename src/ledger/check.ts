@@ -9,6 +9,8 @@ const COUNT_MAX = 1_000_000_000
 const PRICE_VND_MAX = 1_000_000_000
 /** 1,000,000,000 VND for one call: far above any price, far below what a bigint sum can hold. */
 export const AMOUNT_MICRO_VND_MAX = 10n ** 15n
+const IDS = ['accountId', 'keyId'] as const
+const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const
 const NAME_CHARACTERS_MAX = 256
 
 /** Throws AssertionError for a hold that the statement could not take. */
@@ -21,10 +23,9 @@ export function checkHold(request: HoldRequest): void {
 /** Throws AssertionError for a settlement that the journal would refuse; a bad row would fail the whole batch. */
 export function checkSettlement(call: Settlement): void {
   assert(isUuid(call.callId), 'callId is not a lower-case UUID')
-  for (const name of ['accountId', 'keyId'] as const)
-    assert(isCount(call[name], Number.MAX_SAFE_INTEGER), `${name} is out of bounds`)
-  for (const name of ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const) {
-    assert(isCount(call[name], COUNT_MAX), `${name} is not a whole number from 0 to ${COUNT_MAX}`)
+  for (const name of IDS) if (!isCount(call[name], Number.MAX_SAFE_INTEGER)) assert.fail(`${name} is out of bounds`)
+  for (const name of COUNTS) {
+    if (!isCount(call[name], COUNT_MAX)) assert.fail(`${name} is not a whole number from 0 to ${COUNT_MAX}`)
   }
   assert(isCount(call.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
   assert(isCount(call.latencyMs, 2 ** 31 - 1), 'latencyMs is not a whole number of milliseconds')

@@ -1,6 +1,6 @@
 /** HOLD: sets money aside for n calls of any wallets in one statement, and verifies their keys. */
 
-import { plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { EndpointCode } from './types.ts'
 
@@ -86,19 +86,16 @@ g as materialized (
 ins as (
   insert into hold (account_id, call_id, key_id, entry_id, requested_name, endpoint, amount_micro_vnd, instance_id)
   select account_id, call_id, key_id, entry_id, requested_name, endpoint, granted, $7::text::bigint from g where granted > 0)
-select n::integer, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held from g
-union all
-select n::integer, active, capped, account_id, key_id, null, had from k where not active or had is not null or capped`
+select array_agg(n)::text as n, array_agg(active)::text as active, array_agg(capped)::text as capped,
+       array_agg(account_id)::text as account_id, array_agg(key_id)::text as key_id, array_agg(balance)::text as balance,
+       array_agg(held)::text as held
+  from (
+    select n, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held from g
+    union all
+    select n, active, capped, account_id, key_id, null, had from k where not active or had is not null or capped) y`
 
-interface Row {
-  readonly n: number
-  readonly active: boolean
-  readonly capped: boolean
-  readonly account_id: string | null
-  readonly key_id: string | null
-  readonly balance: string | null
-  readonly held: string | null
-}
+/** One row for the whole batch, an array for each column. */
+type Row = Readonly<Record<'n' | 'active' | 'capped' | 'account_id' | 'key_id' | 'balance' | 'held', string | null>>
 
 /** One answer for each row, in order. Rejects with the driver's error. */
 export async function placeHolds(
@@ -106,7 +103,7 @@ export async function placeHolds(
   rows: readonly HoldRow[],
   instanceId: string,
 ): Promise<readonly HoldResult[]> {
-  const answers = await pool.query<Row>(HOLD, [
+  const [row] = await pool.query<Row>(HOLD, [
     plainArray(rows.map(row => row.keyHashHex)),
     plainArray(rows.map(row => row.callId)),
     plainArray(rows.map(row => row.wantMicroVnd)),
@@ -116,20 +113,30 @@ export async function placeHolds(
     instanceId,
   ])
   const results: HoldResult[] = rows.map(() => ({ active: false }))
-  for (const answer of answers) {
-    if (!answer.active) continue
-    results[answer.n - 1] = {
+  const numbers = elementsOf(row?.n)
+  const active = elementsOf(row?.active)
+  const capped = elementsOf(row?.capped)
+  const accountIds = elementsOf(row?.account_id)
+  const keyIds = elementsOf(row?.key_id)
+  const balances = elementsOf(row?.balance)
+  const held = elementsOf(row?.held)
+  for (let index = 0; index < numbers.length; index++) {
+    if (active[index] !== TRUE) continue
+    results[Number(numbers[index]) - 1] = {
       active: true,
-      accountId: Number(answer.account_id),
-      keyId: Number(answer.key_id),
-      heldMicroVnd: money(answer.held),
-      balanceMicroVnd: money(answer.balance),
-      capped: answer.capped,
+      accountId: Number(accountIds[index]),
+      keyId: Number(keyIds[index]),
+      heldMicroVnd: money(held[index]!),
+      balanceMicroVnd: money(balances[index]!),
+      capped: capped[index] === TRUE,
     }
   }
   return results
 }
 
-function money(text: string | null): MicroVnd | null {
-  return text === null ? null : microVnd(BigInt(text))
+/** As Postgres writes it in an array. */
+const TRUE = 't'
+
+function money(element: string): MicroVnd | null {
+  return element === 'NULL' ? null : microVnd(BigInt(element))
 }

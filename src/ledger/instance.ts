@@ -17,12 +17,18 @@ const FENCE = `
 with c as materialized (
   select instance_id, name from gateway_instance
    where ended_at is null and instance_id <> $1::text::bigint
-     and (name = $2 or (last_seen < now() - make_interval(secs => $3::text::double precision)
+     and ((name = $2 and instance_id < $1::text::bigint) or (last_seen < now() - make_interval(secs => $3::text::double precision)
                         and pg_postmaster_start_time() < now() - make_interval(secs => $4::text::double precision)))
    for update skip locked)
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
 returning g.name`
+const FENCE_NAMED = `
+with c as materialized (
+  select instance_id from gateway_instance where ended_at is null and name = $1 for update skip locked)
+update gateway_instance g set ended_at = now() from c
+ where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
+returning g.instance_id`
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
   to_char(h.opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
@@ -62,14 +68,18 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
   await pool.query(END, [instanceId])
 }
 
-/** Marks dead processes as ended: an earlier one of this name, or one that was silent for long; returns their names. */
+/** Marks dead processes as ended: an earlier one of this name, or one that was silent for long. */
 export async function fenceDead(
   pool: StatementPool,
   self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number },
-): Promise<readonly string[]> {
+): Promise<void> {
   const times = [String(self.lostAfterMs / 1000), String(self.restartGraceMs / 1000)]
-  const rows = await pool.query<{ name: string }>(FENCE, [self.instanceId, self.name, ...times])
-  return rows.map(row => row.name)
+  await pool.query(FENCE, [self.instanceId, self.name, ...times])
+}
+
+/** Marks the dead processes of a name as ended; true when there was one. */
+export async function fenceNamed(pool: StatementPool, name: string): Promise<boolean> {
+  return (await pool.query(FENCE_NAMED, [name])).length > 0
 }
 
 /** Moves the holds of calls that go on to the new number of this process. */

@@ -1,10 +1,14 @@
 /** The ledger of one process: connections, instance, spool, admission and settling put together. */
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { Admission } from './admission.ts'
+import { adoptSpools, spoolFolder } from './adopt.ts'
+import { catalogueId } from './catalogue-id.ts'
 import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
   beat,
@@ -42,6 +46,8 @@ const SESSION = {
   jit: 'off',
 }
 
+const SPOOL_LOCK_POLL_MS = 20
+
 /** Batches of holds that one sweep frees at most; the next one goes on. */
 const SWEEP_ROUNDS_MAX = 100
 
@@ -67,23 +73,45 @@ interface Parts {
 export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
   const limits = { ...LEDGER_LIMITS, ...options.limits }
   const folder = spoolFolder(options, options.instanceName)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lock = new FileLock(join(folder, 'lock'))
-  if (!lock.tryExclusive()) {
-    throw new Error(
-      `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
-    )
-  }
+  const lock = await lockSpool(options, folder, limits)
   const pools = openPools(options, limits)
   try {
+    const { catalogueDigest } = options
+    const catalogue = catalogueDigest === undefined ? null : await catalogueId(pools.life, catalogueDigest)
     const instanceId = await registerInstance(pools.life, options.instanceName)
     const spool = new Spool({ folder, limits, report: options.report })
-    return await start({ options, limits, pools, spool, instanceId, lock })
+    return await start({ options, limits, pools, spool, instanceId, lock, catalogue })
   } catch (error) {
     await Promise.all(Object.values(pools).map(pool => pool.close()))
     lock.release()
     throw error
   }
+}
+
+/** A sibling that settles what a dead process of this name left has the lock for a moment. */
+async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
+  const path = join(folder, 'lock')
+  const lock = new FileLock(path)
+  const deadline = performance.now() + limits.spoolLockMs
+  while (performance.now() < deadline) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // The sibling may take the folder away in the end: a lock on a file that is gone is none.
+    if (lockExisting(lock, path)) return lock
+    await sleep(SPOOL_LOCK_POLL_MS)
+  }
+  throw new Error(
+    `A gateway named ${options.instanceName} already runs on ${options.spoolDir}: give each process its own name or DATA_DIR.`,
+  )
+}
+
+function lockExisting(lock: FileLock, path: string): boolean {
+  try {
+    if (lock.tryExclusive() && existsSync(path)) return true
+  } catch (error) {
+    if (existsSync(path)) throw error
+  }
+  lock.release()
+  return false
 }
 
 async function start(given: {
@@ -93,8 +121,9 @@ async function start(given: {
   spool: Spool
   instanceId: string
   lock: FileLock
+  catalogue: number | null
 }): Promise<RunningLedger> {
-  const { options, limits, pools, spool } = given
+  const { options, limits, pools, spool, catalogue } = given
   const open = new Set<string>()
   const figures = new LedgerFigures()
   const placing = new Placing({
@@ -131,9 +160,10 @@ async function start(given: {
   }
   const left = spool.load()
   await heartbeat(parts)
-  await resend(parts, left)
+  await settling.resend(left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
-  await sweep(parts)
+  await adoptSpools(parts)
+  await sweepDead(parts)
   await forgetEnded(pools.life)
   const timers = [every(limits.heartbeatMs, parts, heartbeat), every(limits.sweepMs, parts, sweep)]
   let closed: Promise<void> | null = null
@@ -152,7 +182,7 @@ async function start(given: {
     },
     async settle(settlement) {
       try {
-        return await settling.settle(settlement)
+        return await settling.settle({ ...settlement, catalogueId: catalogue })
       } catch (error) {
         // A settlement that makes no sense leaves a hold that nobody owns: the sweep frees it.
         open.delete(settlement.callId)
@@ -211,7 +241,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
 
 /** Keeps the row and the lock of this process; notices a failover, after which recent settlements are sent again. */
 async function heartbeat(parts: Parts): Promise<void> {
-  const { options, pools, spool } = parts
+  const { options, pools, spool, settling } = parts
   spool.tidy()
   let answer = await beat(pools.life, parts.instanceId)
   if (answer === null) {
@@ -227,7 +257,7 @@ async function heartbeat(parts: Parts): Promise<void> {
   if (failedOver) {
     let count = 0
     for (const settlements of spool.retained()) {
-      await resend(parts, settlements)
+      await settling.resend(settlements)
       count += settlements.length
     }
     report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
@@ -235,28 +265,28 @@ async function heartbeat(parts: Parts): Promise<void> {
   spool.timeline = answer.timeline
 }
 
+/** Each process looks after its own disk and its own holds; what all can do is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
+  const { limits, pools, open } = parts
+  const foundDead = await adoptSpools(parts)
+  const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
+  if (foundDead || (await takeTurn(pools.life.query, turn))) await sweepDead(parts)
+  const own = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax }
+  await free(parts, await findOrphans(pools.life, own))
+}
+
+/** Frees the holds of processes that are gone. */
+async function sweepDead(parts: Parts): Promise<void> {
   const { options, limits, pools } = parts
   const { lostAfterMs, restartGraceMs } = limits
   const self = { instanceId: parts.instanceId, name: options.instanceName, lostAfterMs, restartGraceMs }
-  for (const name of await fenceDead(pools.life, self)) {
-    if (name !== options.instanceName) await adoptSpool(parts, name)
-  }
+  await fenceDead(pools.life, self)
   const own = { open: parts.open, limit: limits.batchMax }
   for (let round = 0; round < SWEEP_ROUNDS_MAX; round++) {
     const abandoned = await findAbandoned(pools.life, own)
     await free(parts, abandoned)
     if (abandoned.length < limits.batchMax) break
   }
-  await free(
-    parts,
-    await findOrphans(pools.life, { ...own, instanceId: parts.instanceId, olderThanMs: limits.orphanMs }),
-  )
-}
-
-async function resend(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
-  await parts.settling.replay(settlements)
-  parts.figures.settlementsReplayed += settlements.length
 }
 
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
@@ -264,25 +294,6 @@ async function free(parts: Parts, settlements: readonly Settlement[]): Promise<v
   await parts.settling.replay(settlements)
   parts.figures.holdsSwept += settlements.length
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
-}
-
-/** The spool of a lost process, if it lies on this disk: what it finished is settled before its holds are freed. */
-async function adoptSpool(parts: Parts, name: string): Promise<void> {
-  const folder = spoolFolder(parts.options, name)
-  if (!existsSync(folder)) return
-  const lock = new FileLock(join(folder, 'lock'))
-  if (!lock.tryExclusive()) return
-  try {
-    const spool = new Spool({ folder, limits: parts.limits, report: parts.options.report })
-    await resend(parts, spool.load())
-    rmSync(folder, { recursive: true, force: true })
-  } finally {
-    lock.release()
-  }
-}
-
-function spoolFolder(options: LedgerOptions, name: string): string {
-  return join(options.spoolDir, encodeURIComponent(name).replaceAll('.', '%2E'))
 }
 
 function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept', message: string): void {

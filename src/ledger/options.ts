@@ -6,6 +6,8 @@ export interface LedgerOptions {
   readonly instanceName: string
   /** Folder of the spool; needs a disk that outlives a restart of the process. */
   readonly spoolDir: string
+  /** Digest of the catalogue that this process admits calls by; absent: rows do not say. */
+  readonly catalogueDigest?: string
   /** What the operator should see; never holds a secret, a prompt or a reply. */
   readonly report: (event: LedgerEvent) => void
   readonly limits?: Partial<LedgerLimits>
@@ -53,7 +55,10 @@ export interface LedgerLimits {
   readonly statementTimeoutMs: number
   readonly heartbeatMs: number
   readonly sweepMs: number
-  /** Age at which a hold of this process that no call owns is freed. */
+  /**
+   * Age at which a hold of this process that no call owns is freed: one that was placed after its call had been told that
+   * Postgres is away. Well above the time of a statement, so that a hold that is just being placed is never taken for one.
+   */
   readonly orphanMs: number
   /** Silence after which another process counts as lost, if its lock is free. */
   readonly lostAfterMs: number
@@ -61,6 +66,8 @@ export interface LedgerLimits {
   readonly restartGraceMs: number
   /** Longest wait for settlements at close; the spool keeps the rest. */
   readonly closeWaitMs: number
+  /** Longest wait at a start for a sibling that settles what a dead process of this name left. */
+  readonly spoolLockMs: number
   readonly spoolSegmentBytes: number
   readonly spoolSegmentMs: number
   /** Time that finished settlements stay in the spool, to be replayed after a failover that lost them. */
@@ -83,10 +90,11 @@ export const LEDGER_LIMITS: LedgerLimits = {
   statementTimeoutMs: 4_000,
   heartbeatMs: 1_000,
   sweepMs: 5_000,
-  orphanMs: 60_000,
+  orphanMs: 15_000,
   lostAfterMs: 16 * 60_000,
   restartGraceMs: 60_000,
   closeWaitMs: 5_000,
+  spoolLockMs: 2_000,
   spoolSegmentBytes: 8 * 2 ** 20,
   spoolSegmentMs: 60_000,
   spoolRetentionMs: 10 * 60_000,

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import type { LedgerFigures } from './figures.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
@@ -10,15 +11,54 @@ import type { LedgerEvent, LedgerLimits } from './options.ts'
 /** Where a hold comes from: `first` may find that it has to queue, `queued` is at the head of its queue. */
 export type Origin = 'first' | 'queued'
 
-interface Placement {
+interface GivenPlacement {
   readonly row: HoldRow
   /** Null while this process has never seen the key. */
   readonly accountId: number | null
   readonly origin: Origin
   readonly resolve: (result: HoldResult | null) => void
   readonly reject: (error: Error) => void
+}
+
+class Placement {
+  readonly #given: GivenPlacement
+  readonly #lastFault: () => unknown
+  readonly #deadline: Deadline
   /** Its time is over and its caller has been told; it may still be under way. */
-  expired: boolean
+  expired = false
+
+  constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
+    this.#given = given
+    this.#lastFault = lastFault
+    this.#deadline = startDeadline(retryMs, this)
+  }
+
+  get row(): HoldRow {
+    return this.#given.row
+  }
+
+  get accountId(): number | null {
+    return this.#given.accountId
+  }
+
+  get origin(): Origin {
+    return this.#given.origin
+  }
+
+  resolve(result: HoldResult | null): void {
+    this.#deadline.end()
+    this.#given.resolve(result)
+  }
+
+  reject(error: Error): void {
+    this.#deadline.end()
+    this.#given.reject(error)
+  }
+
+  late(): void {
+    this.expired = true
+    this.#given.reject(unavailable(this.#lastFault()))
+  }
 }
 
 export interface PlacingOptions {
@@ -36,6 +76,7 @@ export class Placing {
   readonly #lanes: Lanes<Placement>
   #failures = 0
   #lastFault: unknown = 'Postgres did not answer in time'
+  readonly #faultOf = (): unknown => this.#lastFault
 
   constructor(options: PlacingOptions) {
     this.#options = options
@@ -54,14 +95,10 @@ export class Placing {
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#lanes.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
-    const { promise, resolve, reject } = Promise.withResolvers<HoldResult | null>()
-    const placement: Placement = { row, accountId, origin, resolve, reject, expired: false }
-    const timer = setTimeout(() => {
-      placement.expired = true
-      reject(unavailable(this.#lastFault))
-    }, this.#options.limits.holdRetryMs)
-    this.#lanes.push(placement)
-    return promise.finally(() => clearTimeout(timer))
+    return new Promise((resolve, reject) => {
+      const given = { row, accountId, origin, resolve, reject }
+      this.#lanes.push(new Placement(given, this.#options.limits.holdRetryMs, this.#faultOf))
+    })
   }
 
   async #run(taken: Placement[]): Promise<Again<Placement>> {
@@ -76,7 +113,7 @@ export class Placing {
         this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
       }
       this.#failures = 0
-      for (const [index, placement] of batch.entries()) placement.resolve(results[index]!)
+      batch.forEach((placement, index) => void placement.resolve(results[index]!))
       return NOTHING_AGAIN
     } catch (error) {
       return this.#recover(batch, error)

@@ -1,6 +1,6 @@
 /** SETTLE, LOOKUP and RELEASE: turns n holds into charges once, finds what was recorded, frees holds without a row. */
 
-import { plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { Settlement } from './types.ts'
 
@@ -38,11 +38,11 @@ with r as materialized (
       $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
       $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
       $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
-      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[])
+      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[])
     with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
-      first_byte_ms, latency_ms, streamed, estimated, opened_at, n)),
+      first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, n)),
 w as materialized (
   select account_id from wallet where account_id in (select account_id from r)
    order by account_id for no key update),
@@ -70,13 +70,13 @@ z as (
          null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
          null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
          null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated, null::timestamptz as opened_at,
-         0 as n, balance, seq, balance_now, available_now from upd
+         null::integer as catalogue_id, 0 as n, balance, seq, balance_now, available_now from upd
   union all
   select r.*, null, null, null, null from r),
 q as (
   select account_id, call_id, key_id, entry_id, requested_name, endpoint, status, cost, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, first_byte_ms, latency_ms, streamed, estimated,
-         opened_at, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
+         opened_at, catalogue_id, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
          first_value(balance) over p as balance, first_value(seq) over p as seq_before,
          first_value(balance_now) over p as balance_now, first_value(available_now) over p as available_now
     from z window p as (partition by account_id order by n rows unbounded preceding)),
@@ -87,10 +87,10 @@ c as materialized (
 u as (
   insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
                      cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at)
+                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id)
   select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
-         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at from c),
+         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id from c),
 x as (
   insert into usage_daily as t (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                 cost_micro_vnd, charged_micro_vnd)
@@ -102,7 +102,8 @@ x as (
          input_tokens = t.input_tokens + excluded.input_tokens, output_tokens = t.output_tokens + excluded.output_tokens,
          images = t.images + excluded.images, cost_micro_vnd = t.cost_micro_vnd + excluded.cost_micro_vnd,
          charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd)
-select n::integer, charged, balance_after, balance_now, available_now from c`
+select array_agg(n)::text as n, array_agg(charged)::text as charged, array_agg(balance_after)::text as balance_after,
+       array_agg(balance_now)::text as balance_now, array_agg(available_now)::text as available_now from c`
 
 const LOOKUP = `
 select u.call_id, u.charged, u.balance_after
@@ -123,12 +124,13 @@ update wallet set held_micro_vnd = wallet.held_micro_vnd - s.released
   from (select account_id, sum(amount_micro_vnd)::bigint as released from d group by 1) s
  where wallet.account_id = s.account_id`
 
+/** One row for the whole batch, an array for each column: a row for each call costs the driver more than the call. */
 interface SettleRow {
-  readonly n: number
-  readonly charged: string
-  readonly balance_after: string
-  readonly balance_now: string
-  readonly available_now: string
+  readonly n: string | null
+  readonly charged: string | null
+  readonly balance_after: string | null
+  readonly balance_now: string | null
+  readonly available_now: string | null
 }
 
 interface LookupRow {
@@ -139,7 +141,7 @@ interface LookupRow {
 
 /** Rejects with the driver's error; 23505 when one of the calls has been settled before. No call may be in it twice. */
 export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
-  const rows = await pool.query<SettleRow>(SETTLE, [
+  const [row] = await pool.query<SettleRow>(SETTLE, [
     plainArray(batch.map(call => call.accountId)),
     plainArray(batch.map(call => call.callId)),
     plainArray(batch.map(call => call.keyId)),
@@ -160,14 +162,25 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
     plainArray(batch.map(call => call.streamed)),
     plainArray(batch.map(call => call.estimated)),
     plainArray(batch.map(call => call.openedAt.toISOString())),
+    plainArray(batch.map(call => call.catalogueId ?? null)),
   ])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)
-  for (const row of rows) {
-    const { accountId } = batch[row.n - 1]!
-    calls[row.n - 1] = { chargedMicroVnd: money(row.charged), balanceAfterMicroVnd: money(row.balance_after) }
+  const charged = elementsOf(row?.charged)
+  const balanceAfter = elementsOf(row?.balance_after)
+  const balanceNow = elementsOf(row?.balance_now)
+  const availableNow = elementsOf(row?.available_now)
+  const numbers = elementsOf(row?.n)
+  for (let index = 0; index < numbers.length; index++) {
+    const place = Number(numbers[index]) - 1
+    const { accountId } = batch[place]!
+    calls[place] = {
+      chargedMicroVnd: money(charged[index]!),
+      balanceAfterMicroVnd: money(balanceAfter[index]!),
+    }
     if (wallets.has(accountId)) continue
-    wallets.set(accountId, { balanceMicroVnd: money(row.balance_now), availableMicroVnd: money(row.available_now) })
+    const state = { balanceMicroVnd: money(balanceNow[index]!), availableMicroVnd: money(availableNow[index]!) }
+    wallets.set(accountId, state)
   }
   return { calls, wallets }
 }

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { checkSettlement, cleanName } from './check.ts'
 import type { LedgerFigures } from './figures.ts'
@@ -12,10 +13,48 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
-interface Pending {
+type Answered = (answer: SettleAnswer) => void
+
+/** A settlement on its way, and who waits for its answer. */
+class Pending {
   readonly settlement: Settlement
-  readonly answer: Promise<SettleAnswer>
-  readonly resolve: (answer: SettleAnswer) => void
+  readonly #waiting: Answered[] = []
+  #answer: SettleAnswer | null = null
+
+  constructor(settlement: Settlement) {
+    this.settlement = settlement
+  }
+
+  whenAnswered(answered: Answered): void {
+    if (this.#answer === null) this.#waiting.push(answered)
+    else answered(this.#answer)
+  }
+
+  resolve(answer: SettleAnswer): void {
+    if (this.#answer !== null) return
+    this.#answer = answer
+    for (const answered of this.#waiting) answered(answer)
+  }
+}
+
+/** A caller of `settle`, who does not wait for ever. */
+class Patience {
+  readonly #resolve: Answered
+  readonly #deadline: Deadline
+
+  constructor(resolve: Answered, waitMs: number) {
+    this.#resolve = resolve
+    this.#deadline = startDeadline(waitMs, this)
+  }
+
+  answered = (answer: SettleAnswer): void => {
+    this.#deadline.end()
+    this.#resolve(answer)
+  }
+
+  late(): void {
+    this.#resolve(SPOOLED)
+  }
 }
 
 export interface SettlingOptions {
@@ -52,13 +91,9 @@ export class Settling {
     checkSettlement(given)
     const pending = this.#take({ ...given, requestedName: cleanName(given.requestedName) })
     if (pending === null) return SPOOLED
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<SettleAnswer>(resolve => {
-      timer = setTimeout(resolve, this.#options.limits.settleWaitMs, SPOOLED)
+    return new Promise(resolve => {
+      pending.whenAnswered(new Patience(resolve, this.#options.limits.settleWaitMs).answered)
     })
-    const answer = await Promise.race([pending.answer, late])
-    clearTimeout(timer)
-    return answer
   }
 
   /** Settles what an earlier process left, and resolves when all of it is durable, however long that takes. */
@@ -66,10 +101,16 @@ export class Settling {
     const answers: Promise<SettleAnswer>[] = []
     for (const settlement of settlements) {
       const pending = this.#take(settlement)
-      if (pending !== null) answers.push(pending.answer)
+      if (pending !== null) answers.push(answerOf(pending))
     }
     await Promise.all(answers)
     await this.#takeBack()
+  }
+
+  /** The same for settlements out of a spool, which are counted. */
+  async resend(settlements: readonly Settlement[]): Promise<void> {
+    await this.replay(settlements)
+    this.#options.figures.settlementsReplayed += settlements.length
   }
 
   get size(): number {
@@ -92,15 +133,18 @@ export class Settling {
       this.#spooledOnly++
       return null
     }
-    const { promise: answer, resolve } = Promise.withResolvers<SettleAnswer>()
-    const pending = { settlement, answer, resolve }
+    const pending = new Pending(settlement)
     this.#pending.set(settlement.callId, pending)
     this.#lanes.push(pending)
     return pending
   }
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
-    if (this.#stopped) return NOTHING_AGAIN
+    if (this.#stopped) {
+      // A sweep that is under way at a close must not wait for what nobody sends any more.
+      for (const pending of batch) pending.resolve(SPOOLED)
+      return NOTHING_AGAIN
+    }
     this.#options.spool.flush()
     const startedMs = performance.now()
     try {
@@ -110,12 +154,12 @@ export class Settling {
       )
       this.#options.figures.settleBatches.answered(batch.length, startedMs)
       this.#failures = 0
-      for (const [index, pending] of batch.entries()) {
+      batch.forEach((pending, index) => {
         const call = calls[index] ?? null
         this.#finish(pending, call)
         const { entryId, costMicroVnd: cost } = pending.settlement
         if (call !== null) this.#options.figures.charged(entryId, { cost, charged: call.chargedMicroVnd })
-      }
+      })
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN
@@ -201,9 +245,13 @@ export class Settling {
       const answers: Promise<SettleAnswer>[] = []
       for (const settlement of this.#options.spool.owed()) {
         const pending = this.#take(settlement)
-        if (pending !== null) answers.push(pending.answer)
+        if (pending !== null) answers.push(answerOf(pending))
       }
       await Promise.all(answers)
     }
   }
+}
+
+function answerOf(pending: Pending): Promise<SettleAnswer> {
+  return new Promise(resolve => pending.whenAnswered(resolve))
 }

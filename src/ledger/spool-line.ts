@@ -5,8 +5,8 @@ import { microVnd } from '../lib/money.ts'
 import { ENDPOINT_CODES, type Settlement } from './types.ts'
 
 export function writeSettlement(settlement: Settlement): string {
-  const { costMicroVnd, openedAt, ...plain } = settlement
-  return `${JSON.stringify({ ...plain, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() })}\n`
+  const { costMicroVnd, openedAt } = settlement
+  return `${JSON.stringify({ ...settlement, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() })}\n`
 }
 
 /** Null for a line that is damaged. */

@@ -101,6 +101,10 @@ export class Spool {
     return { owed: this.#owedIn.size, bytes }
   }
 
+  get isEmpty(): boolean {
+    return this.#segments.length === 0
+  }
+
   /** History line of the database that this spool's finished settlements went to; null when it is new. */
   get timeline(): string | null {
     try {

@@ -1,5 +1,6 @@
 /** What the pipeline and the command line know of the ledger: plain data in, plain data out. */
 
+import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 
 export interface HoldRequest {
@@ -71,6 +72,8 @@ export interface Settlement {
   readonly streamed: boolean
   /** The tokens were counted here, not reported by the provider. */
   readonly estimated: boolean
+  /** Catalogue that admitted the call, as `catalogue-id.ts` numbers them; the ledger fills it in with its own process's. */
+  readonly catalogueId?: number | null
 }
 
 export interface SettleAnswer {
@@ -82,7 +85,7 @@ export interface SettleAnswer {
 
 export interface AdmissionOptions {
   /** Aborted when the client goes away while it waits. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 /** Thrown (as GatewayError `ledger_unavailable`) when Postgres does not answer; never an authentication error. */

@@ -1,6 +1,7 @@
 /** Connections to Postgres with the settings that keep postgres.js 3.4 safe, and what its errors mean. */
 
-import postgres from 'postgres'
+import type postgres from 'postgres'
+import { connectPostgres } from './postgres-driver.ts'
 
 export type Sql = postgres.Sql
 export type TransactionSql = postgres.TransactionSql
@@ -9,6 +10,8 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
+  /** A pooler in transaction mode: no settings of a session, no statements that a connection remembers. */
+  readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
@@ -35,16 +38,20 @@ export function openDatabase(options: DatabaseOptions): Sql {
     max_pipeline: 1,
     backoff: reconnectSeconds,
     onnotice: () => {},
-    connection: {
-      application_name: options.name,
-      statement_timeout: options.statementTimeoutMs ?? 60_000,
-      idle_in_transaction_session_timeout: 60_000,
-      TimeZone: 'UTC',
-      synchronous_commit: options.synchronousCommit ?? 'on',
-      ...options.session,
-    },
+    prepare: options.pooled !== true,
+    connection: { application_name: options.name, TimeZone: 'UTC', ...(options.pooled ? {} : sessionOf(options)) },
   }
-  return postgres(options.url, settings)
+  return connectPostgres(options.url, settings)
+}
+
+/** A pooler refuses to start a session with these; behind one they are set for the role, see docs/scale.md. */
+function sessionOf(options: DatabaseOptions): Readonly<Record<string, string | number>> {
+  return {
+    statement_timeout: options.statementTimeoutMs ?? 60_000,
+    idle_in_transaction_session_timeout: 60_000,
+    synchronous_commit: options.synchronousCommit ?? 'on',
+    ...options.session,
+  }
 }
 
 function reconnectSeconds(failures: number): number {
@@ -53,12 +60,11 @@ function reconnectSeconds(failures: number): number {
 
 /** `{"a","b",NULL}`: an array as one text parameter, for `$1::text[]`. NUL, which Postgres cannot store, is left out. */
 export function textArray(values: Iterable<string | null>): string {
-  let text = '{'
+  const elements: string[] = []
   for (const value of values) {
-    if (text.length > 1) text += ','
-    text += value === null ? 'NULL' : `"${NEEDS_CARE.test(value) ? escapeElement(value) : value}"`
+    elements.push(value === null ? 'NULL' : `"${NEEDS_CARE.test(value) ? escapeElement(value) : value}"`)
   }
-  return `${text}}`
+  return `{${elements.join(',')}}`
 }
 
 const NEEDS_CARE = /["\\\0]/
@@ -69,9 +75,15 @@ function escapeElement(value: string): string {
 
 /** `{1,2,NULL}`: an array of values that need no quotes: numbers, booleans, UUIDs, hexadecimal, ISO dates without spaces. */
 export function plainArray(values: Iterable<string | number | bigint | boolean | null>): string {
-  let text = '{'
-  for (const value of values) text += `${text.length > 1 ? ',' : ''}${value === null ? 'NULL' : value}`
-  return `${text}}`
+  // Joined: pieces added one to the other make a tree that is copied once more when it is sent.
+  const elements: unknown[] = []
+  for (const value of values) elements.push(value === null ? 'NULL' : value)
+  return `{${elements.join(',')}}`
+}
+
+/** The elements of such an array as Postgres writes it; none for null. */
+export function elementsOf(array: string | null | undefined): string[] {
+  return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
 }
 
 /** `retry`: the same statement may work later. `conflict`: a row is there already. `bug`: it never will work. */

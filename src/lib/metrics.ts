@@ -17,9 +17,6 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-/** What one source has to say at a scrape. */
-export type Collector = () => readonly Family[] | Promise<readonly Family[]>
-
 /** Counts of values by upper bound. */
 export class Histogram {
   readonly #bounds: readonly number[]

@@ -2,9 +2,10 @@
 
 /**
  * How a route knows who calls. `none`: public. `key`: an API key. `session`: a person who has signed in. `operator`: a
- * session of an operator; for all others the route does not exist. `signature`: signed by a bank service.
+ * session of an operator; for all others the route does not exist. `signature`: signed by a bank service. `development`:
+ * public, and only outside production; a production server with such a route does not start.
  */
-export type RouteAuthentication = 'none' | 'key' | 'session' | 'operator' | 'signature'
+export type RouteAuthentication = 'none' | 'key' | 'session' | 'operator' | 'signature' | 'development'
 
 export interface RouteFacts {
   readonly method: 'GET' | 'POST'

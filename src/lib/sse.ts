@@ -95,6 +95,11 @@ export class SseReader {
     this.#eventBytesMax = eventBytesMax
   }
 
+  /** Nothing of a block is kept: the next byte begins one. */
+  get atBorder(): boolean {
+    return this.#partsBytes === 0 && !this.#blockHasLines && !this.#lineHasBytes && !this.#afterCr
+  }
+
   /** The blocks that this chunk completes, in order. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []

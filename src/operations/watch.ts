@@ -7,6 +7,8 @@ import { forgetProcess, writeProcessStatus } from './process-status.ts'
 
 export interface WatchOptions {
   readonly sql: Sql
+  /** Makes the connection that hears news, past any pooler; absent: `sql` does. */
+  readonly listener?: Sql
   /** Stable and unique among the processes that run at the same time. */
   readonly name: string
   /** What this process says of itself. */
@@ -50,10 +52,10 @@ class Watch implements OperationsWatch {
   }
 
   async start(): Promise<void> {
-    const { sql } = this.#options
+    const { sql, listener = sql } = this.#options
     await this.#ask()
-    // Behind a pooler that cannot listen, asking has to do.
-    await sql.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
+    // Where nobody can listen, asking has to do.
+    await listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
     this.#schedule()
   }
 

@@ -23,15 +23,18 @@ const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, exp
 const READ = `select ${COLUMNS} from topup_order where order_code = $1 and account_id = $2::text::bigint`
 const CANCEL = `update topup_order set cancelled_at = now()
   where order_code = $1 and account_id = $2::text::bigint and ${IS_OPEN} returning order_code`
+/** Pages go on behind an order, not behind a time: two orders may be of the same moment. */
 const LIST = `select ${COLUMNS} from topup_order
-  where account_id = $1::text::bigint and ($2::text::timestamptz is null or created_at < $2::text::timestamptz)
-  order by created_at desc, order_code limit $3::text::integer`
+  where account_id = $1::text::bigint and ($2::text is null or (created_at, order_code) < (
+    select created_at, order_code from topup_order where order_code = $2 and account_id = $1::text::bigint))
+  order by created_at desc, order_code desc limit $3::text::integer`
 const LIST_ALL = `select ${COLUMNS.replaceAll(/\b(order_code|account_id|created_at)\b/g, 'o.$1')}, a.email
   from topup_order o join account a on a.account_id = o.account_id
-  where ($1::text::timestamptz is null or o.created_at < $1::text::timestamptz)
+  where ($1::text is null or (o.created_at, o.order_code) < (
+      select created_at, order_code from topup_order where order_code = $1))
     and ($2::text is null or ${STATE} = $2)
     and ($3::text is null or starts_with(o.order_code, upper($3)) or a.email_key = lower($3))
-  order by o.created_at desc, o.order_code limit $4::text::integer`
+  order by o.created_at desc, o.order_code desc limit $4::text::integer`
 
 const TRIES_MAX = 5
 const LIST_MAX = 200
@@ -95,9 +98,9 @@ export async function cancelOrder(
 export async function listOrders(
   { sql }: { sql: Sql },
   accountId: number,
-  { beforeCreatedAt, limit = 50 }: { beforeCreatedAt?: Date; limit?: number } = {},
+  { beforeCode, limit = 50 }: { beforeCode?: string; limit?: number } = {},
 ): Promise<readonly TopUpOrder[]> {
-  const page = [beforeCreatedAt?.toISOString() ?? null, String(Math.min(limit, LIST_MAX))]
+  const page = [beforeCode ?? null, String(Math.min(limit, LIST_MAX))]
   return (await sql.unsafe(LIST, [String(accountId), ...page])).map(toOrder)
 }
 
@@ -108,12 +111,11 @@ export interface ListedOrder extends TopUpOrder {
 /** Of all accounts, newest first. `text` is a code or its beginning, or a whole address. */
 export async function listAllOrders(
   { sql }: { sql: Sql },
-  given: { state?: OrderState; text?: string; beforeCreatedAt?: Date; limit?: number } = {},
+  given: { state?: OrderState; text?: string; beforeCode?: string; limit?: number } = {},
 ): Promise<readonly ListedOrder[]> {
-  const { state = null, beforeCreatedAt, limit = 50 } = given
+  const { state = null, beforeCode = null, limit = 50 } = given
   const text = given.text?.toWellFormed().replaceAll('\0', '').trim() || null
-  const before = beforeCreatedAt?.toISOString() ?? null
-  const rows = await sql.unsafe(LIST_ALL, [before, state, text, String(Math.min(limit, LIST_MAX))])
+  const rows = await sql.unsafe(LIST_ALL, [beforeCode, state, text, String(Math.min(limit, LIST_MAX))])
   return rows.map(row => ({ ...toOrder(row), email: row.email }))
 }
 

@@ -12,29 +12,20 @@ export interface PullSource {
   list(since: Date): AsyncIterable<readonly BankTransaction[]>
 }
 
-/** True for one process of those that ask at the same time. */
-const CLAIM = `insert into bank_pull as p (source, claimed_at) values ($1, now())
-  on conflict (source) do update set claimed_at = now()
-    where p.claimed_at < now() - make_interval(secs => $2::text::double precision)
-  returning source`
-const FINISH = 'update bank_pull set finished_at = now(), fault = null where source = $1'
-const FAIL = 'update bank_pull set fault = $2 where source = $1'
+const FINISH = `insert into bank_pull (source, finished_at) values ($1, now())
+  on conflict (source) do update set finished_at = now(), fault = null`
+const FAIL = `insert into bank_pull (source, fault) values ($1, $2) on conflict (source) do update set fault = $2`
 const STATE = 'select source, finished_at, fault from bank_pull order by source'
 const FAULT_CHARACTERS_MAX = 300
 
 export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', number>>
 
 /**
- * What became of the transactions of the last `pullWindowSeconds`; null when another process asked within
- * `pauseSeconds`. Rejects when the service or the database fails; what was read until then is kept.
+ * What became of the transactions of the last `pullWindowSeconds`. Rejects when the service or the database fails; what was
+ * read until then is kept.
  */
-export async function pullTransactions(
-  services: PaymentServices,
-  source: PullSource,
-  { pauseSeconds, now }: { pauseSeconds: number; now: Date },
-): Promise<Pulled | null> {
+export async function pullTransactions(services: PaymentServices, source: PullSource, now: Date): Promise<Pulled> {
   const { sql, limits } = services
-  if ((await sql.unsafe(CLAIM, [source.name, String(pauseSeconds)])).length === 0) return null
   try {
     const pulled = await pull(services, source, new Date(now.getTime() - limits.pullWindowSeconds * 1000))
     await sql.unsafe(FINISH, [source.name])

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { ENDPOINT_CODES, type HoldAnswer } from '../ledger/types.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { Call, Services } from './call.ts'
 
@@ -10,7 +11,7 @@ export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
   readonly wantMicroVnd: MicroVnd
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 export function insufficientBalance(topUpUrl: string): GatewayError {

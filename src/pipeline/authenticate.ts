@@ -22,6 +22,8 @@ export interface AuthenticatorOptions {
 }
 
 export interface Authenticator {
+  /** The caller if it is remembered under the first of its keys, at once. */
+  remembered(keys: readonly string[]): Caller | null
   /** The caller as remembered, else as the database says: for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>
   /** The caller as the database says now. */
@@ -66,6 +68,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
+    remembered(keys) {
+      const [key] = keys
+      const memory = key === undefined ? undefined : remembered.get(hash('sha256', key, 'base64'))
+      return memory && memory.untilMs > nowMs() ? memory.caller : null
+    },
     recall: keys => first(keys, false),
     verify: keys => first(keys, true),
     forget: () => remembered.clear(),

@@ -6,7 +6,8 @@ const BETAS_MAX = 64
 
 /** The client's flags, in order. */
 export function readBetas(header: (name: string) => string | undefined): string[] {
-  const value = header(BETA_HEADER) ?? ''
+  const value = header(BETA_HEADER)
+  if (value === undefined) return []
   return value
     .split(',', BETAS_MAX)
     .map(beta => beta.trim())

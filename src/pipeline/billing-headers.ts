@@ -19,22 +19,55 @@ function encodeName(name: string): string {
   return encoded
 }
 
+interface Names {
+  readonly service: string
+  readonly model: string
+  readonly mappedFrom: string
+  readonly pricePerMtok: string
+  readonly pricePerRequest: string
+  readonly inputTokens: string
+  readonly outputTokens: string
+  readonly cost: string
+}
+
+let lastNames: Names = namesOf('')
+
+/** Names are made once for the service of this process, not once for each call. */
+function namesOf(service: string): Names {
+  const prefix = `x-${service}`
+  return {
+    service,
+    model: `${prefix}-model`,
+    mappedFrom: `${prefix}-model-mapped-from`,
+    pricePerMtok: `${prefix}-price-vnd-per-mtok`,
+    pricePerRequest: `${prefix}-price-vnd-per-request`,
+    inputTokens: `${prefix}-input-tokens`,
+    outputTokens: `${prefix}-output-tokens`,
+    cost: `${prefix}-cost-vnd`,
+  }
+}
+
+function names(service: string): Names {
+  if (lastNames.service !== service) lastNames = namesOf(service)
+  return lastNames
+}
+
 /** Headers that are known before the reply: also those of a streamed call. */
 export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution, at: Date): HeaderMap {
-  const unit = entry.price.per === 'mtok' ? 'mtok' : 'request'
-  return {
-    [`x-${service}-model`]: entry.id,
-    ...(mappedFrom === null ? {} : { [`x-${service}-model-mapped-from`]: encodeName(mappedFrom) }),
-    [`x-${service}-price-vnd-per-${unit}`]: item.priceText,
-    ...(item.deprecatedFromMs <= at.getTime() ? item.deprecationHeaders : {}),
-  }
+  const name = names(service)
+  const headers: HeaderMap = { [name.model]: entry.id }
+  if (mappedFrom !== null) headers[name.mappedFrom] = encodeName(mappedFrom)
+  headers[entry.price.per === 'mtok' ? name.pricePerMtok : name.pricePerRequest] = item.priceText
+  if (item.deprecatedFromMs <= at.getTime()) Object.assign(headers, item.deprecationHeaders)
+  return headers
 }
 
 /** Headers of a finished, non-streamed call. Cost is decimal VND without rounding. */
 export function costHeaders(service: string, used: Metered, cost: MicroVnd): HeaderMap {
+  const name = names(service)
   return {
-    [`x-${service}-input-tokens`]: String(used.inputTokens),
-    [`x-${service}-output-tokens`]: String(used.outputTokens),
-    [`x-${service}-cost-vnd`]: formatVnd(cost),
+    [name.inputTokens]: String(used.inputTokens),
+    [name.outputTokens]: String(used.outputTokens),
+    [name.cost]: formatVnd(cost),
   }
 }

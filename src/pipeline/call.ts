@@ -12,6 +12,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { ImageFetcher } from '../upstream/fetch-image.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
@@ -50,11 +51,11 @@ export interface ClientChannel {
   /** Status and headers have gone out. */
   readonly started: boolean
   /** Aborted when the client has closed the connection before its reply was complete. */
-  readonly gone: AbortSignal
+  readonly gone: Cancellation
   /** Milliseconds from the start of the call to the first byte sent; null while none was. */
   readonly firstByteMs: number | null
-  /** Sends a whole reply. */
-  send(headers: HeaderMap, body: Buffer): void
+  /** Sends a whole reply; a text is latin1 of UTF-8 bytes. */
+  send(headers: HeaderMap, body: Buffer | string): void
   /** Sends status 200 and the headers of an event stream. */
   startStream(headers: HeaderMap): void
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */

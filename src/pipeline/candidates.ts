@@ -64,7 +64,9 @@ export class Candidates {
   }
 
   #triesLeft(upstream: ReachableUpstream): number {
-    return upstream.facts.attemptsMax - this.#tried.filter(candidate => candidate.upstream === upstream).length
+    let left = upstream.facts.attemptsMax
+    for (const candidate of this.#tried) if (candidate.upstream === upstream) left--
+    return left
   }
 
   #find(asideToo: boolean): Candidate | null {

@@ -3,6 +3,7 @@
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
@@ -49,7 +50,7 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** The reply is asked for as an event stream. */
   readonly streamed: boolean
   /** Aborts the call while it waits for a reply. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 export interface Dispatched<Prepared extends PreparedBody, Received> extends Attempt<Prepared> {
@@ -74,7 +75,8 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   let worst: GatewayError | null = null
   for (let tries = 1; candidate !== null; tries++) {
     // A body that cannot be made ends the call: the next target would change what it means.
-    const prepared = await plan.prepare(candidate.target)
+    const preparing = plan.prepare(candidate.target)
+    const prepared = preparing instanceof Promise ? await preparing : preparing
     const attempt = { target: candidate.target, prepared, upstream: candidate.upstream }
     const verdict = new Verdict(candidate)
     const tried = begin(services, call, candidate)
@@ -89,9 +91,13 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
       tried.failure = { atMs: services.nowMs(), code: error.code }
       if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
       const { message, level } = loudness(error)
-      const reason = error.details.cause instanceof Error ? error.details.cause.message : error.details.cause
       services.log[level](
-        { requestId: call.requestId, credential: candidate.credential.label, code: error.code, cause: reason },
+        {
+          requestId: call.requestId,
+          credential: candidate.credential.label,
+          code: error.code,
+          cause: error.details.cause,
+        },
         message,
       )
       worst = worse(worst, error)

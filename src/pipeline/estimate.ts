@@ -1,7 +1,7 @@
 /** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
 
 import type { ModelEntry } from '../generated/types.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { ChatBody } from './receive.ts'
 
@@ -13,6 +13,9 @@ const DEPTH_MAX = 8
 /** Characters of an inline document, in base64, that one input token stands for in a hold. */
 const DOCUMENT_CHARACTERS_PER_TOKEN = 30
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
+
+const INLINE_KEYS = ['data', 'url', 'file_data', 'image_url'] as const
+const NESTED_KEYS = ['content', 'output', 'source', 'image_url', 'file', 'input_audio'] as const
 
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
@@ -36,15 +39,14 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     return
   }
   if (IMAGE_TYPES.has(value.type)) weight.images++
-  for (const key of ['data', 'url', 'file_data', 'image_url'] as const) {
+  for (const key of INLINE_KEYS) {
     const inline = value[key]
     if (typeof inline !== 'string' || !isInlineMedia(value, key, inline)) continue
     weight.mediaBytes += inline.length
-    if (key === 'file_data' || String(value.media_type).startsWith('application/'))
+    if (key === 'file_data' || textOrNull(value.media_type)?.startsWith('application/'))
       weight.documentBytes += inline.length
   }
-  for (const key of ['content', 'output', 'source', 'image_url', 'file', 'input_audio'] as const)
-    weigh(value[key], weight, depth + 1)
+  for (const key of NESTED_KEYS) weigh(value[key], weight, depth + 1)
 }
 
 /** Input tokens that a body likely has (`messages` of the chat formats, `input` of the responses format); not for billing. */

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import { parseJson } from '../lib/json.ts'
 import { type SseEvent, SseReader } from '../lib/sse.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -13,7 +14,7 @@ export interface HoldOptions {
   /** Longest hold of a stream that sends comments but no event, in ms; then it counts as begun. */
   readonly holdMs: number
   /** Ends the hold: the client has gone. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Texts that must never be shown. */
   readonly secrets: readonly string[]
 }

@@ -2,8 +2,9 @@
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { editJson } from '../lib/json-text.ts'
+import { editJson, type Member, memberNamed, membersOf } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { Services } from './call.ts'
@@ -14,7 +15,7 @@ export interface InlineOptions {
   readonly body: ChatBody
   readonly target: UpstreamTarget
   readonly format: ChatFormat
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
 }
 
 /**
@@ -38,5 +39,6 @@ export async function withInlineImages(services: Services, options: InlineOption
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
-  return { ...body, text, json: JSON.parse(text) as JsonObject }
+  const modelAt = memberNamed(membersOf(text), 'model') as Member
+  return { ...body, text, modelAt, json: JSON.parse(text) as JsonObject }
 }

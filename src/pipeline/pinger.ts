@@ -1,9 +1,12 @@
 /** Keeps silent streams alive: one timer for all of them, so that an open stream costs no timer of its own. */
 
-interface Watch {
+/** A stream under watch. */
+export interface Watch {
   readonly afterMs: number
   readonly ping: () => void
   quietSinceMs: number
+  /** Something was sent since the last look; set by whoever sends. */
+  touched: boolean
 }
 
 export interface PingerOptions {
@@ -14,24 +17,26 @@ export interface PingerOptions {
 
 export class Pinger {
   readonly #options: PingerOptions
-  readonly #watches = new Map<() => void, Watch>()
+  readonly #watches = new Set<Watch>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(options: PingerOptions) {
     this.#options = options
   }
 
-  /** Calls `ping` whenever nothing was sent for `afterMs`; returns what ends the watch. */
-  watch(afterMs: number, ping: () => void): () => void {
-    const stop = () => {
-      this.#watches.delete(stop)
-      if (this.#watches.size > 0 || this.#timer === null) return
-      clearInterval(this.#timer)
-      this.#timer = null
-    }
-    this.#watches.set(stop, { afterMs, ping, quietSinceMs: this.#options.nowMs() })
+  /** Calls `ping` whenever nothing was sent for `afterMs`, give or take a look, until `stop`. */
+  watch(afterMs: number, ping: () => void): Watch {
+    const watch = { afterMs, ping, quietSinceMs: this.#options.nowMs(), touched: false }
+    this.#watches.add(watch)
     this.#timer ??= setInterval(() => this.#look(), this.#options.everyMs).unref()
-    return stop
+    return watch
+  }
+
+  stop(watch: Watch): void {
+    this.#watches.delete(watch)
+    if (this.#watches.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
   }
 
   /** Streams that are open. */
@@ -39,15 +44,13 @@ export class Pinger {
     return this.#watches.size
   }
 
-  /** Something was sent on the stream that `stop` belongs to. */
-  touch(stop: () => void): void {
-    const watch = this.#watches.get(stop)
-    if (watch) watch.quietSinceMs = this.#options.nowMs()
-  }
-
   #look(): void {
     const now = this.#options.nowMs()
-    for (const watch of this.#watches.values()) {
+    for (const watch of this.#watches) {
+      if (watch.touched) {
+        watch.touched = false
+        watch.quietSinceMs = now
+      }
       if (now - watch.quietSinceMs < watch.afterMs) continue
       watch.quietSinceMs = now
       watch.ping()

@@ -48,10 +48,15 @@ export function prepareConverted(preparation: Preparation, translator: Translato
       const told = used.estimated
         ? { ...reply.body, usage: WRITE_USAGE[format](billed(used, reply.usage)) }
         : reply.body
-      return { body: Buffer.from(JSON.stringify(told), 'utf8'), usage: reply.usage, countOutputTokens }
+      return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
     openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
   }
+}
+
+/** A text without characters beyond ASCII is its own bytes. */
+function bytesOf(text: string): Buffer | string {
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8')
 }
 
 class ConvertedStream implements ReplyStream {
@@ -59,6 +64,7 @@ class ConvertedStream implements ReplyStream {
   readonly #translation: StreamTranslation
   readonly #output = new OutputGatherer({ countTokens })
   readonly #countInputTokens: () => number
+  readonly #onWritten = (text: string): void => this.#output.addWritten(text)
 
   constructor(open: (onOutput: (text: string) => void) => StreamTranslation, countInputTokens: () => number) {
     this.#translation = open(text => this.#output.add(text))
@@ -79,6 +85,14 @@ class ConvertedStream implements ReplyStream {
 
   push(event: SseEvent): string {
     return event.hasData ? this.#translation.push(event) : ''
+  }
+
+  skim(all: string, at: number): string {
+    return this.#translation.skim(all, at, this.#onWritten)
+  }
+
+  get skimmedTo(): number {
+    return this.#translation.skimmedTo
   }
 
   end(): string {

@@ -36,7 +36,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
       }
       const edits: BodyEdit[] = [{ op: 'set', path: '/model', value: entry.id }]
       return {
-        body: json.model === entry.id ? bytes : Buffer.from(editJson(text, edits), 'latin1'),
+        body: json.model === entry.id ? bytes : editJson(text, edits),
         usage: format === 'messages' ? readMessagesUsage(json.usage) : readChatUsage(json.usage, usageFacts),
         countOutputTokens: () => countTokens(outputTextOf(parseJson(bytes.toString('utf8')))),
       }

@@ -7,9 +7,9 @@ import type { ChatFormat } from '../translate/translator.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 
-/** A whole reply as the client gets it. */
+/** A whole reply as the client gets it; a text is latin1 of UTF-8 bytes. */
 export interface ReadReply {
-  readonly body: Buffer
+  readonly body: Buffer | string
   /** Null when the provider reported none. */
   readonly usage: TokenUsage | null
   /** Output tokens counted from the reply itself. */

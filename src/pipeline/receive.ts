@@ -19,6 +19,8 @@ export interface ChatBody {
   readonly isAscii: boolean
   /** Parsed from `text`: strings hold UTF-8 bytes, so only ASCII values may be compared. */
   readonly json: JsonObject
+  /** Where the value of `model` stands in `text`. */
+  readonly modelAt: Pick<Member, 'valueStart' | 'valueEnd'>
   /** `model` as the client meant it, in Unicode. */
   readonly requestedName: string
   readonly streamed: boolean
@@ -115,6 +117,7 @@ export function readChatBody(raw: Buffer): ChatBody {
     text,
     isAscii: isAscii(raw),
     json,
+    modelAt: memberNamed(members, 'model') as Member,
     requestedName,
     streamed: streamedOf(json),
     outputTokensMax: tokenCapOf(json, MAX_TOKENS_FIELDS),

@@ -2,12 +2,12 @@
 
 import { GatewayError } from '../errors.ts'
 import { maskSecrets } from '../formats/mask.ts'
-import { SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
+import { StreamFeed } from '../translate/stream-feed.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
-import type { Pinger } from './pinger.ts'
+import type { Pinger, Watch } from './pinger.ts'
 
 export interface StreamRelay {
   readonly upstream: UpstreamReply
@@ -39,17 +39,18 @@ class RelayRun {
   readonly #relay: StreamRelay
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
-  readonly #reader: SseReader
+  readonly #feed: StreamFeed
   #ended = false
   /** The client takes nothing at the moment. */
   #stalled = false
-  #stopPinging = () => {}
+  #watch: Watch | null = null
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
     this.#relay = relay
     this.#resolve = resolve
     this.#reject = reject
-    this.#reader = new SseReader({ eventBytesMax: relay.limits.eventBytesMax })
+    const { eventBytesMax } = relay.limits
+    this.#feed = new StreamFeed(relay.stream, (text, encoding) => this.#write(text, encoding), { eventBytesMax })
   }
 
   run(): void {
@@ -69,13 +70,8 @@ class RelayRun {
   #data = (chunk: Buffer): void => {
     if (this.#ended) return
     try {
-      for (const event of this.#reader.push(chunk)) {
-        this.#write(this.#relay.stream.push(event))
-        if (this.#relay.stream.finished) {
-          this.#complete()
-          return
-        }
-      }
+      this.#feed.push(chunk)
+      if (this.#relay.stream.finished) this.#complete()
     } catch (error) {
       this.#fail(error)
     }
@@ -84,22 +80,22 @@ class RelayRun {
   #end = (): void => {
     if (this.#ended) return
     try {
-      for (const event of this.#reader.end()) this.#write(this.#relay.stream.push(event))
+      this.#feed.end()
       this.#complete()
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  #write(text: string): void {
+  #write(text: string, encoding: 'latin1' | 'utf8'): void {
     if (text === '') return
-    const { client, stream, upstream, headers, pinger, limits } = this.#relay
+    const { client, upstream, headers, pinger, limits } = this.#relay
     if (!client.started) {
       client.startStream(headers)
-      this.#stopPinging = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
+      this.#watch = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
     }
-    pinger.touch(this.#stopPinging)
-    if (client.write(text, stream.encoding)) return
+    if (this.#watch !== null) this.#watch.touched = true
+    if (client.write(text, encoding)) return
     this.#stalled = true
     upstream.pause()
   }
@@ -158,7 +154,7 @@ class RelayRun {
     this.#ended = true
     // What may still come is read and thrown away, so that the connection can be used again.
     this.#relay.upstream.resume()
-    this.#stopPinging()
+    if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
 }

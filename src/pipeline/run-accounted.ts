@@ -38,16 +38,12 @@ async function fail({ services, call, client, account, headers }: CallScope, cau
   const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
   const status = client.gone.aborted ? CLIENT_GONE : error.status
   if (error.status >= 500) {
-    const reason = error.details.cause instanceof Error ? error.details.cause.stack : error.details.cause
-    services.log.error({ requestId: call.requestId, code: error.code, cause: reason }, 'call failed')
+    services.log.error({ requestId: call.requestId, code: error.code, cause: error.details.cause }, 'call failed')
   }
   try {
     await account.release(status, error.code)
   } catch (fault) {
-    services.log.error(
-      { requestId: call.requestId, cause: fault instanceof Error ? fault.stack : fault },
-      'settlement failed',
-    )
+    services.log.error({ requestId: call.requestId, cause: fault }, 'settlement failed')
     await account.abandon()
   } finally {
     client.fail(error, headers)

@@ -57,11 +57,18 @@ export function runChatCall(
 }
 
 /** The body for one target, and how its reply is read. */
-async function prepareFor(open: OpenCall, target: UpstreamTarget): Promise<PreparedCall> {
-  const { services, call, client, body, resolution, format, inputTokensEstimate, countInputTokens } = open
-  const inlined = await withInlineImages(services, { body, target, format, signal: client.gone })
+function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
+  const { services, client, body, format } = open
+  if (target.dialect.imageUrl !== 'inline') return prepareBody(open, body, target)
+  return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
+    prepareBody(open, inlined, target),
+  )
+}
+
+function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall {
+  const { call, resolution, format, inputTokensEstimate, countInputTokens } = open
   const { entry } = resolution
-  return prepare({ body: inlined, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens })
+  return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens })
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {

@@ -1,8 +1,10 @@
 /** What the endpoints share between admission and the client: sending, holding a stream, sending a whole reply. */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import { type Cancellation, NEVER_CANCELLED } from '../lib/cancellation.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { costHeaders } from './billing-headers.ts'
+import type { HeaderMap } from './call.ts'
 import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
 import { holdFirstEvent } from './first-event.ts'
 import type { Metered } from './meter.ts'
@@ -12,7 +14,7 @@ export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
   readonly entry: ModelEntry
   /** Absent: a client that leaves ends a streamed call while it waits, and no other. */
-  readonly signal?: AbortSignal
+  readonly signal?: Cancellation
 }
 
 /**
@@ -30,7 +32,7 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
       markSimulated(scope, target)
       return prepare(target)
     },
-    signal: plan.signal ?? (plan.streamed ? scope.client.gone : new AbortController().signal),
+    signal: plan.signal ?? (plan.streamed ? scope.client.gone : NEVER_CANCELLED),
   })
   return dispatched.received
 }
@@ -48,10 +50,12 @@ export function holdStream({ services, client }: CallScope, reply: UpstreamReply
   return holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets })
 }
 
+const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }
+
 /** Settles a call that is not streamed and then sends its reply, with what it cost. */
-export async function sendWhole(scope: CallScope, used: Metered, body: Buffer): Promise<void> {
+export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | string): Promise<void> {
   const { services, client, account, headers } = scope
   await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
-  client.send({ ...headers, ...cost, 'content-type': 'application/json' }, body)
+  client.send(Object.assign(headers, cost, JSON_TYPE), body)
 }

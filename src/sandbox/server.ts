@@ -54,7 +54,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+    // Its own, also in a worker, whose other ports are the supervisor's.
+    server.listen({ port: options.port ?? 0, host: '127.0.0.1', exclusive: true }, resolve)
   })
   const { port } = server.address() as AddressInfo
   return {

@@ -6,6 +6,7 @@
 import { audit } from '../ledger/audit.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { auditPayments } from '../payments/audit.ts'
 import { countUnreadable } from '../payments/notification.ts'
 import { type PullState, readPulls } from '../payments/pull.ts'
@@ -16,7 +17,7 @@ export interface BooksOptions {
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
   /** Least pause between two looks, in ms. */
   readonly everyMs?: number
-  /** Pause between two audits, in ms; 0: there are none. */
+  /** Pause between two audits, of whatever process, in ms; 0: there are none. */
   readonly auditEveryMs: number
 }
 
@@ -24,8 +25,8 @@ const HOLDS = `select count(*)::integer as holds,
   coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
 /** The audit reads every row of the journal. */
 const AUDIT_TIMEOUT_MS = 600_000
-/** The first audit does not meet the start of all processes. */
-const FIRST_AUDIT_MS = 60_000
+/** How often a process looks whether an audit is due. */
+const AUDIT_LOOK_MS = 60_000
 
 interface Look {
   readonly atSeconds: number
@@ -60,7 +61,7 @@ export class Books {
       connectionsMax: 2,
       statementTimeoutMs: AUDIT_TIMEOUT_MS,
     })
-    this.#schedule(Math.min(FIRST_AUDIT_MS, options.auditEveryMs))
+    this.#schedule()
   }
 
   /** Starts a look if the last one is old; what it finds is for the next scrape. */
@@ -127,11 +128,18 @@ export class Books {
     }
   }
 
-  #schedule(pauseMs: number): void {
-    const { auditEveryMs } = this.#options
-    if (auditEveryMs === 0 || this.#closed) return
-    this.#timer = setTimeout(() => void this.audit().then(() => this.#schedule(auditEveryMs)), pauseMs)
+  #schedule(): void {
+    if (this.#options.auditEveryMs === 0 || this.#closed) return
+    this.#timer = setTimeout(() => void this.#auditInTurn().then(() => this.#schedule()), AUDIT_LOOK_MS)
     this.#timer.unref()
+  }
+
+  /** One process audits for all of them. */
+  async #auditInTurn(): Promise<void> {
+    const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
+    const turn = { task: 'audit', everyMs: this.#options.auditEveryMs }
+    const isMine = await takeTurn(query, turn).catch(() => false)
+    if (isMine) await this.audit()
   }
 
   #report(level: 'error' | 'warn', message: string, cause?: unknown): void {

@@ -2,38 +2,31 @@
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Collector, EXPOSITION_TYPE, type Labels, writeExposition } from '../lib/metrics.ts'
+import { EXPOSITION_TYPE } from '../lib/metrics.ts'
 
 export interface MetricsServerOptions {
   readonly host: string
   /** 0: any that is free. */
   readonly port: number
-  readonly collectors: readonly Collector[]
-  /** On every sample: the number of the worker, where there are several. */
-  readonly labels?: Labels
+  /** What a scrape reads. */
+  readonly text: () => Promise<string>
   readonly report: (event: { level: 'error'; message: string; cause?: unknown }) => void
 }
 
 export interface MetricsServer {
   readonly url: string
-  /** What a scrape reads. */
-  text(): Promise<string>
   close(): Promise<void>
 }
 
 const CONNECTIONS_MAX = 32
 
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
-  const text = async () => {
-    const families = await Promise.all(options.collectors.map(collect => collect()))
-    return writeExposition(families.flat(), options.labels)
-  }
   const answer = async (path: string, response: ServerResponse): Promise<void> => {
     if (path !== '/metrics') return void send(response, 404, 'GET /metrics\n')
     try {
-      send(response, 200, await text(), EXPOSITION_TYPE)
+      send(response, 200, await options.text(), EXPOSITION_TYPE)
     } catch (cause) {
-      options.report({ level: 'error', message: 'metrics could not be collected', cause: (cause as Error).stack })
+      options.report({ level: 'error', message: 'metrics could not be collected', cause })
       send(response, 500, 'metrics could not be collected\n')
     }
   }
@@ -52,7 +45,6 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
   const { address, port, family } = server.address() as AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/metrics`,
-    text,
     close: () =>
       new Promise(resolve => {
         server.close(() => resolve())

@@ -11,10 +11,23 @@ export interface OutputGathererOptions {
   readonly decode?: (joined: string) => string
 }
 
+/** What pieces of JSON strings say that stand there as latin1 characters of UTF-8 bytes, escaped and without quotes. */
+export function textWritten(written: string): string {
+  const text = Buffer.from(written, 'latin1').toString('utf8')
+  if (!text.includes('\\')) return text
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return text
+  }
+}
+
 /** Holds pieces of text just long enough to count them and drops them with the stream. */
 export class OutputGatherer {
   readonly #options: OutputGathererOptions
   #pieces: string[] = []
+  /** Pieces behind those, as they were written. */
+  #written: string[] = []
   #characters = 0
   #tokens = 0
 
@@ -24,7 +37,15 @@ export class OutputGatherer {
 
   add(piece: string): void {
     if (piece === '') return
+    this.#readWritten()
     this.#pieces.push(piece)
+    this.#characters += piece.length
+    if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
+  }
+
+  /** A piece as `textWritten` takes it. */
+  addWritten(piece: string): void {
+    this.#written.push(piece)
     this.#characters += piece.length
     if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
   }
@@ -34,7 +55,14 @@ export class OutputGatherer {
     return this.#tokens
   }
 
+  #readWritten(): void {
+    if (this.#written.length === 0) return
+    this.#pieces.push(textWritten(this.#written.join('')))
+    this.#written = []
+  }
+
   #fold(): void {
+    this.#readWritten()
     if (this.#pieces.length === 0) return
     const joined = this.#pieces.join('')
     this.#pieces = []

@@ -8,6 +8,13 @@ export interface ReplyStream {
   readonly encoding: 'latin1' | 'utf8'
   /** Client text for one upstream event; never what ends the reply. Throws GatewayError on an upstream error event. */
   push(event: SseEvent): string
+  /**
+   * The fast lane: client text, as latin1 characters that are UTF-8 bytes, for the events from `at` on in the latin1 text
+   * `all` of an upstream's bytes that are like ones before and need no closer look. An event begins at `at`, and no line of
+   * `all` ends with CR. `skimmedTo` then says how far that went; it is `at` when the first event has to be pushed.
+   */
+  skim?(all: string, at: number): string
+  readonly skimmedTo?: number
   /** What ends the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
   end(): string
   /** The upstream has said that nothing more will come. */

@@ -31,6 +31,8 @@ export interface UpstreamEvent {
   readonly name: string
   /** Its data lines joined with "\n"; `[DONE]` included. */
   readonly data: string
+  /** Its bytes; a translation that has them may learn to skim. */
+  readonly raw?: Buffer
 }
 
 export interface StreamTranslation {
@@ -40,6 +42,9 @@ export interface StreamTranslation {
    * settled before those go out. Throws GatewayError on an upstream error event.
    */
   push(event: UpstreamEvent): string
+  /** As ReplyStream.skim; `onWritten` gets the output as textWritten takes it. */
+  skim(all: string, at: number, onWritten: (text: string) => void): string
+  readonly skimmedTo: number
   /**
    * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. The client
    * is told `billed` where given, else the usage that the upstream reported, or a rough guess without one.

@@ -1,5 +1,7 @@
 /** One call to one upstream with one credential: built, signed, sent; its reply decoded to plain JSON or server-sent events. */
 
+import type { Cancellation } from '../lib/cancellation.ts'
+import type { PlainFault } from '../lib/fault-text.ts'
 import { buildRequest, type Outgoing } from './build.ts'
 import type { Credential } from './credentials.ts'
 import { decoded, transformed } from './decode.ts'
@@ -13,7 +15,7 @@ export interface CallOptions {
   readonly totalTimeoutMs: number
   /** Largest frame of a framed stream, in bytes. */
   readonly frameBytesMax: number
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Called once when nothing more is sent or received. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
@@ -21,7 +23,9 @@ export interface CallOptions {
 /** A whole reply begins when it is complete: it gets so many times as long until its first byte. */
 const WHOLE_REPLY_PATIENCE = 5
 
-export class EndpointMissingError extends Error {}
+export class EndpointMissingError extends Error implements PlainFault {
+  readonly mayBeLogged = true
+}
 
 /**
  * Resolves with the reply, whatever its status. Rejects with UpstreamFault when none came, and with EndpointMissingError
@@ -37,14 +41,20 @@ export async function callUpstream(
   const request = buildRequest(upstream, credential, outgoing)
   if (request === null) throw new EndpointMissingError(`${facts.id} has no path for ${outgoing.endpoint}`)
   upstream.callsInFlight++
-  const headers = await signed(upstream, credential, request).catch((error: unknown) => {
-    upstream.callsInFlight--
-    const fault = UpstreamFault.from(error)
-    options.onClose(fault)
-    throw fault
-  })
+  let { headers } = request
+  if (credential.secret.kind === 'aws') {
+    try {
+      const sign = await upstream.signerOf(credential, credential.secret)
+      headers = await sign({ host: upstream.host, ...request })
+    } catch (error) {
+      upstream.callsInFlight--
+      const fault = UpstreamFault.from(error)
+      options.onClose(fault)
+      throw fault
+    }
+  }
   const reply = await send({
-    dispatcher: upstream.pool,
+    connections: upstream.connections,
     path: request.path,
     headers,
     body: request.body,
@@ -63,15 +73,4 @@ export async function callUpstream(
   const { EventStreamDecoder } = await import('./aws/event-stream.ts')
   const decoder = new EventStreamDecoder({ frameBytesMax: options.frameBytesMax })
   return transformed(plain, decoder, { 'content-type': 'text/event-stream' })
-}
-
-/** The request's headers, signed where the credential is one that signs. */
-async function signed(
-  upstream: ReachableUpstream,
-  credential: Credential,
-  request: NonNullable<ReturnType<typeof buildRequest>>,
-): Promise<Record<string, string>> {
-  if (credential.secret.kind !== 'aws') return request.headers
-  const sign = await upstream.signerOf(credential, credential.secret)
-  return sign({ host: upstream.host, ...request })
 }

@@ -1,5 +1,7 @@
 /** Why a call to a provider broke. Messages name no address and no credential, so that they may be logged. */
 
+import type { PlainFault } from '../lib/fault-text.ts'
+
 export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
@@ -19,7 +21,8 @@ const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
   UND_ERR_HEADERS_OVERFLOW: 'oversized',
 }
 
-export class UpstreamFault extends Error {
+export class UpstreamFault extends Error implements PlainFault {
+  readonly mayBeLogged = true
   readonly kind: FaultKind
 
   constructor(kind: FaultKind, message: string) {

@@ -1,8 +1,8 @@
 /** The upstreams as they are reached in this process: base URL, connections, credentials from the environment, health. */
 
-import { Pool } from 'undici'
 import type { Upstream } from '../generated/types.ts'
 import type { Signer } from './aws/sign.ts'
+import { Connections } from './connections.ts'
 import {
   type AwsSecret,
   Credential,
@@ -57,7 +57,7 @@ export class ReachableUpstream {
   /** The replies are simulated. */
   readonly sandbox: boolean
   readonly credentials: CredentialPool
-  readonly pool: Pool
+  readonly connections: Connections
   /** Of the host in requests: name and port. */
   readonly host: string
   readonly address: { readonly host: string; readonly port: number }
@@ -91,8 +91,7 @@ export class ReachableUpstream {
     this.credentials = new CredentialPool(
       given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
     )
-    this.pool = new Pool(url.origin, {
-      connections: this.#concurrencyMax,
+    this.connections = new Connections(url.origin, {
       pipelining: 1,
       allowH2: false,
       connect: { timeout: facts.connectTimeoutMs },
@@ -183,7 +182,7 @@ export function createRegistry(options: RegistryOptions): UpstreamRegistry {
     sandboxed,
     status: () => [...reachable.values()].map(upstream => upstream.status()),
     async close() {
-      await Promise.all([...reachable.values()].map(upstream => upstream.pool.destroy()))
+      await Promise.all([...reachable.values()].map(upstream => upstream.connections.destroy()))
     },
   }
 }

@@ -1,11 +1,14 @@
 /** One request to a provider over undici's dispatch: no retries, no decoding; what is read of the reply is up to the caller. */
 
-import type { Dispatcher } from 'undici'
+import type { Client, Dispatcher } from 'undici'
+import type { Cancellation } from '../lib/cancellation.ts'
+import { type Deadline, startDeadline } from '../lib/deadlines.ts'
+import type { Connections } from './connections.ts'
 import { UpstreamFault } from './fault.ts'
-import { UpstreamReply } from './reply.ts'
+import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
-  readonly dispatcher: Dispatcher
+  readonly connections: Connections
   readonly path: string
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
@@ -16,7 +19,7 @@ export interface UpstreamRequest {
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
   /** Aborts the request while it waits for the reply to begin; from then on `UpstreamReply.abort` does. */
-  readonly signal: AbortSignal
+  readonly signal: Cancellation
   /** Called once, when nothing more is sent or received; null: the reply came whole. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
@@ -28,11 +31,12 @@ export function send(request: UpstreamRequest): Promise<UpstreamReply> {
   })
 }
 
-class Sending {
+class Sending implements ReplySource {
   readonly #request: UpstreamRequest
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
-  #timer: NodeJS.Timeout | undefined
+  #deadline: Deadline | null = null
+  #client: Client | null = null
   #controller: Dispatcher.DispatchController | null = null
   #reply: UpstreamReply | null = null
   #aborted: UpstreamFault | null = null
@@ -49,15 +53,14 @@ class Sending {
   }
 
   start(): void {
-    const { dispatcher, path, headers, body, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#request
+    const { connections, path, headers, body, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } =
+      this.#request
     if (signal.aborted) return void this.#close(goneAway())
-    this.#timer = setTimeout(
-      () => this.#abort(new UpstreamFault('timeout', 'the call took too long')),
-      Math.max(0, totalTimeoutMs),
-    )
+    this.#deadline = startDeadline(totalTimeoutMs, this)
     signal.addEventListener('abort', this.#onAbort)
+    this.#client = connections.take()
     try {
-      dispatcher.dispatch(
+      this.#client.dispatch(
         { method: 'POST', path, headers, body, headersTimeout: firstByteTimeoutMs, bodyTimeout: idleTimeoutMs },
         this,
       )
@@ -66,24 +69,23 @@ class Sending {
     }
   }
 
+  late(): void {
+    this.#abort(new UpstreamFault('timeout', 'the call took too long'))
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#aborted) controller.abort(this.#aborted)
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _controller: Dispatcher.DispatchController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     if (status < 200) return
     this.#request.signal.removeEventListener('abort', this.#onAbort)
-    const source = {
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      abort: () => controller.abort(new UpstreamFault('aborted', 'the gateway ended the call')),
-    }
-    this.#reply = new UpstreamReply(source, status, headers, this.#request.secrets)
+    this.#reply = new UpstreamReply(this, status, headers, this.#request.secrets)
     this.#resolve(this.#reply)
   }
 
@@ -99,6 +101,19 @@ class Sending {
     this.#close(UpstreamFault.from(error))
   }
 
+  pause(): void {
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  /** As the reply's source. */
+  abort(): void {
+    this.#controller?.abort(new UpstreamFault('aborted', 'the gateway ended the call'))
+  }
+
   #onAbort = (): void => this.#abort(goneAway())
 
   #abort(fault: UpstreamFault): void {
@@ -110,7 +125,8 @@ class Sending {
   #close(fault: UpstreamFault | null): void {
     if (this.#closed) return
     this.#closed = true
-    clearTimeout(this.#timer)
+    this.#deadline?.end()
+    if (this.#client !== null) this.#request.connections.release(this.#client)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
     this.#request.onClose(fault)
     if (this.#reply) this.#reply.finish(fault)

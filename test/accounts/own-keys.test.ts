@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKeyFinder } from '../../src/accounts/find-key.ts'
+import { limitKey, limitOwnKey } from '../../src/accounts/key-rate.ts'
 import { candidateHashes } from '../../src/accounts/key-secret.ts'
 import { createKey, revokeKey, showKey } from '../../src/accounts/keys.ts'
 import { blockAccount, unblockAccount } from '../../src/accounts/operator.ts'
-import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { COMMAND_LINE, listActions } from '../../src/accounts/operator-log.ts'
 import { createOwnKey, listOwnKeys, renameKey, setKeyCap } from '../../src/accounts/own-keys.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { addMoney, CALL_MICRO_VND, secrets } from '../ledger/world.ts'
@@ -132,6 +133,37 @@ describe('changing a key', () => {
     expect(await listOwnKeys(sql, theirs)).toMatchObject([{ label: 'renamed', monthlyCapMicroVnd: 20_000_000_000n }])
     expect(await setKeyCap(sql, { accountId: theirs, keyId, capVnd: null })).toBe(true)
     expect(await listOwnKeys(sql, theirs)).toMatchObject([{ monthlyCapMicroVnd: null }])
+  })
+
+  test('its calls per minute, by its owner until an operator has set them, and again when he gives them back', async () => {
+    const [mine, other] = [await newAccount(), await newAccount()]
+    const { keyId } = await createKey(sql, secrets, { accountId: mine, label: 'limited' })
+    const key = { accountId: mine, keyId }
+    const standing = async () => {
+      const [found] = await listOwnKeys(sql, mine)
+      return [found?.rateLimitPerMinute, found?.rateHeld]
+    }
+    expect(await limitOwnKey(sql, { accountId: other, keyId }, 1)).toBe(false)
+    expect(await limitOwnKey(sql, key, 60)).toBe(true)
+    expect(await standing()).toEqual([60, false])
+    expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, 5)).toBe(true)
+    expect(await limitOwnKey(sql, key, 1_000)).toBe(false)
+    expect(await limitOwnKey(sql, key, null)).toBe(false)
+    expect(await standing()).toEqual([5, true])
+    expect(await listActions(sql, { accountId: mine })).toMatchObject([
+      { action: 'key.limit', subject: String(keyId), reason: '5' },
+    ])
+    expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, null)).toBe(true)
+    expect(await standing()).toEqual([null, false])
+    expect(await limitOwnKey(sql, key, 1_000)).toBe(true)
+    expect(await standing()).toEqual([1_000, false])
+    await revokeKey(sql, key)
+    expect(await limitOwnKey(sql, key, 1)).toBe(false)
+    expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, 1)).toBe(false)
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, 1_000_001])('a limit of %s calls is a mistake of the caller', async limit => {
+    await expect(limitOwnKey(sql, { accountId: 1, keyId: 1 }, limit)).rejects.toThrow(RangeError)
   })
 
   test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a mistake of the caller', async capVnd => {

@@ -25,7 +25,7 @@ export function testPeople(sql: Sql, limits: Partial<PeopleLimits> = {}, passwor
       close: () => {},
     },
     publicUrl: 'https://gateway.test',
-    serviceName: 'svc',
+    serviceName: 'SVC',
     onMailFailed: error => failures.push(error),
     limits,
     passwords: passwords ?? createPasswords(),

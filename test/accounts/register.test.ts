@@ -17,7 +17,7 @@ test('nobody exists until the link is opened and the password typed again; then 
   })
   expect(await findAccountByEmail(sql, email)).toBeNull()
   const mail = people.mails.at(-1)!
-  expect(mail).toMatchObject({ to: email, subject: 'Xác nhận địa chỉ e-mail của bạn tại svc' })
+  expect(mail).toMatchObject({ to: email, subject: 'Xác nhận địa chỉ e-mail của bạn tại SVC' })
   expect(mail.text).toContain('https://gateway.test/verify?token=')
   const token = linkToken(people, email)
   expect(await readVerification(people, token)).toEqual({ email })
@@ -42,7 +42,7 @@ test('a known address gets the same answer, and a mail that says so in the langu
     password: 'some other password',
   })
   expect(answer).toEqual({ outcome: 'accepted' })
-  expect(people.mails.at(-1)).toMatchObject({ to: email.toUpperCase(), subject: 'You already have an account at svc' })
+  expect(people.mails.at(-1)).toMatchObject({ to: email.toUpperCase(), subject: 'You already have an account at SVC' })
   expect(people.mails.at(-1)?.text).not.toContain('token=')
   expect((await signIn(people, visitor(), { email, password: PASSWORD })).outcome).toBe('signed_in')
 })

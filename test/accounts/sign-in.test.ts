@@ -163,7 +163,7 @@ describe('a new password', () => {
     expect(await requestReset(people, visitor({ language: 'en' }), { email: address })).toEqual({ outcome: 'accepted' })
     await eventually(
       async () => people.mails.at(-1)?.subject,
-      subject => subject === 'Choose a new password at svc',
+      subject => subject === 'Choose a new password at SVC',
     )
     const token = linkToken(people, address)
     expect(await readReset(people, token)).toEqual({ email: address })
@@ -175,7 +175,7 @@ describe('a new password', () => {
     expect(answers.map(answer => answer.outcome).toSorted()).toEqual(['changed', 'expired'])
     expect(await readSession(people, before.token)).toBeNull()
     expect(await listSessions(people, before.session.accountId)).toHaveLength(1)
-    expect(people.mails.at(-1)?.subject).toBe('Mật khẩu của bạn tại svc đã được thay đổi')
+    expect(people.mails.at(-1)?.subject).toBe('Mật khẩu của bạn tại SVC đã được thay đổi')
     expect((await signIn(people, visitor(), { email: address, password: PASSWORD })).outcome).toBe('refused')
     expect((await signIn(people, visitor(), { email: address, password: 'a new password' })).outcome).toBe('signed_in')
   })
@@ -195,7 +195,7 @@ describe('a new password', () => {
     await requestReset(people, visitor(), { email: session.email })
     await eventually(
       async () => people.mails.at(-1)?.subject,
-      subject => subject === 'Đặt lại mật khẩu của bạn tại svc',
+      subject => subject === 'Đặt lại mật khẩu của bạn tại SVC',
     )
     const token = linkToken(people, session.email)
     expect(await readReset(people, token)).toEqual({ email: session.email })

@@ -16,6 +16,7 @@ const foundation: Foundation = {
   config: readConfig({ environment: { SANDBOX: 'off' }, upstreamIds: [] }),
   secrets,
   databaseUrl: database.url,
+  databaseDirectUrl: null,
   sql,
   embedded: false,
   close: async () => {},

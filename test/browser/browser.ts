@@ -64,10 +64,60 @@ export async function expectAccessible(page: Page): Promise<void> {
       .map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' | ')}`)
     expect([page.url(), colorScheme, serious]).toEqual([page.url(), colorScheme, []])
   }
+  await expectNarrow(page)
+}
+
+/** Nothing scrolls sideways on a phone. */
+export async function expectNarrow(page: Page): Promise<void> {
   const viewport = page.viewportSize()
   await page.setViewportSize({ width: 360, height: 740 })
   // A string: the page has a document, this process has none.
   const width = await page.evaluate<number>('document.documentElement.scrollWidth')
   expect([page.url(), width]).toEqual([page.url(), 360])
   if (viewport !== null) await page.setViewportSize(viewport)
+}
+
+const PAGE_BYTES_MAX = 150_000
+
+/** Opens a page with an empty cache, and counts what comes over the wire: HTML, styles, scripts, pictures, headers. */
+export async function expectLight(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  let bytes = 0
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  await page.goto(path)
+  await session.detach()
+  // A page whose parts were not counted at all would be light, too.
+  expect([path, bytes > 10_000, bytes < PAGE_BYTES_MAX]).toEqual([path, true, true])
+}
+
+/** What a keyboard should reach, each with a number; details of a closed fold are not there yet. */
+const NUMBER_STOPS = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter(element => !element.disabled && element.tabIndex >= 0 && element.checkVisibility({ visibilityProperty: true }))
+  .map((element, index) => (element.dataset.stop = index, element.outerHTML.slice(0, 120)))`
+const AT_STOP = `(() => {
+  const { dataset, tagName } = document.activeElement
+  const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+  const box = document.activeElement.getBoundingClientRect()
+  return { stop: dataset.stop ?? tagName, isSeen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
+    && box.bottom > 0 && box.top < innerHeight }
+})()`
+
+/** Tab leads to everything that can be used, in view and with an outline around it. */
+export async function expectKeyboard(page: Page): Promise<void> {
+  const stops = await page.evaluate<string[]>(NUMBER_STOPS)
+  const reached = new Set<string>()
+  // Fields of dates have several stops of their own.
+  for (let presses = 0; presses < stops.length + 20 && reached.size < stops.length; presses++) {
+    await page.keyboard.press('Tab')
+    const { stop, isSeen } = await page.evaluate<{ stop: string; isSeen: boolean }>(AT_STOP)
+    if (stop === 'BODY') continue
+    expect([page.url(), stops[Number(stop)] ?? stop, isSeen]).toEqual([page.url(), stops[Number(stop)] ?? stop, true])
+    reached.add(stop)
+  }
+  const missed = stops.filter((_, index) => !reached.has(String(index)))
+  expect([page.url(), missed]).toEqual([page.url(), []])
 }

@@ -5,7 +5,15 @@ import OpenAI from 'openai'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { collectComplaints, expectAccessible, missingBrowser, startBrowser } from './browser.ts'
+import {
+  collectComplaints,
+  expectAccessible,
+  expectKeyboard,
+  expectLight,
+  expectNarrow,
+  missingBrowser,
+  startBrowser,
+} from './browser.ts'
 
 const missing = missingBrowser()
 if (missing !== null) console.warn(`browser tests are skipped: ${missing}`)
@@ -122,6 +130,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.goto('/usage')
     await page.getByLabel('Status').selectOption('error')
     await page.getByText('No calls', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL(/from=/)
+    expect(await page.getByLabel('Status').inputValue()).toBe('error')
     expect(complaints).toEqual([])
   })
 
@@ -161,7 +172,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   })
 
   test('no page keeps anyone out: axe finds nothing serious, in light and dark, and a phone is wide enough', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
     await page.goto('/topup')
@@ -172,13 +183,100 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/revenue', '/log'].map(path => `/operator${path}`),
     ]
     for (const path of paths) {
-      await page.goto(path)
+      await expectLight(page, path)
       await expectAccessible(page)
+      await expectVietnamese(path)
     }
+    await page.goto('/operator')
+    await page.getByRole('button', { name: 'Run the audit' }).click()
+    await page.getByText('There is no difference.').waitFor()
+    await expectAccessible(page)
     await context.clearCookies()
     for (const path of ['/register', '/register/sent', '/signin', '/forgot', '/verify?token=x']) {
+      await expectLight(page, path)
+      await expectAccessible(page)
+      await expectVietnamese(path)
+    }
+  })
+
+  /** Its sentences are longer. */
+  async function expectVietnamese(path: string): Promise<void> {
+    await context.addCookies([{ name: 'language', value: 'vi', url: running.url }])
+    await page.goto(path)
+    expect([path, await page.locator('html').getAttribute('lang')]).toEqual([path, 'vi'])
+    await expectNarrow(page)
+    await context.clearCookies({ name: 'language' })
+  }
+
+  test('somebody new, and somebody who forgot, meet nothing that keeps them out', { timeout: 60_000 }, async () => {
+    const email = 'new@example.com'
+    await page.goto('/register')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill('short')
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByText('The password needs at least').waitFor()
+    await expectAccessible(page)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await openMailedLink(email, /\/verify\?token=/)
+    await expectAccessible(page)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Confirm and sign in' }).click()
+    for (const path of ['/overview', '/keys', '/usage', '/topup']) {
       await page.goto(path)
       await expectAccessible(page)
     }
+    await page.getByLabel('Amount').fill('60 000')
+    await page.getByRole('button', { name: 'Show the QR code' }).click()
+    await page.getByText('Waiting for your transfer.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Simulate the transfer' }).click()
+    await page.getByText('60.000 ₫ received').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Create an API key' }).click()
+    await page.getByLabel('Name of the key').fill('first')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    await page.getByText('Your key is ready').waitFor()
+    await expectAccessible(page)
+    await page.locator('details.person summary').click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto('/forgot')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByRole('button', { name: 'Send the link' }).click()
+    await openMailedLink(email, /\/reset\?token=/)
+    await expectAccessible(page)
+    await page.getByLabel('New password').fill(`${PASSWORD} moi`)
+    await page.getByRole('button', { name: 'Save and sign in' }).click()
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('Overview')
+  })
+
+  /** Some mails go out after the page has answered. */
+  async function openMailedLink(email: string, link: RegExp): Promise<void> {
+    const mail = page.getByRole('article').filter({ hasText: email }).getByRole('link', { name: link })
+    await expect
+      .poll(async () => {
+        await page.goto('/development/outbox')
+        return mail.count()
+      })
+      .toBe(1)
+    await mail.click()
+  }
+
+  test('the keyboard reaches everything, and shows where it is; nothing moves for those who asked for rest', {
+    timeout: 60_000,
+  }, async () => {
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    for (const path of ['/overview', '/keys', '/topup', '/usage', '/account', '/models?q=opus', '/quickstart']) {
+      await page.goto(path)
+      await expectKeyboard(page)
+    }
+    await page.getByRole('link', { name: 'Top up', exact: true }).first().click()
+    await page.getByLabel('Amount').fill('70.000')
+    await page.keyboard.press('Enter')
+    await page.getByText('Waiting for your transfer.').waitFor()
+    const moving = 'document.getAnimations().length'
+    expect(await page.evaluate(moving)).toBe(0)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    expect(await page.evaluate(moving)).toBeGreaterThan(0)
   })
 })

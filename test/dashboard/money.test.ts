@@ -1,6 +1,10 @@
 /** Topping up, keys and usage, from the first dong to the exported row. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { limitKey } from '../../src/accounts/key-rate.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
@@ -76,6 +80,19 @@ test('an order shows where to transfer, waits, and changes when the money has co
   // A second click pays nothing.
   await owner.post(`${location}/simulate`)
   expect(readable((await owner.get('/topup')).html)).not.toContain('140.000')
+})
+
+test('money that came without an order is on the top-up page too, without what operators noted about it', async () => {
+  const { sql } = running.database
+  const [row] = await sql`select account_id from account where email = 'owner@example.com'`
+  const accountId = Number(row?.account_id)
+  const given = { accountId, amountMicroVnd: microVnd(7_000_000_000n), kind: 'adjustment', reference: 'test' } as const
+  await credit(sql, { ...given, note: 'internal remark' })
+  const text = readable((await owner.get('/topup')).html)
+  expect(text).toMatch(/Adjustment 7\.000 ₫/)
+  expect(text).not.toContain('internal remark')
+  for (const query of ['before=x', 'credits=x', `before=ST7K3M9QXA2X`, 'credits=1'])
+    expect([query, (await owner.get(`/topup?${query}`)).status]).toEqual([query, 200])
 })
 
 test('orders of others do not exist', async () => {
@@ -163,6 +180,29 @@ test('name and cap of a key: what is no amount is refused, and stays in its fiel
   expect((await call(key)).status).toBe(200)
 })
 
+test('a key makes no more calls per minute than its owner wants, unless an operator has decided', async () => {
+  const { key, path } = await owner.createKey('slow')
+  for (const rate of ['0', '-1', '1,5', 'sixty', '1.000.001']) {
+    const refused = await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate })
+    expect([rate, refused.status]).toEqual([rate, 422])
+    expect(refused.html).toContain(`value="${rate}"`)
+  }
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '1' })).status).toBe(303)
+  expect((await call(key)).status).toBe(200)
+  expect((await call(key)).status).toBe(429)
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '' })).status).toBe(303)
+  await vi.waitFor(async () => expect((await call(key)).status).toBe(200))
+  const [, , keyId] = path.split('/')
+  const { sql } = running.database
+  const [row] = await sql`select account_id from api_key where key_id = ${String(keyId)}`
+  await limitKey(sql, { accountId: Number(row?.account_id), keyId: Number(keyId), by: COMMAND_LINE }, 7)
+  const { html } = await owner.get(path)
+  expect(html).not.toContain('name="rate"')
+  expect(readable(html)).toContain('We have set the calls per minute of this key.')
+  expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '900' })).status).toBe(303)
+  expect(readable((await owner.get(path)).html)).toContain('Calls per minute 7')
+})
+
 test('calls appear on the usage page with key, model, tokens, cost and status, and only to their owner', async () => {
   const person = new Visitor(running.url)
   await person.signUp('calls@example.com')
@@ -186,7 +226,7 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(readable((await stranger.get('/usage')).html)).toContain('No calls')
   const overview = readable((await person.get('/overview')).html)
   expect(overview).toContain('2 calls')
-  expect(overview).toMatch(/About \d+,?\d* days left at this pace/)
+  expect(overview).toMatch(/About (\d{1,3}|\d\.\d{3}) days left at this pace/)
 })
 
 test('the export is the same rows as CSV, and no cell is a formula', async () => {
@@ -203,6 +243,28 @@ test('the export is the same rows as CSV, and no cell is a formula', async () =>
   expect(lines.length).toBe(2)
   expect(lines[0]).toContain('closed_at')
   expect(lines[1]).toContain("'=HYPERLINK(1)")
+})
+
+test('the usage of a key of somebody else is empty, on the page and in the export', async () => {
+  const [mine, theirs] = [new Visitor(running.url), new Visitor(running.url)]
+  await mine.signUp('mine@example.com')
+  await theirs.signUp('theirs@example.com')
+  await theirs.topUp('50.000')
+  const { key, path } = await theirs.createKey('theirs')
+  await call(key)
+  await running.gateway.readiness.idle()
+  const keyId = path.slice('/keys/'.length)
+  const seen = async (who: Visitor) => {
+    const { html } = await who.get(`/usage.csv?key=${keyId}`)
+    return [
+      readable((await who.get(`/usage?key=${keyId}`)).html).includes('No calls'),
+      html.trim().split('\r\n').length,
+    ]
+  }
+  expect([await seen(theirs), await seen(mine)]).toEqual([
+    [false, 2],
+    [true, 1],
+  ])
 })
 
 test('any query of the usage page is answered, whatever stands in it', async () => {

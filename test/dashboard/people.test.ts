@@ -126,6 +126,28 @@ test('a forgotten password: the link sets a new one and ends all other sessions'
   expect((await other.get(link)).status).toBe(410)
 })
 
+test('links that have grown old say so, and do nothing', async () => {
+  const { sql } = running.database
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('slow@example.com')
+  await visitor.post('/register', { email: 'slower@example.com', password })
+  await visitor.post('/forgot', { email })
+  const links = [await visitor.mailedLink('/verify', 'slower@example.com'), await visitor.mailedLink('/reset', email)]
+  await sql`update email_token set created_at = now() - interval '3 days', expires_at = now() - interval '1 second'`
+  for (const link of links) {
+    const { pathname, searchParams } = new URL(`http://x${link}`)
+    const stranger = newVisitor()
+    expect([link, (await stranger.get(link)).status]).toEqual([link, 410])
+    const sent = await stranger.post(pathname, {
+      token: searchParams.get('token') as string,
+      password: `${password} moi`,
+    })
+    expect([link, sent.status, stranger.cookie]).toEqual([link, 410, ''])
+  }
+  expect((await newVisitor().post('/signin', { email, password })).location).toBe('/overview')
+  expect((await newVisitor().post('/signin', { email: 'slower@example.com', password })).status).toBe(422)
+})
+
 test('sessions are listed, end one by one, and never those of others', async () => {
   const first = newVisitor()
   const { email, password } = await first.signUp('sessions@example.com')

@@ -2,6 +2,7 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { readable, Visitor } from './visitor.ts'
@@ -160,6 +161,18 @@ test('a body that is no form is refused as a page', async () => {
   expect(large.status).toBe(413)
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, 'x']))
   expect((await visitor.post('/signin', many)).status).toBe(400)
+})
+
+test('the reference speaks the language of its reader, errors included', async () => {
+  const pages = {
+    en: await visitor.get('/reference'),
+    vi: await visitor.get('/reference', { 'accept-language': 'vi' }),
+  }
+  const messages = Object.values(ERRORS).map(({ message }) => message)
+  const found = (html: string) => messages.filter(message => readable(html).includes(message)).length
+  expect(found(pages.en.html)).toBeGreaterThan(5)
+  expect(found(pages.vi.html)).toBe(0)
+  expect(readable(pages.vi.html)).toContain('authentication_error . Khóa API sai, thiếu hoặc đã thu hồi.')
 })
 
 test('the OpenAPI document describes every route that takes a key, and real replies keep to it', async () => {

@@ -5,8 +5,13 @@ import { expect, test } from 'vitest'
 import { Form } from '../../src/dashboard/form.ts'
 import { localPath } from '../../src/dashboard/guard.ts'
 import { TEXTS, text } from '../../src/dashboard/texts/index.ts'
+import { REFERENCE_IN_VIETNAMESE } from '../../src/dashboard/texts/reference.ts'
 import {
+  chartFigure,
   compactCount,
+  count,
+  date,
+  day,
   dong,
   dongOfMicro,
   dongRough,
@@ -14,6 +19,8 @@ import {
   duration,
   time,
 } from '../../src/dashboard/view/format.ts'
+import { OPERATIONS } from '../../src/http/openapi/operations.ts'
+import { SCHEMAS, type Schema } from '../../src/http/openapi/schemas.ts'
 import { microVnd } from '../../src/lib/money.ts'
 
 const ROOT = new URL('../../src/dashboard/', import.meta.url).pathname
@@ -48,6 +55,15 @@ test('every text is used somewhere', () => {
   expect(unused).toEqual([])
 })
 
+test('the reference has every sentence of the API description in Vietnamese too, and no others', () => {
+  const shown = Object.values(OPERATIONS).flatMap(({ summary, description, request }) => {
+    const { properties = {} } = request === null ? {} : (SCHEMAS[request] as { properties: Record<string, Schema> })
+    return [summary, description, ...Object.values(properties).map(field => String(field.description))]
+  })
+  const answers = ['The answer. It is charged.', 'The answer. It is free.']
+  expect(Object.keys(REFERENCE_IN_VIETNAMESE).sort()).toEqual([...new Set([...shown, ...answers])].sort())
+})
+
 test('a text without one of its values is a fault, not a sentence with a hole', () => {
   expect(text('en', 'overview.calls', { count: 3 })).toBe('3 calls')
   expect(() => text('en', 'overview.calls')).toThrow('the text overview.calls needs count')
@@ -66,19 +82,22 @@ test('amounts have dots between thousands and a comma before fractions', () => {
   expect(plain(dongRough(microVnd(1_000_500_000n)))).toBe('1.000 ₫')
 })
 
-test('counts, durations and times read well in both languages', () => {
+test('counts, durations and times are written like amounts', () => {
   expect([compactCount(1_000_000), compactCount(1_050_000), compactCount(128_000), compactCount(900)]).toEqual([
     '1M',
-    '1.05M',
+    '1,05M',
     '128K',
     '900',
   ])
-  expect([duration('vi', 1250), duration('en', 1250), duration('en', 340)]).toEqual([
-    '1,3\u00a0s',
-    '1.3\u00a0s',
-    '340\u00a0ms',
+  expect([count(999), count(1_234_567n)]).toEqual(['999', '1.234.567'])
+  expect([duration(1250), duration(340)]).toEqual(['1,3\u00a0s', '340\u00a0ms'])
+  expect(time(new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
+  expect([date(new Date('2026-11-20T17:05:09Z')), day('2026-11-05')]).toEqual(['21/11/2026', '05/11/2026'])
+  expect([chartFigure(60_696.98, '₫'), chartFigure(0.0033, ''), chartFigure(12, '')]).toEqual([
+    '60.696\u00a0₫',
+    '0,0033',
+    '12',
   ])
-  expect(time('en', new Date('2026-11-20T17:05:09Z'))).toBe('21/11/2026 00:05:09')
 })
 
 test('fields of a form are trimmed and cut, and hold no control characters', () => {

@@ -43,6 +43,10 @@ export class Visitor {
     return this.#send(path, { headers })
   }
 
+  head(path: string, headers: Record<string, string> = {}): Promise<PageReply> {
+    return this.#send(path, { method: 'HEAD', headers })
+  }
+
   /** As a form of ours; `origin: ''` leaves the header out. */
   post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
     const given = { origin: this.#base, 'content-type': 'application/x-www-form-urlencoded', ...headers }

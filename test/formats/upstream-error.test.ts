@@ -152,10 +152,10 @@ describe('the kind', () => {
     expect(readUpstreamErrorValue({ error: null, choices: [] })).toBeNull()
   })
 
-  test('the log label holds short words only', () => {
-    expect(
-      failure(400, { error: { type: 'Some type <b>', code: 'x'.repeat(99), message: 'secret prompt' } }).label,
-    ).toBe(`sometypeb ${'x'.repeat(40)}`)
+  test('the log label holds single words only: a sentence may be the client’s', () => {
+    const label = (type: string, code: string) => failure(400, { error: { type, code } }).label
+    expect(label('Rate_Limit_Error', 'x'.repeat(40))).toBe(`rate_limit_error ${'x'.repeat(40)}`)
+    expect(label('Some type <b>', 'x'.repeat(41))).toBe('')
   })
 })
 

@@ -1,8 +1,8 @@
 /** What a provider can do wrong, on real sockets: the client's answer, the charge, the hold, the row in the log, and no secret. */
 
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createLog } from '../../src/lib/log.ts'
 import {
   chatCall,
   goodMessage,
@@ -62,14 +62,13 @@ beforeAll(async () => {
     }),
     upstreams: { anthropic: provider.url, deepseek: provider.url, xai: provider.url },
     environment: { LIMIT_PING_AFTER_MS: '100', LIMIT_REPLY_BYTES_MAX: '1000000' },
-    log: pino(
-      { level: 'info' },
-      {
+    log: createLog('info', {
+      to: {
         write(line) {
           log += line
         },
       },
-    ),
+    }),
   })
 })
 beforeEach(async () => {

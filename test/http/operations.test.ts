@@ -1,7 +1,8 @@
 /** What operators set holds for every gateway at once: maintenance, limits of keys; and they see how the upstreams fare. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { limitKey } from '../../src/accounts/keys.ts'
+import { limitKey } from '../../src/accounts/key-rate.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import type { Foundation } from '../../src/app/foundation.ts'
 import type { Gateway } from '../../src/app/gateway.ts'
 import { readCommand } from '../../src/cli/arguments.ts'
@@ -131,7 +132,7 @@ test('a gateway that starts under maintenance is under maintenance', async () =>
 
 async function setLimit(limit: number | null) {
   const { accountId, keyId } = account
-  expect(await limitKey(running.database.sql, { accountId, keyId }, limit)).toBe(true)
+  expect(await limitKey(running.database.sql, { accountId, keyId, by: COMMAND_LINE }, limit)).toBe(true)
 }
 
 test('counts the calls of a limited key across processes, and says when to try again', async () => {

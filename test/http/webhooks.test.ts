@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { findAccount } from '../../src/accounts/accounts.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { PAYMENT_LIMITS } from '../../src/payments/limits.ts'
@@ -76,13 +76,28 @@ test('a call that waits for money goes on with the same key when the top-up arri
   await sql.unsafe('update wallet set held_micro_vnd = 1000000 where account_id = $1::text::bigint', [
     String(accountId),
   ])
+  const memo = await order(accountId)
+  // While the wallet is locked the call asks for its money, and the money comes: in this order, so that the call has to wait.
+  const lock = await sql.reserve()
+  await lock`begin`
+  await lock`select from wallet where account_id = ${accountId} for update`
+  const blocked = async () => {
+    const [row] = await sql`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+    return row?.count
+  }
   const call = fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'claude-sonnet-5', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }),
   })
-  const body = JSON.stringify(notification(await order(accountId)))
-  expect((await post(body, signed(body))).status).toBe(200)
+  await vi.waitFor(async () => expect(await blocked()).toBe(1), 10_000)
+  const body = JSON.stringify(notification(memo))
+  const notified = post(body, signed(body))
+  await vi.waitFor(async () => expect(await blocked()).toBe(2), 10_000)
+  await lock`rollback`
+  lock.release()
+  expect((await notified).status).toBe(200)
   expect((await call).status).toBe(200)
 })
 

@@ -82,24 +82,81 @@ test('calls that a killed process had finished are charged once by its successor
   await successor.close()
 })
 
-test('a third process frees the holds and settles the spool of one that was lost for good', async () => {
+test('a sibling settles the spool of a process that died beside it, and then frees its holds', async () => {
+  const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  const sibling = await startLedger(database.url, { name: 'sibling', spoolDir, limits: { sweepMs: 20 } })
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('lock table usage in access exclusive mode')
+    await runAndKill(customer, 'dead/1', spoolDir)
+    // What the dead process sent dies too, so that the spool alone knows of its 40 calls.
+    await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'gateway settles' and state <> 'idle'`)
+  })
+  await eventually(
+    async () => walletOf(database.sql, customer),
+    ({ balance, held }) => held === 0n && balance === 960n * CALL_MICRO_VND,
+  )
+  const statuses = (await usageOf(database.sql, customer)).map(row => row.status)
+  expect([...Map.groupBy(statuses, status => status)].map(([status, rows]) => [status, rows.length]).sort()).toEqual([
+    [200, 40],
+    [599, 20],
+  ])
+  // Whoever comes next with this name finds nothing to do.
+  const successor = await startLedger(database.url, { name: 'dead/1', spoolDir })
+  expect(successor.events).toEqual([])
+  await Promise.all([sibling.close(), successor.close()])
+})
+
+test('what a dead sibling had finished is kept for its time, then its folder goes', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const spoolDir = newFolder()
+  const gone = await startLedger(database.url, { name: 'gone', spoolDir })
+  await gone.settle(settlement(customer))
+  await gone.close()
+  const start = (spoolRetentionMs: number) =>
+    startLedger(database.url, { name: 'heir', spoolDir, limits: { spoolRetentionMs } })
+  await (await start(600_000)).close()
+  expect(readdirSync(join(spoolDir, 'gone'))).toContain('00000001.done.jsonl')
+  await (await start(0)).close()
+  expect(readdirSync(spoolDir)).toEqual(['heir'])
+})
+
+test('processes take turns at the sweep: more of them do not sweep more often', async () => {
+  const limits = { sweepMs: 100 }
+  const state = async () =>
+    (
+      await database.sql.unsafe(
+        `select runs::integer as runs, extract(epoch from ran_at)::float8 as at from housekeeping where task = 'ledger sweep'`,
+      )
+    )[0] as { runs: number; at: number } | undefined
+  const ledgers = await Promise.all(Array.from({ length: 4 }, () => startLedger(database.url, { limits })))
+  const before = (await eventually(state, row => row !== undefined))!
+  // The ledgers of other tests are closed: what happens from here on is the work of these four.
+  const after = (await eventually(state, row => row!.runs >= before.runs + 5))!
+  expect(after.runs - before.runs).toBeLessThanOrEqual(Math.floor((after.at - before.at) / 0.1 + 1e-3))
+  await Promise.all(ledgers.map(ledger => ledger.close()))
+})
+
+test('a third process frees the holds of one that was lost with its disk', async () => {
   const customer = await createCustomer(database.sql, 1_000n * CALL_MICRO_VND)
   const spoolDir = newFolder()
   let calls: string[] = []
   await database.sql.begin(async transaction => {
     await transaction.unsafe('lock table usage in access exclusive mode')
     calls = await runAndKill(customer, 'lost', spoolDir)
+    await transaction.unsafe(`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'gateway settles' and state <> 'idle'`)
   })
-  const other = await startLedger(database.url, { name: 'other', spoolDir, limits: { sweepMs: 20, restartGraceMs: 0 } })
+  const other = await startLedger(database.url, { name: 'other', limits: { sweepMs: 20, restartGraceMs: 0 } })
   expect((await walletOf(database.sql, customer)).held).toBe(60n * CALL_MICRO_VND)
   await database.sql.unsafe(`update gateway_instance set last_seen = now() - interval '17 minutes' where name = 'lost'`)
   const wallet = await eventually(
     async () => walletOf(database.sql, customer),
     ({ held }) => held === 0n,
   )
-  expect(wallet.balance).toBe(960n * CALL_MICRO_VND)
+  expect(wallet.balance).toBe(1_000n * CALL_MICRO_VND)
   expect(calls).toHaveLength(60)
-  expect(readdirSync(spoolDir)).toEqual(['other'])
   await other.close()
 })
 

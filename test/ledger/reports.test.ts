@@ -181,6 +181,7 @@ describe('calls one by one', () => {
       firstByteMs: 12,
       latencyMs: 34,
       streamed: true,
+      catalogue: null,
       estimated: false,
     })
   })

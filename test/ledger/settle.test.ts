@@ -1,4 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
+import { readSettlement, writeSettlement } from '../../src/ledger/spool-line.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
@@ -65,6 +66,7 @@ test('charges the cost, answers with the balance and writes every column of the 
       first_byte_ms: 12,
       latency_ms: 34,
       streamed: true,
+      catalogue_id: null,
       estimated: true,
       opened_at: openedAt,
       closed_at: expect.any(Date),
@@ -224,4 +226,30 @@ test('close waits for what was taken', async () => {
     async () => usageOf(database.sql, customer),
     rows => rows.length === 30,
   )
+})
+
+test('a row names the catalogue that admitted the call, also when another process settles it from the spool', async () => {
+  const customer = await createCustomer(database.sql, 100n * CALL_MICRO_VND)
+  const catalogueOf = async (callId: string) =>
+    (
+      await database.sql.unsafe(
+        'select c.digest from usage u left join catalogue c using (catalogue_id) where u.call_id = $1::text::uuid',
+        [callId],
+      )
+    )[0]?.digest
+  const [old, fresh] = await Promise.all([
+    startLedger(database.url, { catalogueDigest: 'digest-1' }),
+    startLedger(database.url, { catalogueDigest: 'digest-2' }),
+  ])
+  const [first, second] = [settlement(customer), settlement(customer)]
+  await Promise.all([old.settle(first), fresh.settle(second)])
+  expect(await Promise.all([first, second].map(({ callId }) => catalogueOf(callId)))).toEqual(['digest-1', 'digest-2'])
+  // As after a failover that lost the row: the spool knows under which catalogue the call ran.
+  const spooled = readSettlement(writeSettlement({ ...settlement(customer), catalogueId: 1 }))
+  if (spooled?.done !== null) throw new Error('the line was not read as a settlement')
+  expect(spooled.settlement.catalogueId).toBe(1)
+  await Promise.all([old.close(), fresh.close()])
+  // The same catalogue keeps its number over restarts.
+  await (await startLedger(database.url, { catalogueDigest: 'digest-1' })).close()
+  expect(await database.sql.unsafe('select count(*)::integer as count from catalogue')).toEqual([{ count: 2 }])
 })

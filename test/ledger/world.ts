@@ -61,7 +61,8 @@ export async function startLedger(
     name = `process ${++ledgers}`,
     spoolDir = '',
     limits = {},
-  }: { name?: string; spoolDir?: string; limits?: Partial<LedgerLimits> } = {},
+    catalogueDigest,
+  }: { name?: string; spoolDir?: string; limits?: Partial<LedgerLimits>; catalogueDigest?: string } = {},
 ): Promise<TestLedger> {
   const folder = spoolDir === '' ? mkdtempSync(join(tmpdir(), 'gateway-spool-')) : spoolDir
   const events: LedgerEvent[] = []
@@ -72,6 +73,7 @@ export async function startLedger(
     url,
     instanceName: name,
     spoolDir: folder,
+    ...(catalogueDigest !== undefined && { catalogueDigest }),
     report,
     limits: { settleWaitMs: 20_000, ...limits },
   })

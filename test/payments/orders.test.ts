@@ -113,8 +113,14 @@ test('the history is the account’s own, newest first, page by page; operators 
   for (const amount of [50_000, 60_000, 70_000]) made.unshift(await newOrder(payments, amount, accountId))
   const codes = made.map(order => order.orderCode)
   expect((await listOrders(payments, accountId)).map(order => order.orderCode)).toEqual(codes)
-  const page = await listOrders(payments, accountId, { beforeCreatedAt: made[0]!.createdAt, limit: 1 })
+  const page = await listOrders(payments, accountId, { beforeCode: codes[0]!, limit: 1 })
   expect(page.map(order => order.orderCode)).toEqual([codes[1]])
+  await sql`update topup_order set created_at = ${made[0]!.createdAt} where account_id = ${accountId}`
+  const [first, ...rest] = await listOrders(payments, accountId)
+  expect(await listOrders(payments, accountId, { beforeCode: first!.orderCode })).toEqual(rest)
+  expect((await listAllOrders(payments, { beforeCode: rest[0]!.orderCode })).slice(0, 1)).toMatchObject([rest[1]])
+  for (const { orderCode, createdAt } of made)
+    await sql`update topup_order set created_at = ${createdAt} where order_code = ${orderCode}`
   const found = async (text: string) => (await listAllOrders(payments, { text })).map(order => order.orderCode)
   expect(await found(codes[2]!.toLowerCase())).toEqual([codes[2]])
   const email = (await listAllOrders(payments, { text: codes[0]! }))[0]!.email

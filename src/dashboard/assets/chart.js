@@ -8,16 +8,14 @@
   }
 
   function short(value) {
-    if (value >= 1e9) return `${+(value / 1e9).toFixed(1)}B`
-    if (value >= 1e6) return `${+(value / 1e6).toFixed(1)}M`
-    if (value >= 1e3) return `${+(value / 1e3).toFixed(1)}K`
-    return String(+value.toFixed(2))
+    const [size, letter] = value >= 1e9 ? [1e9, 'B'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'K'] : [1, '']
+    return `${+(value / size).toFixed(2)}${letter}`.replace('.', ',')
   }
 
   function full(value, unit) {
-    const [whole, fraction] = String(+value.toFixed(value >= 1000 ? 0 : 6)).split('.')
+    const [whole, fraction] = String(value >= 1000 ? Math.trunc(value) : +value.toFixed(6)).split('.')
     const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, '.')
-    return `${grouped}${fraction ? `,${fraction}` : ''}${unit ? ` ${unit}` : ''}`
+    return `${grouped}${fraction ? `,${fraction}` : ''}${unit ? `\u00a0${unit}` : ''}`
   }
 
   function day(text) {

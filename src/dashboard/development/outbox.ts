@@ -8,7 +8,7 @@ export const OUTBOX_PAGES: readonly Page[] = [
   {
     method: 'GET',
     path: '/development/outbox',
-    authentication: 'none',
+    authentication: 'development',
     purpose: 'Mail of development',
     handle: outbox,
   },

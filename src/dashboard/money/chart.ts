@@ -3,15 +3,18 @@
 import { addDays } from '../../ledger/reports/days.ts'
 import type { DailyFigure } from '../../ledger/reports/types.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
+import { day as calendarDay, chartFigure } from '../view/format.ts'
 import type { UsageQuery } from './usage-query.ts'
 
 export interface Chart {
+  /** Key of a text: what is drawn. */
+  readonly titleKey: string
   readonly days: readonly string[]
   /** In VND, calls or tokens. Each has one value for each day. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
   readonly unit: '₫' | ''
-  /** The same for readers of tables, newest day first; rounded like the picture. */
-  readonly lines: readonly { readonly day: string; readonly values: readonly number[] }[]
+  /** The same as text for readers of tables, newest day first. */
+  readonly lines: readonly { readonly day: string; readonly values: readonly string[] }[]
   readonly isEmpty: boolean
 }
 
@@ -42,16 +45,16 @@ export function chartOf(
     const values = days.map((_, position) => rest.reduce((sum, { values }) => sum + (values[position] ?? 0), 0))
     shown.push({ label: other, values, sum: 0 })
   }
+  const unit = measure === 'cost' ? '₫' : ''
   return {
+    titleKey: `usage.chart.${measure}`,
     days,
     series: shown.map(({ label, values }) => ({ label, values })),
-    unit: measure === 'cost' ? '₫' : '',
+    unit,
     lines: days
-      .map((day, position) => ({
-        day,
-        values: shown.map(({ values }) => Math.round((values[position] ?? 0) * 100) / 100),
-      }))
+      .map((day, position) => ({ day, values: shown.map(({ values }) => values[position] ?? 0) }))
       .filter(({ values }) => values.some(value => value !== 0))
+      .map(({ day, values }) => ({ day: calendarDay(day), values: values.map(value => chartFigure(value, unit)) }))
       .reverse(),
     isEmpty: ranked.every(({ sum }) => sum === 0),
   }

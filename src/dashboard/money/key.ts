@@ -1,19 +1,21 @@
-/** One API key: its cost, name and cap, showing it again, revoking it. */
+/** One API key: its cost, name and limits, showing it again, revoking it. */
 
+import { isCallsPerMinute, limitOwnKey } from '../../accounts/key-rate.ts'
 import { revokeKey, showKey } from '../../accounts/keys.ts'
 import { KEY_CAP_VND_MAX, listOwnKeys, type OwnKey, renameKey, setKeyCap } from '../../accounts/own-keys.ts'
 import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
+import { announce } from '../../operations/channel.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { throttledAnswer } from '../people/faults.ts'
 import { text } from '../texts/index.ts'
-import { dong } from '../view/format.ts'
+import { count, dong } from '../view/format.ts'
 import { keyView } from './key-list.ts'
 
 export const KEY_PAGES: readonly Page[] = [
   { method: 'GET', path: '/keys/:id', authentication: 'session', purpose: 'One key', handle: show },
-  { method: 'POST', path: '/keys/:id/settings', authentication: 'session', purpose: 'Name and cap', handle: change },
+  { method: 'POST', path: '/keys/:id/settings', authentication: 'session', purpose: 'Name and limits', handle: change },
   { method: 'POST', path: '/keys/:id/show', authentication: 'session', purpose: 'Shows the secret', handle: reveal },
   { method: 'POST', path: '/keys/:id/revoke', authentication: 'session', purpose: 'Ends the key', handle: revoke },
 ]
@@ -30,34 +32,40 @@ async function findKey(request: PageRequest): Promise<OwnKey | null> {
 
 async function show(request: PageRequest): Promise<Answer> {
   const key = await findKey(request)
-  return key === null ? NOT_FOUND : keyPage(request, key, { capFault: null, passwordFault: null })
+  return key === null ? NOT_FOUND : keyPage(request, key)
 }
 
-function keyPage(
-  request: PageRequest,
-  key: OwnKey,
-  { capFault, passwordFault }: { capFault: string | null; passwordFault: string | null },
-): Answer {
+interface Faults {
+  readonly cap?: string
+  readonly rate?: string
+  readonly password?: string
+}
+
+function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer {
   const { options, language, query, form, now } = request
+  const isTypedAgain = faults.cap !== undefined || faults.rate !== undefined
   const done = query.choice('done', NOTICES)
   const view = keyView(request, key)
   const capText = key.monthlyCapMicroVnd === null ? '' : dong(key.monthlyCapMicroVnd / MICRO_PER_VND).slice(0, -2)
+  const rate = key.rateLimitPerMinute ?? options.catalogue.settings.rateLimitPerMinute
+  const ownRate = key.rateHeld ? null : key.rateLimitPerMinute
   return {
     kind: 'page',
     template: 'key',
     title: view.label,
     section: 'keys',
-    status: capFault === null && passwordFault === null ? 200 : 422,
+    status: Object.keys(faults).length === 0 ? 200 : 422,
     data: {
       key: view,
-      name: capFault === null ? key.label : form.text('label', 100),
-      capText: capFault === null ? capText : form.text('cap'),
-      rateLimit: key.rateLimitPerMinute === 0 ? null : key.rateLimitPerMinute,
+      name: isTypedAgain ? form.text('label', 100) : key.label,
+      capText: isTypedAgain ? form.text('cap') : capText,
+      rateText: isTypedAgain ? form.text('rate') : ownRate === null ? '' : count(ownRate),
+      rateLimit: rate === 0 ? null : count(rate),
+      isRateHeld: key.rateHeld,
       isShowable: key.showable,
       isFresh: isPasswordFresh(options.people, signedIn(request), now),
       email: signedIn(request).email,
-      capFault,
-      passwordFault,
+      faults: { cap: faults.cap ?? null, rate: faults.rate ?? null, password: faults.password ?? null },
       notice: done === null ? null : text(language, `keys.done.${done}`),
     },
   }
@@ -67,13 +75,22 @@ async function change(request: PageRequest): Promise<Answer> {
   const { options, language, form } = request
   const key = await findKey(request)
   if (key === null) return NOT_FOUND
-  const capText = form.text('cap')
-  const capVnd = capText === '' ? null : readAmountVnd(capText)
-  const isCap = capText === '' || (capVnd !== null && capVnd >= 1 && capVnd <= KEY_CAP_VND_MAX)
-  if (!isCap) return keyPage(request, key, { capFault: text(language, 'keys.cap.fault'), passwordFault: null })
+  const { rateLimitPerMinute: rateMax } = options.catalogue.settings
+  const cap = readOptional(form.text('cap'), value => value >= 1 && value <= KEY_CAP_VND_MAX)
+  const rate = readOptional(form.text('rate'), value => isCallsPerMinute(value) && (rateMax === 0 || value <= rateMax))
+  if (cap === undefined) return keyPage(request, key, { cap: text(language, 'keys.cap.fault') })
+  if (rate === undefined) return keyPage(request, key, { rate: text(language, 'keys.rate.fault') })
   await renameKey(options.sql, { ...key, label: form.text('label', 100) })
-  await setKeyCap(options.sql, { ...key, capVnd })
+  await setKeyCap(options.sql, { ...key, capVnd: cap })
+  if (await limitOwnKey(options.sql, key, rate)) await announce(options.sql, 'keys')
   return { kind: 'redirect', to: `/keys/${key.keyId}?done=saved` }
+}
+
+/** Null for nothing typed; undefined for what cannot be used. */
+function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
+  if (typed === '') return null
+  const value = readAmountVnd(typed)
+  return value !== null && isUsable(value) ? value : undefined
 }
 
 /** A secret is shown only when the password was typed a moment ago; else this page asks for it. */
@@ -86,11 +103,11 @@ async function reveal(request: PageRequest): Promise<Answer> {
     const checked = await confirmPassword(options.people, visitor, session, form.secret('password'))
     if (checked.outcome === 'throttled') return throttledAnswer(checked)
     if (checked.outcome === 'refused') {
-      return keyPage(request, key, { capFault: null, passwordFault: text(language, 'fault.password.wrong') })
+      return keyPage(request, key, { password: text(language, 'fault.password.wrong') })
     }
   }
   const shown = await showKey(options.sql, options.keySecrets, key)
-  if (shown === null || shown.outcome === 'gone') return keyPage(request, key, { capFault: null, passwordFault: null })
+  if (shown === null || shown.outcome === 'gone') return keyPage(request, key)
   options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'an API key was shown to its owner')
   return {
     kind: 'page',

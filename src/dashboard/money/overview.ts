@@ -9,7 +9,7 @@ import { readUsageRows } from '../../ledger/reports/rows.ts'
 import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { dong } from '../view/format.ts'
+import { count, dong } from '../view/format.ts'
 import { chartOf } from './chart.ts'
 import { rowView } from './usage.ts'
 
@@ -78,5 +78,5 @@ async function show(request: PageRequest): Promise<Answer> {
 function paceText({ language }: PageRequest, daysLeft: number | null): string {
   if (daysLeft === null) return text(language, 'overview.no_use')
   if (daysLeft < 1) return text(language, 'overview.day_left')
-  return text(language, 'overview.days_left', { days: Math.floor(daysLeft) })
+  return text(language, 'overview.days_left', { days: count(Math.floor(daysLeft)) })
 }

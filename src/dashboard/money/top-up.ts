@@ -1,10 +1,12 @@
 /** Topping up: an amount, and what came in before. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
+import { readCredits } from '../../ledger/reports/journal.ts'
 import { ZERO_MICRO_VND } from '../../lib/money.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
+import { isOrderCode } from '../../payments/order-code.ts'
 import { createOrder, listOrders } from '../../payments/orders.ts'
-import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
+import { type Answer, idOf, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { dong } from '../view/format.ts'
 
@@ -20,15 +22,22 @@ export const TOP_UP_PAGES: readonly Page[] = [
 ]
 
 const QUICK_AMOUNTS_VND = [50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000] as const
-const HISTORY_MAX = 50
 
 async function form(request: PageRequest, fault: string | null): Promise<Answer> {
-  const { options, language } = request
+  const { options, language, query } = request
   const { accountId } = signedIn(request)
-  const [balance, orders] = await Promise.all([
+  const limit = options.limits.tableRows
+  const beforeCode = query.text('before')
+  const beforeSeq = idOf(query.text('credits'))
+  const [balance, orders, credits] = await Promise.all([
     readBalance(options.sql, accountId),
-    listOrders(options.payments, accountId, { limit: HISTORY_MAX }),
+    listOrders(options.payments, accountId, {
+      limit,
+      ...(isOrderCode(beforeCode) && { beforeCode }),
+    }),
+    readCredits(options.sql, { accountId, limit, ...(beforeSeq !== null && { beforeSeq }) }),
   ])
+  const [lastOrder, lastCredit] = [orders.at(-1), credits.at(-1)]
   const { orderVndMin, orderVndMax } = options.payments.limits
   const bounds = { min: dong(orderVndMin), max: dong(orderVndMax) }
   return {
@@ -47,6 +56,18 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
       })),
       isConfigured: options.payments.bank !== null,
       orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
+      more:
+        orders.length === limit && lastOrder ? `/topup${query.with({ before: lastOrder.orderCode })}#history` : null,
+      // The reason of an adjustment is written for operators.
+      credits: credits.map(row => ({
+        ...row,
+        kindKey: `topup.kind.${row.kind}`,
+        note: row.kind === 'bank_topup' ? row.note : null,
+      })),
+      moreCredits:
+        credits.length === limit && lastCredit
+          ? `/topup${query.with({ credits: String(lastCredit.seq) })}#movements`
+          : null,
       fault,
     },
   }

@@ -3,6 +3,7 @@
 import { listActions } from '../../accounts/operator-log.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { chartOf } from '../money/chart.ts'
 import { TONES } from '../money/top-up.ts'
@@ -30,12 +31,12 @@ async function orders(request: PageRequest): Promise<Answer> {
   const { options, query } = request
   const q = query.text('q', 254)
   const state = query.choice('state', STATES)
-  const before = Date.parse(query.text('before'))
+  const beforeCode = query.text('before')
   const limit = options.limits.tableRows
   const found = await listAllOrders(options.payments, {
     ...(q !== '' && { text: q }),
     ...(state !== null && { state }),
-    ...(!Number.isNaN(before) && { beforeCreatedAt: new Date(before) }),
+    ...(isOrderCode(beforeCode) && { beforeCode }),
     limit,
   })
   const last = found.at(-1)
@@ -43,8 +44,7 @@ async function orders(request: PageRequest): Promise<Answer> {
     q,
     states: STATES.map(each => ({ value: each, key: `topup.state.${each}`, isChosen: each === state })),
     orders: found.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
-    more:
-      found.length === limit && last ? `/operator/orders${query.with({ before: last.createdAt.toISOString() })}` : null,
+    more: found.length === limit && last ? `/operator/orders${query.with({ before: last.orderCode })}` : null,
   })
 }
 
@@ -59,6 +59,11 @@ async function revenue(request: PageRequest): Promise<Answer> {
     charged: rows.reduce((sum, row) => sum + row.chargedMicroVnd, 0n),
   }))
   models.sort((left, right) => (left.charged < right.charged ? 1 : -1))
+  const labels = {
+    labelOf: (series: string) => series || text(language, 'usage.model.none'),
+    other: text(language, 'usage.other'),
+  }
+  const chart = chartOf(figures, { from, to, measure: 'cost' }, labels)
   const today = dayOf(now)
   const page = operatorPage(request, 'operator-revenue', 'revenue', {
     periods: PERIODS_DAYS.map(days => ({
@@ -69,11 +74,7 @@ async function revenue(request: PageRequest): Promise<Answer> {
     total: models.reduce((sum, model) => sum + model.charged, 0n),
     models,
     income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
-    chart: chartOf(
-      figures,
-      { from, to, measure: 'cost' },
-      { labelOf: series => series || text(language, 'usage.model.none'), other: text(language, 'usage.other') },
-    ),
+    chart: { ...chart, titleKey: 'operator.revenue.chart' },
   })
   return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
 }

@@ -1,8 +1,10 @@
 /** Quick start and API reference. */
 
 import type { CatalogueItem } from '../../catalogue/catalogue.ts'
+import type { OperationView } from '../options.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
+import { REFERENCE_IN_VIETNAMESE, STATUSES_IN_VIETNAMESE } from '../texts/reference.ts'
 
 export const GUIDE_PAGES: readonly Page[] = [
   {
@@ -65,7 +67,28 @@ function reference({ options, language }: PageRequest): Answer {
     section: 'reference',
     indexed: true,
     scripts: ['try.js'],
-    data: { operations: options.openApi.operations },
+    data: { operations: options.openApi.operations.map(language === 'vi' ? inVietnamese : asItIs) },
+  }
+}
+
+const asItIs = (operation: OperationView): OperationView => operation
+
+function inVietnamese(operation: OperationView): OperationView {
+  const translate = (english: string): string => REFERENCE_IN_VIETNAMESE[english] ?? english
+  const described = <Item extends { readonly description: string }>(item: Item): Item => ({
+    ...item,
+    description: translate(item.description),
+  })
+  return {
+    ...described(operation),
+    summary: translate(operation.summary),
+    fields: operation.fields.map(described),
+    answers: operation.answers.map(answer => {
+      const meaning = STATUSES_IN_VIETNAMESE[answer.status]
+      // `type`, `type`. What the error says in English.
+      const types = /^`[^.]*/.exec(answer.description)?.[0]
+      return meaning === undefined ? described(answer) : { ...answer, description: `${types}. ${meaning}` }
+    }),
   }
 }
 

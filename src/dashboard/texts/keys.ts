@@ -65,12 +65,24 @@ export const KEY_TEXTS = {
     en: 'In dong, such as 500.000. Empty means no cap.',
   },
   'keys.cap.fault': {
-    vi: 'Hãy nhập số đồng nguyên, ví dụ 500.000, hoặc để trống.',
+    vi: 'Hãy nhập số tiền tròn đồng, ví dụ 500.000, hoặc để trống.',
     en: 'Write whole dong such as 500.000, or leave it empty.',
   },
   'keys.cap.none': { vi: 'Không giới hạn', en: 'No cap' },
   'keys.cap.spent': { vi: 'Đã dùng {spent} trong {cap} tháng này', en: '{spent} of {cap} spent this month' },
-  'keys.rate': { vi: 'Giới hạn lượt gọi mỗi phút', en: 'Calls per minute' },
+  'keys.rate': { vi: 'Số lượt gọi mỗi phút', en: 'Calls per minute' },
+  'keys.rate.hint': {
+    vi: 'Ví dụ 60; gọi nhiều hơn sẽ nhận mã 429. Để trống là không đặt giới hạn riêng.',
+    en: 'Such as 60; more calls get a 429. Empty means no limit of its own.',
+  },
+  'keys.rate.fault': {
+    vi: 'Hãy nhập số nguyên trong giới hạn cho phép, ví dụ 60, hoặc để trống.',
+    en: 'Write a whole number within what is allowed, such as 60, or leave it empty.',
+  },
+  'keys.rate.held': {
+    vi: 'Số lượt gọi mỗi phút của khóa này do chúng tôi đặt. Hãy liên hệ để thay đổi.',
+    en: 'We have set the calls per minute of this key. Contact us to change them.',
+  },
   'keys.rate.value': { vi: '{count} lượt', en: '{count}' },
   'keys.rate.none': { vi: 'Không giới hạn', en: 'No limit' },
   'keys.show': { vi: 'Xem khóa', en: 'Show the key' },

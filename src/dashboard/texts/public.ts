@@ -3,16 +3,19 @@
 import type { Texts } from './type.ts'
 
 export const PUBLIC_TEXTS = {
-  'landing.title': { vi: 'Một khóa cho mọi mô hình AI, trả bằng đồng', en: 'One key for every AI model, paid in dong' },
+  'landing.title': {
+    vi: 'Một khóa cho mọi mô hình AI, trả bằng tiền Việt',
+    en: 'One key for every AI model, paid in dong',
+  },
   'landing.heading': {
-    vi: 'Một khóa. {count} mô hình AI. Trả bằng đồng.',
+    vi: 'Một khóa. {count} mô hình AI. Trả bằng tiền Việt.',
     en: 'One key. {count} AI models. Paid in dong.',
   },
   'landing.lead': {
     vi: 'Giữ nguyên SDK bạn đang dùng, chỉ đổi địa chỉ và khóa. Mỗi lượt gọi trừ vào số dư trả trước, chính xác từng token, không phí tháng.',
     en: 'Keep the SDK you already use; change its address and its key. Each call is taken from a prepaid balance, exact to the token, with no monthly fee.',
   },
-  'landing.receipt.title': { vi: 'Phiếu tính của một lượt gọi', en: 'The receipt of one call' },
+  'landing.receipt.title': { vi: 'Phiếu tính tiền một lượt gọi', en: 'The receipt of one call' },
   'landing.receipt.input': { vi: 'Token vào', en: 'Input tokens' },
   'landing.receipt.output': { vi: 'Token ra', en: 'Output tokens' },
   'landing.receipt.price': { vi: 'Đơn giá', en: 'Unit price' },
@@ -42,10 +45,10 @@ export const PUBLIC_TEXTS = {
   'landing.family.call': { vi: 'Theo lượt gọi, từ', en: 'By call, from' },
   'landing.family.images': { vi: 'Tạo ảnh', en: 'Images' },
   'landing.family.speech': { vi: 'Giọng nói', en: 'Speech' },
-  'landing.why': { vi: 'Điều bạn có thể tin', en: 'What you can rely on' },
+  'landing.why': { vi: 'Bạn có thể yên tâm', en: 'What you can rely on' },
   'landing.why1.title': { vi: 'Không bao giờ âm tiền', en: 'Never below zero' },
   'landing.why1.text': {
-    vi: 'Số dư dùng đến đúng không đồng rồi dừng. Không có nợ và không có hóa đơn bất ngờ.',
+    vi: 'Dùng đến 0 đồng là dừng. Không nợ, không có hóa đơn bất ngờ.',
     en: 'The balance is spent to exactly zero and then calls stop. There is no debt and no surprise bill.',
   },
   'landing.why2.title': { vi: 'Lỗi thì không tính tiền', en: 'Failures are free' },
@@ -60,7 +63,7 @@ export const PUBLIC_TEXTS = {
   },
   'landing.why4.title': { vi: 'Hai định dạng, mọi mô hình', en: 'Two formats, every model' },
   'landing.why4.text': {
-    vi: 'Messages hay Chat Completions đều gọi được mọi mô hình trò chuyện, kể cả công cụ và luồng.',
+    vi: 'Messages hay Chat Completions đều gọi được mọi mô hình trò chuyện, kể cả gọi công cụ và streaming.',
     en: 'Messages or Chat Completions, either one reaches every chat model, tools and streams included.',
   },
   'models.title': { vi: 'Mô hình và giá', en: 'Models and prices' },
@@ -78,13 +81,13 @@ export const PUBLIC_TEXTS = {
   'models.capability.reasoning': { vi: 'Suy luận', en: 'Reasoning' },
   'models.capability.vision': { vi: 'Đọc ảnh', en: 'Vision' },
   'models.capability.tools': { vi: 'Gọi công cụ', en: 'Tools' },
-  'models.capability.streaming': { vi: 'Trả theo luồng', en: 'Streaming' },
+  'models.capability.streaming': { vi: 'Streaming', en: 'Streaming' },
   'models.unit': { vi: 'Cách tính giá', en: 'Priced by' },
   'models.unit.all': { vi: 'Mọi cách tính', en: 'All units' },
   'models.unit.mtok': { vi: 'Theo token', en: 'Token' },
   'models.unit.request': { vi: 'Theo lượt gọi', en: 'Call' },
   'models.unit.image': { vi: 'Theo ảnh', en: 'Image' },
-  'models.found': { vi: 'Tìm thấy {count}', en: '{count} found' },
+  'models.found': { vi: 'Tìm thấy {count} mô hình', en: '{count} found' },
   'models.none': { vi: 'Không có mô hình nào khớp', en: 'No model matches' },
   'models.none.text': { vi: 'Hãy thử từ khác hoặc bỏ bớt bộ lọc.', en: 'Try another word, or clear the filters.' },
   'models.column.model': { vi: 'Mô hình', en: 'Model' },
@@ -106,13 +109,13 @@ export const PUBLIC_TEXTS = {
   'model.example.short': { vi: 'Câu hỏi ngắn: 200 vào, 300 ra', en: 'A short question: 200 in, 300 out' },
   'model.example.document': {
     vi: 'Tóm tắt tài liệu: 20.000 vào, 1.000 ra',
-    en: 'A document summed up: 20,000 in, 1,000 out',
+    en: 'A document summed up: 20.000 in, 1.000 out',
   },
   'model.example.agent': {
     vi: 'Phiên lập trình: 1.000.000 vào, 20.000 ra',
-    en: 'A coding session: 1,000,000 in, 20,000 out',
+    en: 'A coding session: 1.000.000 in, 20.000 out',
   },
-  'model.example.thousand': { vi: '1.000 lượt gọi', en: '1,000 calls' },
+  'model.example.thousand': { vi: '1.000 lượt gọi', en: '1.000 calls' },
   'model.example.hundred': { vi: '100 ảnh', en: '100 images' },
   'model.siblings': { vi: 'Cách khác để dùng mô hình này', en: 'Other ways to this model' },
   'model.call': { vi: 'Gọi thử', en: 'Call it' },

@@ -3,7 +3,7 @@
 import type { Texts } from './type.ts'
 
 export const USAGE_TEXTS = {
-  'usage.title': { vi: 'Sử dụng', en: 'Usage' },
+  'usage.title': { vi: 'Mức sử dụng', en: 'Usage' },
   'usage.lead': {
     vi: 'Mỗi lượt gọi một dòng. Nội dung yêu cầu và câu trả lời không được lưu.',
     en: 'One row for each call. Prompts and replies are not kept.',
@@ -32,7 +32,9 @@ export const USAGE_TEXTS = {
   'usage.total.input': { vi: 'Token vào', en: 'Input tokens' },
   'usage.total.output': { vi: 'Token ra', en: 'Output tokens' },
   'usage.total.status': { vi: 'Tổng và biểu đồ tính mọi trạng thái.', en: 'Totals and chart are of all statuses.' },
-  'usage.chart': { vi: 'Biểu đồ theo ngày', en: 'Chart by day' },
+  'usage.chart.cost': { vi: 'Chi phí theo ngày', en: 'Cost by day' },
+  'usage.chart.calls': { vi: 'Lượt gọi theo ngày', en: 'Calls by day' },
+  'usage.chart.tokens': { vi: 'Token theo ngày', en: 'Tokens by day' },
   'usage.chart.table': { vi: 'Số liệu của biểu đồ', en: 'Figures of the chart' },
   'usage.other': { vi: 'Còn lại', en: 'Others' },
   'usage.day': { vi: 'Ngày', en: 'Day' },
@@ -41,7 +43,7 @@ export const USAGE_TEXTS = {
   'usage.output': { vi: 'Ra', en: 'Out' },
   'usage.cost': { vi: 'Chi phí', en: 'Cost' },
   'usage.first_byte': { vi: 'Byte đầu', en: 'First byte' },
-  'usage.latency': { vi: 'Tổng', en: 'Total' },
+  'usage.latency': { vi: 'Độ trễ', en: 'Latency' },
   'usage.requested': { vi: 'gọi là {name}', en: 'asked for as {name}' },
   'usage.estimated': { vi: 'ước tính', en: 'estimated' },
   'usage.rows': { vi: 'Lượt gọi', en: 'Calls' },
@@ -52,7 +54,7 @@ export const USAGE_TEXTS = {
   },
   'usage.csv': { vi: 'Tải CSV ({count} dòng)', en: 'Export CSV ({count} rows)' },
   'usage.csv.progress': { vi: 'Đang tải', en: 'Exporting' },
-  'usage.csv.failed': { vi: 'Tải bị gián đoạn. Hãy thử lại.', en: 'The export broke off. Try again.' },
+  'usage.csv.failed': { vi: 'Quá trình tải bị gián đoạn. Hãy thử lại.', en: 'The export broke off. Try again.' },
   'usage.csv.busy': {
     vi: 'Có quá nhiều lượt xuất cùng lúc. Hãy thử lại sau ít phút.',
     en: 'Too many exports run at the moment. Try again in a few minutes.',

@@ -1,10 +1,11 @@
-/** Figures as people write them. Dong have dots between thousands and a comma before fractions in both languages. */
+/**
+ * Figures as people in Vietnam write them, in both languages: dots between thousands, a comma before fractions. Amounts and
+ * counts stand side by side; a second way to write them would make 1.234 and 1,234 two different things on one page.
+ */
 
-import type { Language } from '../../accounts/types.ts'
 import { formatVnd, type MicroVnd } from '../../lib/money.ts'
 
 const TIME_ZONE = 'Asia/Ho_Chi_Minh'
-const LOCALES: Readonly<Record<Language, string>> = { vi: 'vi-VN', en: 'en-GB' }
 /** Between a figure and its unit, so that they stay on one line. */
 const NO_BREAK = '\u00a0'
 
@@ -35,52 +36,50 @@ export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`
 }
 
-const counts = formatters(locale => new Intl.NumberFormat(locale))
-const dates = formatters(
-  locale => new Intl.DateTimeFormat(locale, { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' }),
-)
-const times = formatters(
-  locale =>
-    new Intl.DateTimeFormat(locale, {
-      timeZone: TIME_ZONE,
-      day: '2-digit',
-      month: '2-digit',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    }),
-)
+const DAY = { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' } as const
+const dates = new Intl.DateTimeFormat('en-GB', DAY)
+const times = new Intl.DateTimeFormat('en-GB', {
+  ...DAY,
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
 
-function formatters<Format>(create: (locale: string) => Format): Readonly<Record<Language, Format>> {
-  return { vi: create(LOCALES.vi), en: create(LOCALES.en) }
+/** What a chart shows: whole from 1.000, not rounded up; chart.js writes its legend the same way. */
+export function chartFigure(value: number, unit: string): string {
+  const [whole = '0', fraction] = String(value >= 1000 ? Math.trunc(value) : Number(value.toFixed(6))).split('.')
+  return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
 }
 
-export function count(language: Language, value: number | bigint): string {
-  return counts[language].format(value)
+/** `1.234`. */
+export function count(value: number | bigint): string {
+  return withDots(value.toString())
 }
 
-/** `1M`, `128K`, as the vendors of models write them in every language. */
+/** `1M`, `1,05M`, `128K`. */
 export function compactCount(value: number): string {
-  if (value >= 1_000_000) return `${Number((value / 1_000_000).toFixed(2))}M`
+  if (value >= 1_000_000) return `${String(Number((value / 1_000_000).toFixed(2))).replace('.', ',')}M`
   return value >= 1000 ? `${Math.round(value / 1000)}K` : String(value)
 }
 
-/** Day in Vietnam. */
-export function date(language: Language, value: Date): string {
-  return dates[language].format(value)
+/** Day in Vietnam, `21/11/2026`. */
+export function date(value: Date): string {
+  return dates.format(value)
+}
+
+/** The same of a day that reports write `2026-11-21`. */
+export function day(value: string): string {
+  return value.split('-').reverse().join('/')
 }
 
 /** Day and time in Vietnam, to the second. */
-export function time(language: Language, value: Date): string {
-  const parts = Object.fromEntries(times[language].formatToParts(value).map(part => [part.type, part.value]))
-  return `${parts.day}/${parts.month}/${parts.year} ${parts.hour}:${parts.minute}:${parts.second}`
+export function time(value: Date): string {
+  return times.format(value).replace(', ', ' ')
 }
 
 /** `340 ms`, `12,4 s`. */
-export function duration(language: Language, milliseconds: number): string {
+export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}${NO_BREAK}ms`
-  const seconds = (milliseconds / 1000).toFixed(1)
-  return `${language === 'vi' ? seconds.replace('.', ',') : seconds}${NO_BREAK}s`
+  return `${(milliseconds / 1000).toFixed(1).replace('.', ',')}${NO_BREAK}s`
 }

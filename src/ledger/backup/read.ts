@@ -19,7 +19,15 @@ import {
 } from './file.ts'
 
 /** What a migrated database, or a gateway that ran on it for a while, has without anybody's account. */
-const OF_THE_DATABASE: ReadonlySet<string> = new Set(['maintenance', 'gateway_instance', 'process_status', 'throttle'])
+const OF_THE_DATABASE: ReadonlySet<string> = new Set([
+  'bank_pull',
+  'catalogue',
+  'gateway_instance',
+  'housekeeping',
+  'maintenance',
+  'process_status',
+  'throttle',
+])
 const CHUNK_BYTES = 65_536
 const NEWLINE = 10
 

@@ -1,8 +1,7 @@
--- When the transactions of a service were last asked for, so that of several processes one asks.
+-- How asking a service for its transactions went.
 
 create table bank_pull (
   source      text primary key,
-  claimed_at  timestamptz not null,
   finished_at timestamptz,                                                     -- the last time that all were read
-  fault       text                                                             -- why the last time failed
+  fault       text                                                             -- why the last time failed; null: it did not
 );

@@ -23,7 +23,8 @@ const AFTER = `select seq from usage where account_id = $1::text::bigint and clo
 const BEFORE = `select seq from usage where account_id = $1::text::bigint and closed_at >= $2::text::timestamptz + ${SLACK}
   order by closed_at limit 1`
 const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day), 'YYYY-MM-DD') as last from usage_daily
-  where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)`
+  where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
+    and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
 /** Null when there is nothing. What is written later is left out. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
@@ -31,9 +32,9 @@ export async function findBounds(sql: AnySql, accountId: number, filter: UsageFi
   const wallet = (await sql.unsafe(WALLET, [account]))[0]
   if (wallet === undefined || wallet.seq === '0') return null
   let { from, to } = filter
-  if (filter.keyId !== undefined || filter.entryId !== undefined) {
+  if (filter.keyId !== undefined || filter.entryId !== undefined || filter.status !== undefined) {
     const keyId = filter.keyId === undefined ? null : String(filter.keyId)
-    const days = (await sql.unsafe(DAYS, [account, keyId, filter.entryId ?? null]))[0]
+    const days = (await sql.unsafe(DAYS, [account, keyId, filter.entryId ?? null, kindOf(filter.status)]))[0]
     if (days?.first == null) return null
     from = latest(from, startOfDay(days.first))
     to = earliest(to, startOfDay(addDays(days.last, 1)))
@@ -42,6 +43,11 @@ export async function findBounds(sql: AnySql, accountId: number, filter: UsageFi
   const before = to === undefined ? undefined : (await sql.unsafe(BEFORE, [account, to.toISOString()]))[0]
   const afterSeq = Math.max(Number(after?.seq ?? 0), Number(wallet.retired))
   return { afterSeq, beforeSeq: Number(before?.seq ?? Number(wallet.seq) + 1) }
+}
+
+function kindOf(status: UsageFilter['status']): string {
+  if (typeof status !== 'number') return status ?? ''
+  return status < 400 ? 'ok' : 'error'
 }
 
 function latest(left: Date | undefined, right: Date): Date {

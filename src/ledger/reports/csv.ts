@@ -24,7 +24,8 @@ const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
       (array['${Object.keys(PRICE_PER_CODES).join("','")}'])[price_per], ${vnd('cost')}, ${vnd('charged')}, ${vnd('balance_after')},
-      coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id) as tail
+      coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id,
+      coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), '')) as tail
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq limit $10::text::integer`
@@ -37,7 +38,7 @@ const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_CODES).map(([n
 const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
-  'estimated,call_id\r\n'
+  'estimated,call_id,catalogue\r\n'
 
 /**
  * Chunks of some hundred kilobytes, the header first. Covers what was settled when it began. Every row once: a row's `seq`
@@ -61,7 +62,7 @@ export async function* exportUsageCsv(
   }
 }
 
-/** Rows that an export will have, at most: exact for whole days without a filter by a single status. */
+/** Rows that an export will have, at most: exact for whole days without a filter by a single status, while none is retired. */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter }: Pick<UsageExport, 'accountId' | 'filter'>,
@@ -71,10 +72,13 @@ export async function countUsage(
   // A period that ends at midnight does not reach into the day that begins then.
   const last = to === undefined ? null : dayOf(new Date(to.getTime() - 1))
   const parameters = [String(accountId), keyId === undefined ? null : String(keyId), entryId ?? null, first, last]
+  const bounds = await findBounds(sql, accountId, filter)
+  if (bounds === null) return 0
   const { calls, errors } = (await sql.unsafe(EXPECTED, parameters))[0]!
-  if (status === undefined) return Number(calls)
   const isError = status === 'error' || (typeof status === 'number' && status >= 400)
-  return isError ? Number(errors) : Number(calls) - Number(errors)
+  const matching = isError ? Number(errors) : Number(calls) - (status === undefined ? 0 : Number(errors))
+  // Sums outlive the rows that were retired.
+  return Math.max(0, Math.min(matching, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
 interface Row {

@@ -13,7 +13,7 @@ export interface ReportLimits {
 
 export const REPORT_LIMITS: ReportLimits = {
   pageRowsMax: 200,
-  windowRows: 100_000,
+  windowRows: 50_000,
   windowsMax: 3,
   csvPageRows: 2_000,
   csvWindowRows: 50_000,

@@ -9,7 +9,8 @@ import type { UsageFilter, UsageRow } from './types.ts'
 
 export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at`
+  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at,
+  (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
 /** From $4 on: as filterParameters. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
   and ($6::text is null or status between $6::text::integer and $7::text::integer)
@@ -98,6 +99,7 @@ interface Row {
   readonly estimated: boolean
   readonly opened_at: Date
   readonly closed_at: Date
+  readonly catalogue: string | null
 }
 
 export function toUsageRow(row: unknown): UsageRow {
@@ -107,6 +109,7 @@ export function toUsageRow(row: unknown): UsageRow {
     callId: from.call_id,
     openedAt: from.opened_at,
     closedAt: from.closed_at,
+    catalogue: from.catalogue,
     keyId: Number(from.key_id),
     entryId: from.entry_id,
     requestedName: from.requested_name,

@@ -47,6 +47,8 @@ export interface UsageRow {
   readonly callId: string
   readonly openedAt: Date
   readonly closedAt: Date
+  /** Digest of the catalogue that admitted the call; null where it was not recorded. */
+  readonly catalogue: string | null
   readonly keyId: number
   readonly entryId: string
   /** What the client asked for, when it was mapped. */

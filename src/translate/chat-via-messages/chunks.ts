@@ -24,6 +24,11 @@ export class ChunkWriter {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
   }
 
+  /** As `content` and `reasoning`, for text as it stands in JSON. */
+  written(member: 'content' | 'reasoning_content', text: string): string {
+    return `${this.#head}{"index":0,"delta":{"${member}":"${text}"},"logprobs":null,"finish_reason":null}]}\n\n`
+  }
+
   content(text: string): string {
     return this.#delta(`{"content":${JSON.stringify(text)}}`)
   }

@@ -5,6 +5,7 @@ import type { TokenUsage } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
+import { TemplateLearner } from '../event-template.ts'
 import { finishReasonOf } from '../stop-reasons.ts'
 import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
@@ -44,7 +45,10 @@ export class ChatStream implements StreamTranslation {
   #rawUsage: JsonObject | null = null
   #stopReason: string | null = null
   #repliedByTool = false
+  readonly #template = new TemplateLearner()
+  #templateMember: 'content' | 'reasoning_content' = 'content'
   finished = false
+  skimmedTo = 0
   /** The figures of `message_start` are a running count. */
   usageFinal = false
   outputCharacters = 0
@@ -65,7 +69,24 @@ export class ChatStream implements StreamTranslation {
     return readUsage(this.#rawUsage ?? undefined)
   }
 
-  push({ name, data }: UpstreamEvent): string {
+  skim(all: string, at: number, onWritten: (text: string) => void): string {
+    this.skimmedTo = at
+    const template = this.#template.current
+    const member = this.#templateMember
+    const isHeldUp = member === 'content' ? this.#fence !== null : this.#separatesReasoning
+    if (template === null || isHeldUp || this.finished || !this.#started) return ''
+    let told = ''
+    while (template.match(all, this.skimmedTo) && template.isSound) {
+      this.outputCharacters += template.text.length
+      onWritten(template.text)
+      told += this.#chunks.written(member, template.text)
+      this.skimmedTo = template.end
+    }
+    if (told !== '') this.#template.served()
+    return told
+  }
+
+  push({ name, data, raw }: UpstreamEvent): string {
     if (data === '' || data === DONE || this.finished) return ''
     const event = readEventData(data)
     switch (event.type ?? name) {
@@ -75,7 +96,7 @@ export class ChatStream implements StreamTranslation {
       case 'content_block_start':
         return this.#openBlock(event)
       case 'content_block_delta':
-        return this.#delta(event)
+        return this.#delta(event, raw)
       case 'content_block_stop':
         return this.#closeBlock(event)
       case 'message_delta':
@@ -153,14 +174,16 @@ export class ChatStream implements StreamTranslation {
     this.#blocks.set(index, { kind, callIndex, input: input ?? {}, sawFragment: false })
   }
 
-  #delta(event: JsonObject): string {
+  #delta(event: JsonObject, raw: Buffer | undefined): string {
     const delta = objectOrNull(event.delta)
     if (delta === null) return ''
     switch (delta.type) {
       case 'text_delta':
+        this.#learn(raw, 'content', delta.text)
         return typeof delta.text === 'string' && delta.text !== '' ? this.#start() + this.#text(delta.text) : ''
       case 'thinking_delta': {
         const thinking = textOrNull(delta.thinking)
+        this.#learn(raw, 'reasoning_content', thinking)
         return thinking === null ? '' : this.#start() + this.#reasoning(thinking)
       }
       case 'input_json_delta':
@@ -169,6 +192,12 @@ export class ChatStream implements StreamTranslation {
         // Signatures, citations, and whatever comes later.
         return ''
     }
+  }
+
+  #learn(raw: Buffer | undefined, member: 'content' | 'reasoning_content', text: JsonObject[string]): void {
+    if (raw === undefined || textOrNull(text) === null) return
+    this.#templateMember = member
+    this.#template.learn(raw.toString('latin1'), member === 'content' ? '"text":' : '"thinking":')
   }
 
   #fragment(block: OpenBlock | undefined, fragment: string): string {

@@ -41,6 +41,11 @@ export function inputDelta(index: number, json: string): string {
   return delta(index, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`)
 }
 
+/** A text or thinking delta whose text is given as it stands in JSON. */
+export function writtenDelta(kind: 'text' | 'thinking', index: number, text: string): string {
+  return delta(index, `{"type":"${kind}_delta","${kind}":"${text}"}`)
+}
+
 export function blockStop(index: number): string {
   return event('content_block_stop', `{"type":"content_block_stop","index":${index}}`)
 }

@@ -1,6 +1,6 @@
 /** Text and reasoning of a chat message or of a delta, wherever the upstream puts them. */
 
-import { arrayOrEmpty, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
 export interface SpokenParts {
   readonly text: string
@@ -33,4 +33,18 @@ function detailsText(details: JsonValue | undefined): string {
   return arrayOrEmpty(details)
     .map(detail => textOrNull(objectOrNull(detail)?.text) ?? '')
     .join('')
+}
+
+/** The one member of a delta that carries output, as it is written; null when there is none, or more than that. */
+export function deltaMember(value: JsonObject[string]): string | null {
+  const delta = objectOrNull(value)
+  if (delta === null || isObject(delta.function_call)) return null
+  const { text, reasoning } = spokenParts(delta)
+  const calls = arrayOrEmpty(delta.tool_calls)
+  const isPlain = textOrNull(delta.refusal) === null && !Array.isArray(delta.content)
+  if (!isPlain || [text !== '', reasoning !== '', calls.length > 0].filter(Boolean).length !== 1) return null
+  if (text !== '') return '"content":'
+  if (reasoning !== '') return delta.reasoning_content === reasoning ? '"reasoning_content":' : null
+  const written = objectOrNull(objectOrNull(calls[0])?.function)?.arguments
+  return calls.length === 1 && textOrNull(written) !== null ? '"arguments":' : null
 }

@@ -5,7 +5,7 @@
 
 import { parseJson } from '../../lib/json.ts'
 import { failedStream } from '../stream-event.ts'
-import { blockStart, blockStop, inputDelta, textDelta, thinkingDelta } from './events.ts'
+import { blockStart, blockStop, inputDelta, textDelta, thinkingDelta, writtenDelta } from './events.ts'
 
 /** Most characters that may wait for their turn; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
@@ -58,6 +58,18 @@ export class SegmentQueue {
     const segment: SpokenSegment = { kind, waiting: '' }
     this.#queue.push(segment)
     return this.#advance() + this.#extend(segment, text)
+  }
+
+  /** Whether what is spoken goes straight out: the one segment there is is of this kind and open. */
+  isSpeaking(kind: SpokenSegment['kind']): boolean {
+    const head = this.#queue[0]
+    return this.#queue.length === 1 && head?.kind === kind && head.waiting === '' && this.#openIndex !== null
+  }
+
+  /** As `speak` while `isSpeaking`, for text as it stands in JSON; `onOutput` is not told. */
+  speakWritten(kind: SpokenSegment['kind'], text: string): string {
+    this.characters += text.length
+    return writtenDelta(kind, this.#openIndex ?? 0, text)
   }
 
   /** A call that has begun. */

@@ -6,6 +6,7 @@ import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } fro
 import { argumentsFragment } from '../arguments.ts'
 import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
+import { TemplateLearner } from '../event-template.ts'
 import { TagSplitter } from '../reasoning-tag.ts'
 import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
 import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
@@ -13,7 +14,7 @@ import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../tr
 import { CallIds } from './call-ids.ts'
 import { CallTracker } from './call-tracker.ts'
 import { messageEnd, messageStart } from './events.ts'
-import { spokenParts } from './reply-parts.ts'
+import { deltaMember, spokenParts } from './reply-parts.ts'
 import type { RequestFacts } from './request.ts'
 import { type CallSegment, SegmentQueue } from './segments.ts'
 
@@ -30,8 +31,11 @@ export class MessagesStream implements StreamTranslation {
   #hasReply = false
   #refused = false
   #finishReason: string | null = null
+  readonly #template = new TemplateLearner()
+  #templateKind: 'text' | 'thinking' = 'text'
   usage: TokenUsage | null = null
   finished = false
+  skimmedTo = 0
 
   constructor(request: RequestFacts, context: TranslationContext, onOutput?: (text: string) => void) {
     this.#request = request
@@ -58,7 +62,23 @@ export class MessagesStream implements StreamTranslation {
     return this.usage !== null && (this.finished || this.#finishReason !== null)
   }
 
-  push({ name, data }: UpstreamEvent): string {
+  skim(all: string, at: number, onWritten: (text: string) => void): string {
+    this.skimmedTo = at
+    const template = this.#template.current
+    const kind = this.#templateKind
+    const isFiltered = kind === 'text' && (this.#tag !== null || this.#fence !== null)
+    if (template === null || isFiltered || this.finished || !this.#segments.isSpeaking(kind)) return ''
+    let told = ''
+    while (template.match(all, this.skimmedTo) && template.isSound) {
+      onWritten(template.text)
+      told += this.#segments.speakWritten(kind, template.text)
+      this.skimmedTo = template.end
+    }
+    if (told !== '') this.#template.served()
+    return told
+  }
+
+  push({ name, data, raw }: UpstreamEvent): string {
     if (this.finished || data === '') return ''
     if (data === DONE) {
       this.finished = true
@@ -70,7 +90,16 @@ export class MessagesStream implements StreamTranslation {
     const choice = choiceOf(chunk)
     this.usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.usage
     if (choice === null) return ''
+    if (raw !== undefined && !isObject(chunk.usage) && !isObject(choice.usage)) this.#learnTemplate(raw, chunk, choice)
     return this.#start() + this.#take(choice)
+  }
+
+  #learnTemplate(raw: Buffer, { choices }: JsonObject, choice: JsonObject): void {
+    if (arrayOrEmpty(choices).length !== 1 || choice.finish_reason) return
+    const member = deltaMember(choice.delta)
+    if (member === null || member === '"arguments":') return
+    this.#templateKind = member === '"content":' ? 'text' : 'thinking'
+    this.#template.learn(raw.toString('latin1'), member)
   }
 
   end(billed?: TokenUsage): string {

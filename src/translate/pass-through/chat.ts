@@ -6,7 +6,8 @@ import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } fro
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { argumentsFragment } from '../arguments.ts'
-import { spokenParts } from '../messages-via-chat/reply-parts.ts'
+import { TemplateLearner } from '../event-template.ts'
+import { deltaMember, spokenParts } from '../messages-via-chat/reply-parts.ts'
 import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
@@ -30,6 +31,8 @@ export class ChatPassThrough implements ReplyStream {
   #started = false
   usage: TokenUsage | null = null
   finished = false
+  skimmedTo = 0
+  readonly #template = new TemplateLearner()
 
   constructor(options: ChatPassThroughOptions) {
     this.#options = options
@@ -51,7 +54,23 @@ export class ChatPassThrough implements ReplyStream {
     const chunk = dataOf(event)
     if (!this.#inspect(chunk, event)) return ''
     this.#started = true
-    return this.#renamed(raw, chunk)
+    const renamed = this.#renamed(raw, chunk)
+    this.#learn(raw, chunk)
+    return renamed
+  }
+
+  skim(all: string, at: number): string {
+    this.skimmedTo = at
+    const template = this.#template.current
+    if (template === null || this.finished) return ''
+    let told = ''
+    while (template.match(all, this.skimmedTo)) {
+      told += template.told(all, this.skimmedTo)
+      this.#output.addWritten(template.text)
+      this.skimmedTo = template.end
+    }
+    if (told !== '') this.#template.served()
+    return told
   }
 
   end(): string {
@@ -83,6 +102,17 @@ export class ChatPassThrough implements ReplyStream {
     this.#output.add(textOrNull(delta.refusal) ?? '')
     for (const call of arrayOrEmpty(delta.tool_calls)) {
       this.#output.add(argumentsFragment(objectOrNull(objectOrNull(call)?.function)?.arguments))
+    }
+  }
+
+  /** A chunk with one piece of output and nothing else that means anything. */
+  #learn(raw: string, { choices, usage, model }: JsonObject): void {
+    const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
+    const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
+    if (member === null) return
+    if (model === undefined || model === this.#options.clientModel) this.#template.learn(raw, member)
+    else if (this.#model !== null && raw.includes(this.#model.written)) {
+      this.#template.learn(raw, member, this.#model)
     }
   }
 

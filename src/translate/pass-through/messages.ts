@@ -10,6 +10,10 @@ import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
+/** How an event begins that carries a piece of output. */
+const DELTA_HEAD = 'event: content_block_delta\ndata:'
+const LINE_FEED = 10
+
 export class MessagesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
   readonly #clientModel: string
@@ -19,10 +23,11 @@ export class MessagesPassThrough implements ReplyStream {
   #deltaUsage = false
   #usage: JsonObject | null = null
   finished = false
+  skimmedTo = 0
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
     this.#clientModel = clientModel
-    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages, encoding: this.encoding })
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages })
   }
 
   get usage(): TokenUsage | null {
@@ -57,6 +62,23 @@ export class MessagesPassThrough implements ReplyStream {
       default:
         return raw
     }
+  }
+
+  /** Pieces of output: blocks of these two lines and no others. */
+  skim(all: string, at: number): string {
+    this.skimmedTo = at
+    if (this.finished) return ''
+    let end = at
+    while (all.slice(end, end + DELTA_HEAD.length) === DELTA_HEAD) {
+      const lineEnd = all.indexOf('\n', end + DELTA_HEAD.length)
+      if (lineEnd < 0 || all.charCodeAt(lineEnd + 1) !== LINE_FEED) break
+      end = lineEnd + 2
+    }
+    if (end === at) return ''
+    this.skimmedTo = end
+    const events = all.slice(at, end)
+    this.#counter.append(events)
+    return events
   }
 
   end(): string {

@@ -1,6 +1,6 @@
 /** Reads the output out of events that go through as they came, for a count when no usage comes. */
 
-import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
+import { type CountTokens, OutputGatherer, textWritten } from '../output-gatherer.ts'
 
 export type { CountTokens }
 
@@ -10,26 +10,36 @@ export const OUTPUT_MARKERS = {
   responses: ['"delta":'],
 } as const
 
+/** Characters of events that are kept before they are read: most streams report their usage, and are never read. */
+const UNREAD_CHARACTERS_MAX = 16_384
+
 export interface OutputCounterOptions {
   readonly countTokens: CountTokens
   readonly markers: readonly string[]
-  /** latin1: the texts hold UTF-8 bytes one by one. */
-  readonly encoding: 'latin1' | 'utf8'
 }
 
 export class OutputCounter {
   readonly #markers: readonly string[]
   readonly #gathered: OutputGatherer
+  #unread: string[] = []
+  #unreadCharacters = 0
 
-  constructor({ countTokens, markers, encoding }: OutputCounterOptions) {
+  constructor({ countTokens, markers }: OutputCounterOptions) {
     this.#markers = markers
-    const decode = (joined: string) =>
-      unescaped(encoding === 'latin1' ? Buffer.from(joined, 'latin1').toString('utf8') : joined)
-    this.#gathered = new OutputGatherer({ countTokens, decode })
+    this.#gathered = new OutputGatherer({ countTokens, decode: textWritten })
   }
 
-  /** Takes note of events that go to the client. */
+  /** Takes note of whole events that go to the client, as latin1 characters of their UTF-8 bytes. */
   append(events: string): void {
+    this.#unread.push(events)
+    this.#unreadCharacters += events.length
+    if (this.#unreadCharacters > UNREAD_CHARACTERS_MAX) this.#read()
+  }
+
+  #read(): void {
+    const events = this.#unread.join('')
+    this.#unread = []
+    this.#unreadCharacters = 0
     for (const marker of this.#markers) {
       for (let at = events.indexOf(marker); at >= 0; at = events.indexOf(marker, at + marker.length)) {
         let start = at + marker.length
@@ -40,16 +50,8 @@ export class OutputCounter {
   }
 
   tokens(): number {
+    this.#read()
     return this.#gathered.tokens()
-  }
-}
-
-function unescaped(written: string): string {
-  if (!written.includes('\\')) return written
-  try {
-    return JSON.parse(`"${written}"`) as string
-  } catch {
-    return written
   }
 }
 

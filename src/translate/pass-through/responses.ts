@@ -28,7 +28,7 @@ export class ResponsesPassThrough implements ReplyStream {
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
     this.#clientModel = clientModel
-    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.responses, encoding: this.encoding })
+    this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.responses })
   }
 
   get usageFinal(): boolean {

@@ -1,0 +1,85 @@
+/**
+ * All that is measured of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
+ * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n]
+ */
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import {
+  measureIdleStreams,
+  measureLatency,
+  measureModelList,
+  measureStarts,
+  measureWorkers,
+  type Row,
+} from './proxy/extras.ts'
+import { CASES } from './proxy/scenarios.ts'
+import { openWorld } from './proxy/world.ts'
+import { measureProxy, type ProxyRow } from './proxy.ts'
+import { type Results, tableOf } from './results.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const FOLDER = join(ROOT, 'bench', 'results')
+
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    name: { type: 'string', default: new Date().toISOString().replaceAll(':', '-').slice(0, 19) },
+    rounds: { type: 'string', default: '8' },
+  },
+})
+const rounds = Number(values.rounds)
+const baseRef = values.base === undefined || values.base === '' ? null : values.base
+
+const proxy: ProxyRow[] = []
+const others: Row[] = []
+const startedAt = new Date().toISOString()
+const loadBefore = loadavg()[0] ?? 0
+others.push(...ledgerRows())
+const world = await openWorld({ baseRef })
+try {
+  const say = (rows: readonly Row[]) => {
+    others.push(...rows)
+    for (const row of rows) console.error(JSON.stringify(row))
+  }
+  // First what looks at memory, while the processes are fresh.
+  say(await measureIdleStreams(world, 1_000))
+  await measureProxy(world, { rounds, cases: CASES, only: '', profile: null }, row => {
+    proxy.push(row)
+    console.error(JSON.stringify(row))
+  })
+  say(await measureLatency(world, { rounds: 4, perSecond: 200 }))
+  say(await measureModelList(world, rounds))
+  say(await measureStarts(world, 5))
+  say(await measureWorkers(world, 4))
+} finally {
+  await world.stop()
+}
+const results: Results = {
+  startedAt,
+  node: process.version,
+  cpu: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+  loadBefore,
+  base: baseRef,
+  proxy,
+  others,
+}
+mkdirSync(FOLDER, { recursive: true })
+writeFileSync(join(FOLDER, `${values.name}.json`), `${JSON.stringify(results, null, 2)}\n`)
+writeFileSync(join(FOLDER, `${values.name}.md`), tableOf([results]))
+console.log(tableOf([results]))
+console.log(`bench/results/${values.name}.json`)
+
+/** In a process of its own, because the ledger runs in the one that asks. */
+function ledgerRows(): Row[] {
+  const text = execFileSync(process.execPath, ['bench/ledger.ts', '3', '--json'], { cwd: ROOT, encoding: 'utf8' })
+  const figures = JSON.parse(text) as Record<string, { pairsPerSecond: number; cpuMicrosecondsPerPair: number }>
+  return Object.entries(figures).map(([contender, { pairsPerSecond, cpuMicrosecondsPerPair }]) => ({
+    what: 'ledger alone',
+    contender,
+    figures: { pairsPerSecond, cpuMicrosecondsPerPair },
+  }))
+}

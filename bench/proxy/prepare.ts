@@ -1,0 +1,28 @@
+/** Makes the database of one tree of sources ready for a bench: its tables, and a key with money. Prints the key as JSON. */
+
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { migrate } from '../../src/ledger/migrate.ts'
+import { openDatabase } from '../../src/lib/database.ts'
+import { vndToMicro } from '../../src/lib/money.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+
+const BALANCE_VND = 1_000_000_000
+
+const peppers = generateSecretSet()
+const sql = openDatabase({ url: process.env.DATABASE_URL as string, name: 'bench', connectionsMax: 2 })
+await migrate(sql)
+const { accountId } = await createAccount(sql, 'bench@example.com')
+const { key } = await createKey(
+  sql,
+  {
+    service: 'svc',
+    peppers: parseSecretSet('KEY_PEPPERS', peppers),
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet()),
+  },
+  { accountId },
+)
+await credit(sql, { accountId, amountMicroVnd: vndToMicro(BALANCE_VND), kind: 'adjustment', reference: 'bench' })
+await sql.end()
+process.stdout.write(JSON.stringify({ apiKey: key, peppers }))

@@ -1,0 +1,61 @@
+/**
+ * How many calls per minute a key may make. Its owner decides, until an operator has: from then on only operators do, until
+ * one of them gives it back. Who decided last is read from the log of operators, which nobody can change.
+ */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import type { KeyRow } from './key-secret.ts'
+import { type Actor, recordAction } from './operator-log.ts'
+
+export const CALLS_PER_MINUTE_MAX = 1_000_000
+
+const SET_BY_OPERATOR = 'key.limit'
+const GIVEN_BACK = 'key.limit.default'
+
+/** Of a row `k` of api_key: an operator has the last word. */
+export const HELD_BY_OPERATOR = `coalesce((select o.action = '${SET_BY_OPERATOR}' from operator_action o
+    where o.account_id = k.account_id and o.action in ('${SET_BY_OPERATOR}', '${GIVEN_BACK}') and o.subject = k.key_id::text
+    order by o.action_id desc limit 1), false)`
+const SET = `update api_key k set rate_limit_per_minute = $3::text::integer
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
+const SET_ANY = `${SET} returning key_id`
+const SET_OWN = `${SET} and not ${HELD_BY_OPERATOR} returning key_id`
+
+/**
+ * Null is the catalogue's limit and gives the key back to its owner; 0 is none. False when there is no such active key.
+ * Processes that remember the key hear of it by `announce(sql, 'keys')`.
+ */
+export function limitKey(
+  sql: Sql,
+  { accountId, keyId, by }: KeyRow & { readonly by: Actor },
+  callsPerMinute: number | null,
+): Promise<boolean> {
+  const limit = callsPerMinute === null ? null : String(callsPerMinute)
+  return sql.begin(async transaction => {
+    const rows = await transaction.unsafe(SET_ANY, [String(accountId), String(keyId), limit])
+    if (rows.length === 0) return false
+    const action = limit === null ? GIVEN_BACK : SET_BY_OPERATOR
+    await recordAction(transaction, { by, action, accountId, subject: String(keyId), reason: limit ?? '' })
+    return true
+  })
+}
+
+/**
+ * What an owner may do: a limit, or null for the catalogue's. False when the account has no such active key, or an operator
+ * has set its limit. Throws RangeError unless it is a whole number from 1 to CALLS_PER_MINUTE_MAX.
+ */
+export async function limitOwnKey(
+  sql: AnySql,
+  { accountId, keyId }: KeyRow,
+  callsPerMinute: number | null,
+): Promise<boolean> {
+  if (callsPerMinute !== null && !isCallsPerMinute(callsPerMinute)) {
+    throw new RangeError(`a limit is a whole number of calls from 1 to ${CALLS_PER_MINUTE_MAX}`)
+  }
+  const limit = callsPerMinute === null ? null : String(callsPerMinute)
+  return (await sql.unsafe(SET_OWN, [String(accountId), String(keyId), limit])).length > 0
+}
+
+export function isCallsPerMinute(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= CALLS_PER_MINUTE_MAX
+}

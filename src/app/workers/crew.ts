@@ -1,0 +1,228 @@
+/**
+ * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. They share one
+ * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel resets what
+ * waits at the one that closes; handed out by the supervisor (round robin), connections on their way to a worker that is
+ * killed would hang for ever.
+ */
+
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../../lib/log.ts'
+import type { ConfigLimits } from '../config.ts'
+import { type FromWorker, type ToWorker, WORKER_VARIABLE } from './messages.ts'
+
+export interface CrewOptions {
+  readonly size: number
+  /** Of each worker, above the supervisor's own. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly limits: Pick<ConfigLimits, 'drainMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
+  readonly log: Logger
+  /** No worker serves, and none can be started. */
+  readonly onHopeless: (error: Error) => void
+}
+
+export type Ready = Extract<FromWorker, { kind: 'ready' }>
+
+/** A worker that ended before it was ready. */
+export class WorkerStartError extends Error {
+  readonly isEnvironment: boolean
+
+  constructor(reason: string, isEnvironment: boolean) {
+    super(reason)
+    this.isEnvironment = isEnvironment
+  }
+}
+
+interface Member {
+  /** Unique among the processes that run; names the spool, so it is given out again. */
+  readonly seat: number
+  readonly worker: Worker
+  state: 'starting' | 'serving' | 'leaving'
+  servingSinceMs: number
+}
+
+/** Makes libuv take one connection at a time, so that many that come at once do not all go to the worker that wakes first. */
+const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
+const FIRST_PAUSE_MS = 100
+/** Processes per worker that may be there at one time: the one that serves, and earlier ones with long streams. */
+const GENERATIONS_MAX = 3
+/** Time that a worker has to close what it has open, above the time for its calls. */
+const CLOSING_MS = 60_000
+
+export class Crew {
+  readonly #options: CrewOptions
+  readonly #members = new Map<number, Member>()
+  #stopping = false
+  #filling = false
+  #failures = 0
+  #replacing: Promise<void> | null = null
+  #replaceAgain = false
+
+  constructor(options: CrewOptions) {
+    this.#options = options
+    cluster.schedulingPolicy = cluster.SCHED_NONE
+  }
+
+  get serving(): number {
+    return this.#serving().length
+  }
+
+  /** Those that take calls, and those that finish theirs. */
+  get working(): readonly Worker[] {
+    return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
+  }
+
+  /** Rejects with WorkerStartError when one does not start; then all are gone. */
+  async start(): Promise<Ready> {
+    const starts = Array.from({ length: this.#options.size }, () => this.#start())
+    const results = await Promise.allSettled(starts)
+    const failed = results.find(result => result.status === 'rejected')
+    if (failed === undefined) return await (starts[0] as Promise<Ready>)
+    await this.stop({ kind: 'stop' })
+    throw failed.reason
+  }
+
+  /** Replaces every worker by one with the code and the catalogue that are on disk now. */
+  async replaceAll(): Promise<void> {
+    if (this.#replacing !== null) {
+      this.#replaceAgain = true
+      return this.#replacing
+    }
+    this.#replacing = this.#replaceUntilQuiet()
+    await this.#replacing
+    this.#replacing = null
+  }
+
+  /** Resolves when the last process is gone. */
+  async stop(message: ToWorker): Promise<void> {
+    this.#stopping = true
+    const { drainMs } = this.#options.limits
+    await Promise.all([...this.#members.values()].map(member => this.#dismiss(member, message, drainMs + CLOSING_MS)))
+  }
+
+  hurry(): void {
+    for (const { worker } of this.#members.values()) tell(worker, { kind: 'hurry' })
+  }
+
+  #serving(): Member[] {
+    return [...this.#members.values()].filter(member => member.state === 'serving')
+  }
+
+  async #replaceUntilQuiet(): Promise<void> {
+    do {
+      this.#replaceAgain = false
+      await this.#replaceOnce()
+    } while (this.#replaceAgain && !this.#stopping)
+  }
+
+  async #replaceOnce(): Promise<void> {
+    const { log, size, limits } = this.#options
+    log.info({ workers: size }, 'workers are replaced one by one')
+    for (const old of this.#serving()) {
+      await this.#makeRoom()
+      if (this.#stopping) return
+      // It died meanwhile, and what came in its place is new already.
+      if (old.state !== 'serving' || old.worker.isDead()) continue
+      try {
+        const { catalogue } = await this.#start()
+        log.info({ catalogue, replaces: old.seat }, 'a new worker takes calls')
+      } catch (error) {
+        log.error({ cause: (error as Error).message }, 'a new worker did not start; those that run go on as they are')
+        return
+      }
+      void this.#dismiss(old, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+    }
+    for (const surplus of this.#serving().slice(size)) {
+      void this.#dismiss(surplus, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+    }
+    if (!this.#stopping) log.info({ workers: this.serving }, 'workers are replaced')
+  }
+
+  async #makeRoom(): Promise<void> {
+    const most = GENERATIONS_MAX * this.#options.size
+    if (this.#members.size < most) return
+    this.#options.log.warn({ processes: this.#members.size }, 'waiting for earlier workers to finish their calls')
+    while (this.#members.size >= most && !this.#stopping) await once(cluster, 'exit')
+  }
+
+  #start(): Promise<Ready> {
+    const { environment, limits } = this.#options
+    let seat = 1
+    while (this.#members.has(seat)) seat++
+    const worker = cluster.fork({ ...environment, ...EVEN_SHARES, [WORKER_VARIABLE]: String(seat) })
+    const member: Member = { seat, worker, state: 'starting', servingSinceMs: 0 }
+    this.#members.set(seat, member)
+    const { promise, resolve, reject } = Promise.withResolvers<Ready>()
+    let reason: string | null = null
+    let isEnvironment = false
+    const timer = setTimeout(() => {
+      reason = `it was not ready within ${limits.workerStartMs} ms`
+      worker.process.kill('SIGKILL')
+    }, limits.workerStartMs)
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'metrics') return
+      clearTimeout(timer)
+      if (message.kind === 'failed') {
+        reason = message.reason
+        isEnvironment = message.isEnvironment
+        return
+      }
+      if (member.state === 'starting') member.state = 'serving'
+      member.servingSinceMs = performance.now()
+      resolve(message)
+    })
+    // A channel that breaks is followed by the exit.
+    worker.on('error', () => {})
+    worker.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      this.#members.delete(seat)
+      reject(new WorkerStartError(reason ?? `it ended with ${signal ?? `status ${code}`}`, isEnvironment))
+      if (member.state === 'serving') this.#lost(member, signal ?? `status ${code}`)
+    })
+    return promise
+  }
+
+  #lost(member: Member, how: string): void {
+    const { log, limits } = this.#options
+    const servedMs = performance.now() - member.servingSinceMs
+    this.#failures = servedMs < limits.workerPauseMs ? this.#failures + 1 : 0
+    log.error({ worker: member.seat, how }, 'a worker ended by itself; another takes its place')
+    void this.#fill()
+  }
+
+  async #fill(): Promise<void> {
+    if (this.#filling) return
+    this.#filling = true
+    const { size, limits, log, onHopeless } = this.#options
+    while (this.serving < size && !this.#stopping) {
+      if (this.#failures > 0) {
+        await sleep(Math.min(FIRST_PAUSE_MS * 2 ** Math.min(this.#failures - 1, 20), limits.workerPauseMs))
+      }
+      if (this.#stopping) break
+      try {
+        await this.#start()
+      } catch (error) {
+        this.#failures++
+        log.error({ cause: (error as Error).message, failures: this.#failures }, 'a worker did not start')
+        if (this.serving === 0 && this.#failures >= limits.workerFailuresMax) onHopeless(error as Error)
+      }
+    }
+    this.#filling = false
+  }
+
+  async #dismiss(member: Member, message: ToWorker, patienceMs: number): Promise<void> {
+    member.state = 'leaving'
+    const { worker } = member
+    if (worker.isDead()) return
+    const exited = once(worker, 'exit')
+    tell(worker, message)
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), patienceMs)
+    await exited
+    clearTimeout(timer)
+  }
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message)
+}

@@ -1,0 +1,72 @@
+/** The life of a supervisor: database first, then the workers, then signals. */
+
+import { createLog } from '../../lib/log.ts'
+import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-server.ts'
+import { type Config, ConfigError } from '../config.ts'
+import { type Foundation, layFoundation } from '../foundation.ts'
+import { welcome } from '../welcome.ts'
+import { Crew, WorkerStartError } from './crew.ts'
+import { gatherMetrics } from './metrics.ts'
+
+export interface Supervisor {
+  readonly url: string
+  /** Rejects when no worker serves and none can be started. */
+  readonly hopeless: Promise<never>
+  /** Puts the code and the catalogue on disk into force; what is wrong with them is logged. */
+  reload(): void
+  /** `quick`: without waiting for load balancers and idle connections. */
+  stop(options: { readonly quick: boolean }): Promise<void>
+  hurry(): void
+}
+
+/** Throws ConfigError for what the operator can mend. */
+export async function supervise(config: Config, write: (text: string) => void): Promise<Supervisor> {
+  const log = createLog(config.logLevel)
+  const foundation = await layFoundation(config)
+  const { promise: hopeless, reject: despair } = Promise.withResolvers<never>()
+  hopeless.catch(() => {})
+  const crew = new Crew({
+    size: config.workers ?? 1,
+    environment: workerEnvironment(foundation),
+    limits: config.limits,
+    log,
+    onHopeless: error => despair(error),
+  })
+  let metrics: MetricsServer | null = null
+  const close = async (quick: boolean) => {
+    await crew.stop(quick ? { kind: 'stop' } : { kind: 'retire', replaced: false })
+    await metrics?.close()
+    await foundation.close()
+  }
+  try {
+    if (config.metrics !== null) {
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        text: () => gatherMetrics(crew.working),
+        report: ({ level, message, cause }) => log[level]({ cause }, message),
+      })
+    }
+    const { url, sandboxed, catalogue } = await crew.start()
+    log.info({ url, catalogue, workers: config.workers }, 'ready')
+    if (!config.production) write(await welcome(foundation, { url, sandboxed }))
+    return {
+      url,
+      hopeless,
+      reload: () => void crew.replaceAll(),
+      stop: ({ quick }) => close(quick),
+      hurry: () => crew.hurry(),
+    }
+  } catch (error) {
+    await close(true)
+    if (error instanceof WorkerStartError) {
+      if (error.isEnvironment) throw new ConfigError([error.message])
+      throw new Error(`A worker did not start: ${error.message}`)
+    }
+    throw error
+  }
+}
+
+/** The embedded Postgres is the supervisor's; to its workers it is a database like any other. */
+function workerEnvironment({ embedded, databaseUrl }: Foundation): Readonly<Record<string, string>> {
+  return embedded ? { DATABASE_URL: databaseUrl } : {}
+}

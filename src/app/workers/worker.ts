@@ -1,0 +1,55 @@
+/** The life of a worker: says when it takes calls, and leaves when the supervisor says so or is gone. */
+
+import cluster from 'node:cluster'
+import { type Config, ConfigError } from '../config.ts'
+import { type RunningServer, serve } from '../serve.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+type Leave = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
+
+/** Resolves when the worker has left. `readEnvironment` throws ConfigError. */
+export async function work(readEnvironment: () => Config): Promise<void> {
+  const { promise: leave, resolve } = Promise.withResolvers<Leave>()
+  let running: RunningServer | null = null
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'hurry') running?.hurry()
+    else if (message.kind === 'metrics') void tellMetrics(running, message.question)
+    else resolve(message)
+  })
+  process.on('SIGTERM', () => resolve({ kind: 'retire', replaced: false }))
+  // A terminal sends these to the whole group; the supervisor says what they mean.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  cluster.worker?.on('disconnect', () => {
+    // The supervisor is gone: Node would end this process at once, calls and all.
+    if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
+    resolve({ kind: 'retire', replaced: true })
+  })
+  try {
+    running = await serve(readEnvironment(), null)
+  } catch (error) {
+    await tell({
+      kind: 'failed',
+      reason: error instanceof ConfigError ? error.faults.join('\n  ') : String((error as Error).message),
+      isEnvironment: error instanceof ConfigError,
+    })
+    return process.disconnect?.()
+  }
+  const { gateway, catalogue } = running
+  await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
+  const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
+  if (message.kind === 'retire') await gateway.retire({ replaced: message.replaced })
+  await running.stop()
+  cluster.worker?.disconnect()
+}
+
+async function tellMetrics(running: RunningServer | null, question: number): Promise<void> {
+  const text = await running?.gateway.metrics?.text().catch(() => '')
+  await tell({ kind: 'metrics', question, text: text ?? '' })
+}
+
+function tell(message: FromWorker): Promise<void> {
+  return new Promise(resolve => {
+    if (!process.connected) return resolve()
+    process.send?.(message, undefined, undefined, () => resolve())
+  })
+}

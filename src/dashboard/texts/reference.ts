@@ -1,0 +1,72 @@
+/**
+ * The API reference in Vietnamese, by its English text. The OpenAPI document is English, as its readers are programs; the
+ * page shows the same sentences to people.
+ */
+
+export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
+  'Answer in the messages format (recommended)': 'Trả lời theo định dạng Messages (khuyên dùng)',
+  'Answer in the Chat Completions format': 'Trả lời theo định dạng Chat Completions',
+  'Answer in the Responses format': 'Trả lời theo định dạng Responses',
+  'Draw images': 'Tạo ảnh',
+  'Draw from a reference image': 'Tạo ảnh từ ảnh tham chiếu',
+  'Speak a text': 'Đọc văn bản thành tiếng',
+  'Estimate input tokens': 'Ước tính số token vào',
+  'List models with their prices': 'Danh sách mô hình và giá',
+  'One model, by id or alias': 'Một mô hình, theo mã hoặc tên khác',
+  'Every chat model can be called here, whatever its native format: the gateway converts.':
+    'Mọi mô hình trò chuyện đều gọi được tại đây, dù định dạng gốc là gì: cổng tự chuyển đổi.',
+  'Relayed unchanged; the price list says which models are served here.':
+    'Chuyển tiếp nguyên vẹn; bảng giá cho biết mô hình nào dùng được tại đây.',
+  'The price is per image returned.': 'Tính giá theo từng ảnh trả về.',
+  'Takes JSON, or the form (`multipart/form-data`) that official SDKs send. PNG, JPEG, WebP and GIF.':
+    'Nhận JSON, hoặc biểu mẫu (`multipart/form-data`) mà các SDK chính thức gửi. PNG, JPEG, WebP và GIF.',
+  'The reply is audio; the price is per call.': 'Trả về âm thanh; tính giá theo lượt gọi.',
+  'Free, also with an empty balance.': 'Miễn phí, kể cả khi hết số dư.',
+  'Filters: `channel`, `endpoint`, `capability`. Pages: `limit`, `after_id`, `before_id`.':
+    'Lọc: `channel`, `endpoint`, `capability`. Phân trang: `limit`, `after_id`, `before_id`.',
+  'A slash in the id may be written as it is or as `%2F`.':
+    'Dấu gạch chéo trong mã có thể viết nguyên hoặc viết thành `%2F`.',
+  'An id of the price list, or one of its aliases.': 'Một mã trong bảng giá, hoặc tên khác của nó.',
+  'Most output tokens.': 'Số token ra tối đa.',
+  'Most output tokens; `max_tokens` works too.': 'Số token ra tối đa; `max_tokens` cũng được.',
+  'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',
+  'Instructions that come before the conversation.': 'Chỉ dẫn đứng trước cuộc trò chuyện.',
+  'Instructions that come before the input.': 'Chỉ dẫn đứng trước phần đầu vào.',
+  '`true` answers by server-sent events. Recommended for long answers.':
+    '`true`: trả lời dần bằng server-sent events. Nên dùng cho câu trả lời dài.',
+  '`include_usage` adds token counts to a stream.': '`include_usage` thêm số token vào luồng.',
+  'Tools that the model may call.': 'Các công cụ mà mô hình được gọi.',
+  'Whether it must call one.': 'Có bắt buộc gọi công cụ hay không.',
+  'How much it may think first.': 'Được suy luận bao nhiêu trước khi trả lời.',
+  'Texts that end the answer.': 'Các chuỗi làm kết thúc câu trả lời.',
+  'JSON or a JSON Schema for the answer.': 'JSON hoặc JSON Schema cho câu trả lời.',
+  'Text, or a list of items.': 'Văn bản, hoặc danh sách các mục.',
+  'An id of a model for images.': 'Mã của một mô hình tạo ảnh.',
+  'What to draw.': 'Nội dung cần vẽ.',
+  'What to change.': 'Nội dung cần thay đổi.',
+  'How many images; each is charged.': 'Số ảnh; mỗi ảnh đều tính tiền.',
+  '`<width>x<height>`, such as `1024x1024`.': '`<rộng>x<cao>`, ví dụ `1024x1024`.',
+  '`<width>x<height>`.': '`<rộng>x<cao>`.',
+  'Reference image: a data URL, base64, or a public address. Or call it `image_url`, `reference_image`, `ref_image`; give exactly one.':
+    'Ảnh tham chiếu: data URL, base64 hoặc địa chỉ công khai. Cũng có thể đặt tên `image_url`, `reference_image`, `ref_image`; chỉ gửi đúng một.',
+  'An id of a model for speech.': 'Mã của một mô hình giọng nói.',
+  'Text to speak.': 'Văn bản cần đọc.',
+  'Name of a voice, such as `alloy`.': 'Tên giọng đọc, ví dụ `alloy`.',
+  'Such as `mp3` or `wav`.': 'Ví dụ `mp3` hoặc `wav`.',
+  'From 0.25 to 4.': 'Từ 0.25 đến 4.',
+  'As in the messages format.': 'Như trong định dạng Messages.',
+  'The answer. It is charged.': 'Câu trả lời. Có tính tiền.',
+  'The answer. It is free.': 'Câu trả lời. Miễn phí.',
+}
+
+/** What an error status means; the page puts the error types before it. */
+export const STATUSES_IN_VIETNAMESE: Readonly<Record<string, string>> = {
+  400: 'Yêu cầu không hợp lệ; thông báo lỗi cho biết phải sửa gì.',
+  401: 'Khóa API sai, thiếu hoặc đã thu hồi.',
+  402: 'Hết số dư hoặc khóa đã chạm hạn mức tháng; nạp thêm, khóa giữ nguyên.',
+  404: 'Không có mô hình hoặc địa chỉ này.',
+  413: 'Yêu cầu quá lớn.',
+  429: 'Quá nhiều lượt gọi; thử lại sau thời gian ghi trong `retry-after`.',
+  502: 'Nhà cung cấp gặp lỗi; không tính tiền.',
+  503: 'Tạm thời không phục vụ được; thử lại sau.',
+}

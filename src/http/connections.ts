@@ -1,0 +1,54 @@
+/**
+ * The connections of a server, and how they end without a client losing a call: listening stops first, each reply says
+ * `connection: close`, and a connection without a call stays for a while in case that a call is on its way already.
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+
+/** Node's link from a socket to the response that it carries at the moment. */
+interface BusySocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null
+}
+
+export class Connections {
+  readonly #server: Server
+  readonly #open = new Set<BusySocket>()
+  #ending: Promise<void> | null = null
+
+  constructor(server: Server) {
+    this.#server = server
+    server.on('connection', (socket: BusySocket) => {
+      this.#open.add(socket)
+      socket.on('close', () => this.#open.delete(socket))
+    })
+  }
+
+  /** For each request: once connections end, this is the last one on its connection. */
+  onRequest(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#ending === null) return
+    response.shouldKeepAlive = false
+    request.socket.setTimeout(0)
+  }
+
+  /** Resolves when the last connection is gone. A connection without a call is closed after `idleMs`. */
+  end(idleMs: number): Promise<void> {
+    this.#ending ??= this.#end(Math.max(1, idleMs))
+    return this.#ending
+  }
+
+  #end(idleMs: number): Promise<void> {
+    const server = this.#server
+    // For connections whose stream has begun already: they are idle when it ends.
+    server.keepAliveTimeout = idleMs
+    server.keepAliveTimeoutBuffer = 0
+    // Node's own `close` of an HTTP server would cut idle connections at once.
+    const closed = new Promise<void>(resolve => void NetServer.prototype.close.call(server, () => resolve()))
+    for (const socket of this.#open) {
+      const response = socket._httpMessage
+      if (response == null) socket.setTimeout(idleMs)
+      else if (!response.headersSent) response.shouldKeepAlive = false
+    }
+    return closed
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Spools of processes of this disk that died. The kernel frees the lock of a spool with its process, so whoever gets the
+ * lock knows that the process is gone, settles what it had finished, and only then has it declared dead: its holds must
+ * not be freed before.
+ */
+
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StatementPool } from '../lib/database.ts'
+import { FileLock } from '../lib/file-lock.ts'
+import { fenceNamed } from './instance.ts'
+import type { LedgerLimits, LedgerOptions } from './options.ts'
+import type { Settling } from './settling.ts'
+import { Spool } from './spool.ts'
+
+export function spoolFolder(options: Pick<LedgerOptions, 'spoolDir'>, name: string): string {
+  return join(options.spoolDir, encodeURIComponent(name).replaceAll('.', '%2E'))
+}
+
+export interface Adopter {
+  readonly options: LedgerOptions
+  readonly limits: LedgerLimits
+  readonly pools: { readonly life: StatementPool }
+  readonly settling: Settling
+  /** History line of the database as it is now. */
+  readonly timeline: string | null
+}
+
+/** True when a process was found dead, so that there may be holds to free. */
+export async function adoptSpools(adopter: Adopter): Promise<boolean> {
+  const { options } = adopter
+  const own = spoolFolder(options, options.instanceName)
+  let found = false
+  for (const entry of readdirSync(options.spoolDir, { withFileTypes: true })) {
+    const folder = join(options.spoolDir, entry.name)
+    if (!entry.isDirectory() || folder === own) continue
+    const lock = new FileLock(join(folder, 'lock'))
+    try {
+      if (!lock.tryExclusive()) continue
+      if (await adopt(adopter, folder, decodeURIComponent(entry.name))) found = true
+    } catch (cause) {
+      // Another process of this disk may have taken the folder away.
+      if (existsSync(folder)) throw cause
+    } finally {
+      lock.release()
+    }
+  }
+  return found
+}
+
+async function adopt(adopter: Adopter, folder: string, name: string): Promise<boolean> {
+  const { options, limits, pools, settling, timeline } = adopter
+  const spool = new Spool({ folder, limits, report: options.report })
+  const left = spool.load()
+  await settling.resend(left)
+  for (const { callId } of left) spool.done(callId)
+  if (left.length > 0) report(options, `settled ${left.length} calls that ${name} left`)
+  if (timeline !== null && spool.timeline !== null && spool.timeline !== timeline) {
+    for (const settlements of spool.retained()) await settling.resend(settlements)
+    spool.timeline = timeline
+  }
+  spool.tidy()
+  spool.close()
+  const isDead = await fenceNamed(pools.life, name)
+  // What is finished stays for its time, in case that the database fails over to a standby without it.
+  const isOld = Date.now() - statSync(folder).mtimeMs >= limits.spoolRetentionMs
+  if (spool.isEmpty && isOld) rmSync(folder, { recursive: true, force: true })
+  return isDead || left.length > 0
+}
+
+function report(options: LedgerOptions, message: string): void {
+  options.report({ level: 'info', code: 'spool_replayed', message })
+}

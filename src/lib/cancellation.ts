@@ -1,0 +1,63 @@
+/**
+ * Tells those who wait for something that nobody wants it any more. It is what is used of an AbortSignal, which takes its
+ * place, without the cost of an event target for each call.
+ */
+
+type Listener = () => void
+
+export interface Cancellation {
+  readonly aborted: boolean
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', listener: Listener): void
+  removeEventListener(type: 'abort', listener: Listener): void
+}
+
+/** A cancellation with its switch. */
+export class Canceller implements Cancellation {
+  /** Rarely more than one at a time. */
+  #listeners: Listener[] = []
+  aborted = false
+  reason: unknown = undefined
+
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason
+  }
+
+  addEventListener(_type: 'abort', listener: Listener): void {
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: Listener): void {
+    const index = this.#listeners.indexOf(listener)
+    if (index >= 0) this.#listeners.splice(index, 1)
+  }
+
+  /** Calls each listener once. */
+  abort(): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = new DOMException('This operation was aborted', 'AbortError')
+    const listeners = this.#listeners
+    this.#listeners = []
+    for (const listener of listeners) listener()
+  }
+}
+
+/** For what goes on whoever leaves. */
+export const NEVER_CANCELLED: Cancellation = {
+  aborted: false,
+  reason: undefined,
+  throwIfAborted() {},
+  addEventListener() {},
+  removeEventListener() {},
+}
+
+/** The same as a signal, for functions of the platform. */
+export function signalOf(cancellation: Cancellation): AbortSignal {
+  if (cancellation instanceof AbortSignal) return cancellation
+  const controller = new AbortController()
+  if (cancellation.aborted) controller.abort(cancellation.reason)
+  else cancellation.addEventListener('abort', () => controller.abort(cancellation.reason))
+  return controller.signal
+}

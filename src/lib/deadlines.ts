@@ -1,0 +1,90 @@
+/**
+ * Deadlines that nearly all are ended before they are due: one timer serves all of the same length, and a deadline costs a
+ * link in a list.
+ */
+
+export interface DeadlineTarget {
+  /** The deadline has passed. */
+  late(): void
+}
+
+/** Lengths from here on are rounded up to whole seconds, so that few lists serve all of them; in ms. */
+const ROUNDED_FROM_MS = 10_000
+
+export class Deadline {
+  readonly #list: DeadlineList
+  readonly dueMs: number
+  readonly target: DeadlineTarget
+  /** @internal Neighbours in the list. */
+  before: Deadline | null = null
+  after: Deadline | null = null
+  #ended = false
+
+  constructor(list: DeadlineList, dueMs: number, target: DeadlineTarget) {
+    this.#list = list
+    this.dueMs = dueMs
+    this.target = target
+  }
+
+  /** It does not matter any more. */
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#list.remove(this)
+  }
+}
+
+class DeadlineList {
+  readonly #afterMs: number
+  #first: Deadline | null = null
+  #last: Deadline | null = null
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(afterMs: number) {
+    this.#afterMs = afterMs
+  }
+
+  add(target: DeadlineTarget): Deadline {
+    const deadline = new Deadline(this, performance.now() + this.#afterMs, target)
+    deadline.before = this.#last
+    if (this.#last === null) this.#first = deadline
+    else this.#last.after = deadline
+    this.#last = deadline
+    this.#timer ??= setTimeout(() => this.#look(), this.#afterMs).unref()
+    return deadline
+  }
+
+  remove({ before, after }: Deadline): void {
+    if (before === null) this.#first = after
+    else before.after = after
+    if (after === null) this.#last = before
+    else after.before = before
+  }
+
+  #look(): void {
+    this.#timer = null
+    const now = performance.now()
+    for (let first = this.#first; first !== null; first = this.#first) {
+      if (first.dueMs > now) {
+        this.#timer ??= setTimeout(() => this.#look(), Math.ceil(first.dueMs - now)).unref()
+        return
+      }
+      first.end()
+      first.target.late()
+    }
+    if (this.#timer === null) lists.delete(this.#afterMs)
+  }
+}
+
+const lists = new Map<number, DeadlineList>()
+
+/** Calls `target.late()` in `afterMs`, if it is not ended before. Does not keep the process alive. */
+export function startDeadline(afterMs: number, target: DeadlineTarget): Deadline {
+  const ms = afterMs < ROUNDED_FROM_MS ? Math.max(0, Math.ceil(afterMs)) : Math.ceil(afterMs / 1000) * 1000
+  let list = lists.get(ms)
+  if (list === undefined) {
+    list = new DeadlineList(ms)
+    lists.set(ms, list)
+  }
+  return list.add(target)
+}

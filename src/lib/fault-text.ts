@@ -1,0 +1,39 @@
+/** What a log may say of a fault. Messages of errors may repeat what a client or a provider sent, so they stay out. */
+
+const CAUSES_MAX = 4
+const FRAMES_MAX = 12
+
+/** An error whose message was written here, word for word, and may be logged. */
+export interface PlainFault {
+  readonly mayBeLogged: true
+}
+
+/**
+ * A fault's kind, code, place in the program and causes, for a field of a log line. Texts are ours and stay as they are;
+ * undefined for no fault.
+ */
+export function faultText(fault: unknown): string | undefined {
+  if (fault === undefined || typeof fault === 'string') return fault
+  const lines: string[] = []
+  let cause: unknown = fault
+  for (let depth = 0; depth < CAUSES_MAX && cause !== undefined; depth++) {
+    lines.push(`${depth === 0 ? '' : 'because of '}${kindOf(cause)}`, ...framesOf(cause))
+    cause = cause instanceof Error ? cause.cause : undefined
+  }
+  return lines.join('\n')
+}
+
+function kindOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return `something thrown that is no error: ${typeof fault}`
+  const code = 'code' in fault && /^[\w.-]{1,60}$/.test(String(fault.code)) ? ` ${fault.code}` : ''
+  return `${fault.name}${code}${'mayBeLogged' in fault ? `: ${fault.message}` : ''}`
+}
+
+/** The stack behind the message. Lines of a message may look like frames, so what is not surely behind it is left out. */
+function framesOf(fault: unknown): string[] {
+  if (!(fault instanceof Error) || typeof fault.stack !== 'string') return []
+  const start = fault.stack.indexOf(fault.message)
+  if (start < 0) return []
+  const lines = fault.stack.slice(start + fault.message.length).split('\n')
+  return lines.filter(line => /^ {4}at \S/.test(line)).slice(0, FRAMES_MAX)
+}

@@ -1,0 +1,59 @@
+/** Feeds an upstream's bytes to a reply stream: what the stream knows by its looks goes past the reader of events. */
+
+import { type SseOptions, SseReader } from '../lib/sse.ts'
+import type { ReplyStream } from './reply-stream.ts'
+
+/** Takes client text; latin1 texts hold UTF-8 bytes. */
+export type WriteText = (text: string, encoding: 'latin1' | 'utf8') => void
+
+export class StreamFeed {
+  readonly #stream: ReplyStream
+  readonly #reader: SseReader
+  readonly #eventBytesMax: number
+  readonly #write: WriteText
+
+  constructor(stream: ReplyStream, write: WriteText, options: SseOptions) {
+    this.#stream = stream
+    this.#write = write
+    this.#reader = new SseReader(options)
+    this.#eventBytesMax = options.eventBytesMax
+  }
+
+  /** Takes the next bytes, up to the event that finishes the stream. Throws what the stream and the reader throw. */
+  push(chunk: Buffer): void {
+    if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {
+      this.#read(chunk)
+      return
+    }
+    const all = chunk.toString('latin1')
+    if (all.includes('\r')) {
+      this.#read(chunk)
+      return
+    }
+    for (let at = 0; at < all.length && !this.#stream.finished; ) {
+      if (this.#reader.atBorder) {
+        const text = this.#stream.skim(all, at)
+        at = this.#stream.skimmedTo ?? at
+        if (text !== '') this.#write(text, 'latin1')
+        if (at === all.length) return
+      }
+      const blank = all.indexOf('\n\n', at)
+      const end = blank < 0 ? all.length : blank + 2
+      this.#read(at === 0 && end === all.length ? chunk : chunk.subarray(at, end))
+      at = end
+    }
+  }
+
+  /** No more bytes will come. */
+  end(): void {
+    for (const event of this.#reader.end()) this.#write(this.#stream.push(event), this.#stream.encoding)
+  }
+
+  #read(chunk: Buffer): void {
+    const stream = this.#stream
+    for (const event of this.#reader.push(chunk)) {
+      this.#write(stream.push(event), stream.encoding)
+      if (stream.finished) return
+    }
+  }
+}

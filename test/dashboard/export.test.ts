@@ -1,0 +1,95 @@
+/** The CSV export, as the page sends it: never more of it in memory than its reader lets through. */
+
+import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { Form } from '../../src/dashboard/form.ts'
+import { USAGE_PAGES } from '../../src/dashboard/money/usage.ts'
+import { DASHBOARD_LIMITS } from '../../src/dashboard/options.ts'
+import type { FileAnswer, Page, PageRequest } from '../../src/dashboard/page.ts'
+import { REPORT_LIMITS } from '../../src/ledger/reports/limits.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { Visitor } from './visitor.ts'
+
+/** Far more bytes than the sockets between two processes hold. */
+const ROWS = 30_000
+const LABEL = '語'.repeat(100)
+
+let running: TestGateway
+let owner: Visitor
+let accountId: number
+beforeAll(async () => {
+  running = await startTestGateway()
+  owner = new Visitor(running.url)
+  await owner.signUp('owner@example.com')
+  await owner.topUp('100.000')
+  await owner.createKey(LABEL)
+  const { sql } = running.database
+  const [key] = await sql`select account_id, key_id from api_key where label = ${LABEL}`
+  accountId = Number(key?.account_id)
+  // Where the journal goes on after the top-up.
+  const [wallet] = await sql`select seq from wallet where account_id = ${accountId}`
+  await sql.unsafe(
+    `insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens,
+       cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
+       balance_after_micro_vnd, latency_ms, streamed, estimated, opened_at, closed_at)
+     select $1::text::bigint, $4::text::bigint + n, gen_random_uuid(), $2::text::bigint, 'gpt-5.5', 1, 200, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+       1, false, false, now(), now() from generate_series(1, $3::text::integer) n`,
+    [String(accountId), String(key?.key_id), String(ROWS), String(wallet?.seq)],
+  )
+  await sql`update wallet set seq = seq + ${ROWS} where account_id = ${accountId}`
+})
+afterAll(() => running.close())
+
+test('an export reads a page of rows when its reader wants one, and no sooner', async () => {
+  const { sql } = running.database
+  const pages: number[] = []
+  const counted = new Proxy(sql, {
+    get: (target, name) =>
+      name === 'unsafe'
+        ? async (statement: string, parameters: string[]) => {
+            const rows = await target.unsafe(statement, parameters)
+            if (statement.includes('order by seq limit')) pages.push(rows.length)
+            return rows
+          }
+        : Reflect.get(target, name),
+  })
+  const page = USAGE_PAGES.find(({ path }) => path === '/usage.csv') as Page
+  const { body } = (await page.handle({
+    options: { sql: counted, limits: DASHBOARD_LIMITS },
+    session: { accountId },
+    query: new Form(new URLSearchParams()),
+    now: new Date(),
+  } as unknown as PageRequest)) as FileAnswer
+  let [chunks, lines] = [0, 0]
+  for await (const chunk of body as Readable) {
+    chunks++
+    lines += String(chunk).split('\r\n').length - 1
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    // The first chunk is the header; one page may be on its way ahead of the reader.
+    expect(pages.length).toBeLessThanOrEqual(chunks + 1)
+  }
+  expect(lines).toBe(ROWS + 1)
+  expect(pages.length).toBeGreaterThan(ROWS / REPORT_LIMITS.csvPageRows - 1)
+  expect(Math.max(...pages)).toBeLessThanOrEqual(REPORT_LIMITS.csvPageRows)
+})
+
+test('readers that stand still keep others out only while they are there', async () => {
+  const headers = { ...owner.headers, cookie: owner.cookie }
+  const open = async () => {
+    const leaving = new AbortController()
+    const response = await fetch(`${running.url}/usage.csv`, { headers, signal: leaving.signal })
+    return { status: response.status, response, leaving }
+  }
+  const standing = await Promise.all(Array.from({ length: DASHBOARD_LIMITS.exportsMax }, open))
+  expect(standing.map(({ status }) => status)).toEqual(standing.map(() => 200))
+  const refused = await open()
+  expect([refused.status, refused.response.headers.get('retry-after')]).toEqual([503, '60'])
+  await refused.response.arrayBuffer()
+  for (const { leaving } of standing) leaving.abort()
+  await vi.waitFor(async () => {
+    const { status, response } = await open()
+    const text = await response.text()
+    expect([status, text.split('\r\n').length]).toEqual([200, ROWS + 2])
+  }, 20_000)
+})

@@ -1,0 +1,29 @@
+/**
+ * Loaded before the program: makes it throw what a bug would, with the content of a request in the message. The model name
+ * of a call, or the password on a page, says where.
+ */
+
+import { Form } from '../../src/dashboard/form.ts'
+import { CallAccount } from '../../src/pipeline/settle.ts'
+
+const content = process.env.CRASH_CONTENT ?? ''
+const fault = () => new TypeError(`cannot read\n    at ${content}`, { cause: new RangeError(content) })
+
+const { requested } = CallAccount.prototype
+CallAccount.prototype.requested = function (name, streamed) {
+  if (name === 'crash-call') throw fault()
+  if (name === 'crash-rejection') Promise.reject(fault())
+  if (name === 'crash-process') {
+    setImmediate(() => {
+      throw fault()
+    })
+  }
+  requested.call(this, name.startsWith('crash-') ? 'claude-opus-5' : name, streamed)
+}
+
+const { secret } = Form.prototype
+Form.prototype.secret = function (name) {
+  const typed = secret.call(this, name)
+  if (typed === 'crash-page') throw fault()
+  return typed
+}

@@ -1,0 +1,146 @@
+/** The gateway as a process of its own, as it runs in service: its addresses, what it wrote, its memory. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import { credit } from '../../src/ledger/credit.ts'
+import { microVnd } from '../../src/lib/money.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export interface GatewayProcess {
+  readonly url: string
+  readonly pid: number
+  readonly dataDir: string
+  readonly database: TestDatabase
+  /** Everything it has written to stdout and stderr. */
+  output(): string
+  /** An account with money, and its key. */
+  account(email: string): Promise<{ accountId: number; apiKey: string }>
+  /** Exchanges bytes on one connection until the other side closes it. */
+  exchange(...parts: readonly (string | Uint8Array)[]): Promise<string>
+  /** Memory in use now and at most so far, in bytes. */
+  memory(): { readonly now: number; readonly peak: number }
+  isUp(): boolean
+  /** Exit status. */
+  stop(): Promise<number | null>
+  /** Stops it if it still runs, and takes everything away. */
+  close(): Promise<void>
+}
+
+export interface ProcessOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  /** A module that runs before the program. */
+  readonly preload?: URL
+  /** Another way to the database than the direct one. */
+  readonly databaseUrl?: (url: string) => Promise<string>
+}
+
+export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
+  const { environment = {}, preload, databaseUrl = async (url: string) => url } = options
+  const database = await createTestDatabase()
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-security-'))
+  const [peppers, encryptionKeys] = [generateSecretSet(), generateSecretSet()]
+  const { PATH, HOME } = process.env
+  const child = spawn(
+    process.execPath,
+    [...(preload === undefined ? [] : ['--import', preload.href]), MAIN, 'serve', '--json'],
+    {
+      env: {
+        PATH,
+        HOME,
+        PORT: '0',
+        DATA_DIR: dataDir,
+        DATABASE_URL: await databaseUrl(database.url),
+        KEY_PEPPERS: peppers,
+        KEY_ENCRYPTION_KEYS: encryptionKeys,
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const exited = new Promise<number | null>(resolve => child.on('exit', resolve))
+  let output = ''
+  const url = await readyUrl(child, text => {
+    output += text
+  })
+  const secrets = {
+    service: TABLES.settings.service,
+    peppers: parseSecretSet('KEY_PEPPERS', peppers),
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', encryptionKeys),
+  }
+  const isUp = () => child.exitCode === null && child.signalCode === null
+  const stop = () => {
+    if (isUp()) child.kill('SIGTERM')
+    return exited
+  }
+  return {
+    url,
+    pid: child.pid as number,
+    dataDir,
+    database,
+    output: () => output,
+    isUp,
+    stop,
+    async account(email) {
+      const { accountId } = await createAccount(database.sql, email)
+      const { key } = await createKey(database.sql, secrets, { accountId })
+      const amountMicroVnd = microVnd(10n ** 15n)
+      await credit(database.sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: `test ${email}` })
+      return { accountId, apiKey: key }
+    },
+    exchange: (...parts) => exchange(url, parts),
+    memory: () => memoryOf(child.pid as number),
+    async close() {
+      await stop()
+      await database.drop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The line that `serve --json` prints when it takes calls. */
+function readyUrl(child: ChildProcess, keep: (text: string) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const read = (chunk: Buffer) => {
+      keep(chunk.toString())
+      text += chunk.toString()
+      const url = /"ready":true,"url":"([^"]+)"/.exec(text)?.[1]
+      if (url !== undefined) resolve(url)
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', read)
+    child.on('exit', () => reject(new Error(text)))
+  })
+}
+
+function exchange(url: string, parts: readonly (string | Uint8Array)[]): Promise<string> {
+  const { port, hostname } = new URL(url)
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(Number(port), hostname, () => {
+      for (const part of parts) socket.write(part)
+    })
+    socket.on('data', chunk => {
+      answer += chunk.toString('latin1')
+    })
+    // The other side may close while this one still writes; what it answered until then counts.
+    socket.on('error', error => ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? reject(error) : undefined))
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+function memoryOf(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024
+  return { now: bytes('VmRSS'), peak: bytes('VmHWM') }
+}

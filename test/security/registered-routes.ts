@@ -1,0 +1,29 @@
+/** Every route that any Fastify server of this process really registers, as Fastify itself reports them. */
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance } from 'fastify'
+import type { RouteAuthentication } from '../../src/lib/route.ts'
+
+export interface RegisteredRoute {
+  readonly method: string
+  readonly path: string
+  readonly authentication: RouteAuthentication | undefined
+  /** Only for browsers, which say that they want HTML. */
+  readonly isPage: boolean
+}
+
+/** Collects from servers that are created from now on until `stop`. */
+export function collectRoutes(): { readonly routes: readonly RegisteredRoute[]; stop(): void } {
+  const routes: RegisteredRoute[] = []
+  const watch = (message: unknown): void => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', ({ method, url, config, constraints }) => {
+      for (const each of Array.isArray(method) ? method : [method]) {
+        const isPage = constraints !== undefined && 'audience' in constraints
+        routes.push({ method: each, path: url, authentication: config?.authentication, isPage })
+      }
+    })
+  }
+  subscribe('fastify.initialization', watch)
+  return { routes, stop: () => unsubscribe('fastify.initialization', watch) }
+}

@@ -1,0 +1,258 @@
+/** Every route says how it authenticates and does what it says, with every credential that is not its own. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blockAccount } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { catalogue } from '../../src/catalogue/current.ts'
+import { PAGES } from '../../src/dashboard/pages.ts'
+import { CHAT_ROUTES, OTHER_ROUTES } from '../../src/http/endpoints.ts'
+import { createServer } from '../../src/http/server.ts'
+import { Visitor } from '../dashboard/visitor.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { collectRoutes, type RegisteredRoute } from './registered-routes.ts'
+
+const PROVIDERS = {
+  SEPAY_API_KEY: 'a-secret-of-enough-length',
+  PAYOS_CHECKSUM_KEY: 'a-checksum-key-of-enough-length',
+  CASSO_CHECKSUM_KEY: 'another-checksum-key-of-length',
+  BANK_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+}
+
+let running: TestGateway
+let routes: readonly RegisteredRoute[]
+/** By what they are: what each credential is called with. */
+const credentials: Record<string, Visitor> = {}
+/** What belongs to the customer, by the route that shows it. */
+const owned: Record<string, string> = {}
+
+beforeAll(async () => {
+  const collected = collectRoutes()
+  running = await startTestGateway({ environment: PROVIDERS })
+  collected.stop()
+  routes = collected.routes
+
+  const visitor = () => new Visitor(running.url)
+  const withKey = (apiKey: string) => {
+    const holder = visitor()
+    Object.assign(holder.headers, { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` })
+    return holder
+  }
+  const { sql } = running.database
+  const customer = visitor()
+  await customer.signUp('customer@example.com')
+  const order = await customer.topUp('100000')
+  const key = await customer.createKey('own')
+  const [session] = await sql`select session_id from session order by session_id desc limit 1`
+  Object.assign(owned, {
+    '/topup/:code': order,
+    '/keys/:id': key.path,
+    '/account/sessions/:id': `/account/sessions/${session?.session_id}`,
+  })
+
+  const stranger = visitor()
+  await stranger.signUp('another@example.com')
+  const operator = visitor()
+  await operator.signUp('operator@example.com')
+  await sql`update account set is_operator = true where email = 'operator@example.com'`
+  const ended = visitor()
+  await ended.signUp('ended@example.com')
+  const { cookie } = ended
+  await ended.post('/signout')
+  ended.cookie = cookie
+
+  const good = await running.account(10n ** 12n)
+  const revoked = await running.account(10n ** 12n)
+  await sql`update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
+            where key_id = ${revoked.keyId}`
+  const blocked = await running.account(10n ** 12n)
+  await blockAccount(sql, { accountId: blocked.accountId, by: COMMAND_LINE, reason: 'test' })
+  Object.assign(credentials, {
+    nothing: visitor(),
+    'a session': stranger,
+    'a session that has ended': ended,
+    'an operator’s session': operator,
+    'an API key': withKey(good.apiKey),
+    'a revoked key': withKey(revoked.apiKey),
+    'a key of a blocked account': withKey(blocked.apiKey),
+    'a key that never was': withKey(`${good.apiKey.slice(0, -2)}xx`),
+    'a key as a session': visitor(),
+    'a session as a key': withKey(stranger.cookie.replace(/^session=/, '')),
+    'an operator’s session as a key': withKey(operator.cookie.replace(/^session=/, '')),
+  })
+  ;(credentials['a key as a session'] as Visitor).cookie = `session=${good.apiKey}`
+})
+afterAll(() => running.close())
+
+/** Parameters that name nothing. */
+function filled(path: string): string {
+  return path
+    .replace(':id', '999999')
+    .replace(':code', 'ST0000000000')
+    .replace(':file', 'app.css')
+    .replace('*', 'claude-opus-5')
+}
+
+function call(visitor: Visitor, { method, path, isPage }: RegisteredRoute, to = filled(path)) {
+  const accept = isPage ? 'text/html' : '*/*'
+  const isApi = path.startsWith('/v1/') || path.startsWith('/webhooks/')
+  if (method === 'POST') {
+    return isApi
+      ? visitor.post(to, {}, { accept, 'content-type': 'application/json' })
+      : visitor.post(to, {}, { accept: 'text/html' })
+  }
+  return method === 'HEAD' ? visitor.head(to, { accept }) : visitor.get(to, { accept })
+}
+
+const ofClass = (authentication: string) => routes.filter(route => route.authentication === authentication)
+
+/** The status of each route of a class for each of the credentials named. */
+async function statuses(authentication: string, names: readonly string[]) {
+  const found: [name: string, route: string, status: number, location: string][] = []
+  for (const route of ofClass(authentication)) {
+    for (const name of names) {
+      const { status, location } = await call(credentials[name] as Visitor, route)
+      found.push([name, `${route.method} ${route.path}`, status, location])
+    }
+  }
+  return found
+}
+
+const all = () => Object.keys(credentials)
+const others = (...own: string[]) => all().filter(name => !own.includes(name))
+
+describe('declarations', () => {
+  test('a route that does not say how it authenticates keeps the server from starting', () => {
+    const server = bareServer({ production: true })
+    const handler = () => 'x'
+    expect(() => server.get('/forgotten', handler)).toThrow('GET /forgotten does not say how it authenticates')
+    expect(() => server.get('/declared', { config: { authentication: 'none' } }, handler)).not.toThrow()
+  })
+
+  test('a route for development keeps a production server from starting', () => {
+    const config = { authentication: 'development' } as const
+    expect(() => bareServer({ production: true }).get('/tool', { config }, () => 'x')).toThrow('for development only')
+    expect(() => bareServer({ production: false }).get('/tool', { config }, () => 'x')).not.toThrow()
+  })
+
+  test('every route that the server has says how it authenticates', () => {
+    expect(routes.length).toBeGreaterThan(100)
+    expect(routes.filter(route => route.authentication === undefined)).toEqual([])
+    expect([...new Set(routes.map(route => route.authentication))].sort()).toEqual([
+      'development',
+      'key',
+      'none',
+      'operator',
+      'session',
+      'signature',
+    ])
+  })
+
+  test('the server has the routes of the two tables and no others, each in the class of its row', () => {
+    const row = ({
+      method,
+      path,
+      authentication,
+    }: {
+      method: string
+      path: string
+      authentication?: string | undefined
+    }) => `${method} ${path} ${authentication}`
+    const declared = new Set([...CHAT_ROUTES, ...OTHER_ROUTES, ...PAGES].map(row))
+    const beside = routes.filter(route => route.method !== 'HEAD' && !declared.has(row(route))).map(row)
+    expect(beside.sort()).toEqual([
+      'GET /* none',
+      'GET /assets/:file none',
+      'GET /development/outbox development',
+      'POST /webhooks/bank/casso signature',
+      'POST /webhooks/bank/payos signature',
+      'POST /webhooks/bank/sepay signature',
+      'POST /webhooks/bank/signed signature',
+    ])
+    const present = new Set(routes.map(row))
+    expect([...declared].filter(route => !present.has(route))).toEqual([])
+  })
+})
+
+describe('each class with every credential that is not its own', () => {
+  test('routes of the API refuse all but a good key', async () => {
+    for (const found of await statuses('key', others('an API key'))) expect(found[2], found.join(' ')).toBe(401)
+    for (const found of await statuses('key', ['an API key'])) expect([200, 400], found.join(' ')).toContain(found[2])
+  })
+
+  test('pages for people send everybody else to sign in', async () => {
+    for (const found of await statuses('session', others('a session', 'an operator’s session'))) {
+      expect(found[2], found.join(' ')).toBe(303)
+      expect(found[3], found.join(' ')).toMatch(/^\/signin(\?next=|$)/)
+    }
+  })
+
+  test('operator pages do not exist for strangers, customers and API keys', async () => {
+    expect(ofClass('operator').length).toBeGreaterThan(12)
+    for (const found of await statuses('operator', others('an operator’s session'))) {
+      expect(found[2], found.join(' ')).toBe(404)
+    }
+    for (const found of await statuses('operator', ['an operator’s session'])) {
+      expect([200, 303, 404, 422], found.join(' ')).toContain(found[2])
+      if (!found[1].includes(':')) expect(found[2], found.join(' ')).not.toBe(404)
+    }
+  })
+
+  test('webhooks refuse every credential but their signature', async () => {
+    expect(ofClass('signature')).toHaveLength(4)
+    for (const found of await statuses('signature', all())) expect(found[2], found.join(' ')).toBe(401)
+    // The secret of one provider opens no other.
+    const holder = new Visitor(running.url)
+    holder.headers.authorization = `Apikey ${PROVIDERS.SEPAY_API_KEY}`
+    for (const route of ofClass('signature').filter(({ path }) => !path.endsWith('sepay'))) {
+      expect((await call(holder, route)).status, route.path).toBe(401)
+    }
+  })
+
+  test('public routes and those of development answer all alike, and ask nobody who they are', async () => {
+    for (const route of [...ofClass('none'), ...ofClass('development')]) {
+      // Sign-ins that fail are counted, which is not what this is about.
+      await running.database.sql`delete from throttle`
+      const plain = await call(credentials.nothing as Visitor, route)
+      expect([401, 403, 500], `${route.method} ${route.path}`).not.toContain(plain.status)
+      for (const name of others('a session', 'an operator’s session')) {
+        await running.database.sql`delete from throttle`
+        const { status } = await call(credentials[name] as Visitor, route)
+        expect([name, route.method, route.path, status]).toEqual([name, route.method, route.path, plain.status])
+      }
+    }
+  })
+})
+
+test('what belongs to somebody else does not exist, on every page that takes its number', async () => {
+  const customer = credentials['a session'] as Visitor
+  const pages = ofClass('session').filter(({ path }) => path.includes(':'))
+  expect(pages.length).toBeGreaterThan(8)
+  const before = await running.database.sql`select * from api_key where label = 'own'`
+  for (const route of pages) {
+    const base = Object.keys(owned).find(start => route.path.startsWith(start))
+    expect(base, `${route.path}: whose number is it?`).toBeDefined()
+    const to = route.path.replace(base as string, owned[base as string] as string)
+    expect([route.method, to, (await call(customer, route, to)).status]).toEqual([route.method, to, 404])
+  }
+  expect(await running.database.sql`select * from api_key where label = 'own'`).toEqual(before)
+})
+
+test('filters of the usage page and its export show nothing of somebody else’s key', async () => {
+  const customer = credentials['a session'] as Visitor
+  const keyId = (owned['/keys/:id'] as string).split('/').at(-1)
+  for (const path of [`/usage?key=${keyId}`, `/usage.csv?key=${keyId}`]) {
+    const { status, html } = await customer.get(path)
+    expect([200, 404]).toContain(status)
+    expect(html).not.toMatch(/\bown\b/)
+  }
+})
+
+function bareServer({ production }: { production: boolean }) {
+  return createServer({
+    services: { catalogue, nowMs: () => 0 },
+    limits: { headersTimeoutMs: 1000, requestTimeoutMs: 1000 },
+    banking: { providers: new Map() },
+    production,
+    readiness: {},
+  } as never)
+}

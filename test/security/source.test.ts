@@ -1,0 +1,119 @@
+/** Faults that a look at the source can rule out. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(
+  file => [file, readFileSync(join(ROOT, file), 'utf8')] as const,
+)
+
+const SQL =
+  /\b(select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from|set\s+local|create\s+(table|database)|drop\s+(table|database)|where\s+[\w.]+\s*(=|<|>|is|in|like)\s)/is
+
+/** Puts names of tables into statements, out of the schema of the database; only the command line reaches it. */
+const BACKUP = 'src/ledger/backup/'
+
+/** Statements that functions make out of constants. */
+const MADE_OF_CONSTANTS = ['src/accounts/operator.ts: accounts']
+
+/** Whether a place of a text is in the first value of a constant of the module: what stands there is made once, of constants. */
+function isInConstant(text: string, place: number): boolean {
+  const line = [...text.slice(0, place).matchAll(/^\S.*/gm)].at(-1)?.[0] ?? ''
+  return /^(export )?const [A-Z][A-Z0-9_]* = /.test(line)
+}
+
+/** What is put into the text of statements elsewhere. */
+function stringsInSql(file: string, text: string): string[] {
+  const wrong: string[] = []
+  for (const { index, 0: literal } of text.matchAll(/`(?:[^`\\]|\\.)*`/gs)) {
+    if (!SQL.test(literal) || /\bsql$/.test(text.slice(0, index)) || isInConstant(text, index)) continue
+    const parts = [...literal.matchAll(/\$\{([^}]*)\}/g)].map(([, part]) => part as string)
+    wrong.push(...parts.filter(part => !/^[A-Z][A-Z0-9_]*$/.test(part)).map(part => `${file}: ${part}`))
+  }
+  for (const { 0: sum } of text.matchAll(/(['"`])(?:select|insert|update|delete)\b[^'"`]*\1\s*\+/gi))
+    wrong.push(`${file}: ${sum}`)
+  return wrong
+}
+
+test('no SQL is made of strings: statements are constants, values are parameters', () => {
+  const checked = sources.filter(([file]) => !file.startsWith(BACKUP))
+  const made = checked.flatMap(([file, text]) => stringsInSql(file, text))
+  expect(made).toEqual(MADE_OF_CONSTANTS)
+  // What runs a text runs a constant.
+  const calls = checked.flatMap(([file, text]) =>
+    [...text.matchAll(/\.unsafe\(\s*([^,()\s`']+)/g)].map(match => `${file}: ${match[1]}`),
+  )
+  const odd = calls.filter(call => !/: [A-Z][A-Z0-9_]*$/.test(call))
+  expect(odd.sort()).toEqual(
+    [
+      // Chooses between two constants.
+      'src/accounts/operator.ts: statement',
+      // Run what their callers give them, which the first check covers.
+      'src/app/back-office.ts: statement',
+      'src/lib/database.ts: statement',
+      'src/ledger/reports/daily.ts: statement',
+      // Files of the program.
+      'src/ledger/migrate.ts: text',
+    ].sort(),
+  )
+})
+
+test('what backs the database up is reached by the command line only', () => {
+  const users = sources.filter(([file, text]) => text.includes('ledger/backup/') && !file.startsWith(BACKUP))
+  expect(users.map(([file]) => file.split('/')[1]).filter(room => room !== 'cli')).toEqual([])
+})
+
+test('the check sees a statement that is made of strings', () => {
+  const put = '$' + '{email}'
+  expect(stringsInSql('x', `  sql.unsafe(\`select * from account where email = '${put}'\`)`)).toEqual(['x: email'])
+  expect(stringsInSql('x', "sql.unsafe('select 1 from account where email = ' + email)")).toHaveLength(1)
+  expect(stringsInSql('x', `  await sql\`select * from account where email = ${put}\``)).toEqual([])
+  expect(stringsInSql('x', `const LIST = \`select ${put} from account where account_id = $1\``)).toEqual([])
+})
+
+test('templates are compiled from files when the program starts, and nothing of a request is ever one', () => {
+  const users = sources.filter(([, text]) => /from 'handlebars'/.test(text)).map(([file]) => file)
+  expect(users).toEqual(['src/dashboard/view/templates.ts'])
+  const [, loader] = sources.find(([file]) => file === users[0]) as readonly [string, string]
+  const compiled = [...loader.matchAll(/\.compile\(([^)]*)/g)].map(match => match[1])
+  expect(new Set(compiled.map(argument => argument?.split('(')[0]))).toEqual(new Set(['readTemplate']))
+  const callers = sources.filter(([, text]) => /\bloadTemplates\(/.test(text)).map(([file]) => file)
+  expect(callers.sort()).toEqual(['src/dashboard/dashboard.ts', 'src/dashboard/view/templates.ts'])
+})
+
+test('no code is made of texts, no program is started by a request, and no request is parsed leniently', () => {
+  const patterns: readonly [pattern: RegExp, allowed: readonly string[]][] = [
+    [/\beval\(|new Function\(|from 'node:vm'/, []],
+    [/from 'node:child_process'/, ['src/app/embedded-postgres.ts', 'src/app/embedded/', 'src/cli/catalogue.ts']],
+    [/insecureHTTPParser: true|rejectUnauthorized: false|NODE_TLS_REJECT_UNAUTHORIZED/, []],
+    [/Readable\.fromWeb/, []],
+    [/\{\{\{/, []],
+  ]
+  for (const [pattern, allowed] of patterns) {
+    const found = sources.filter(([, text]) => pattern.test(text)).map(([file]) => file)
+    expect([pattern.source, found.filter(file => !allowed.some(start => file.startsWith(start)))]).toEqual([
+      pattern.source,
+      [],
+    ])
+  }
+  const raw = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT }).filter(file =>
+    /\{\{\{|\{\{&/.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  // The drawing of a QR code, which is made of numbers.
+  expect(raw).toEqual(['src/dashboard/templates/order.hbs'])
+})
+
+test('the versions of packages are exact, and those of the HTTP libraries past their known faults', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const atLeast = (name: string, ...wanted: readonly number[]) => {
+    const parts = (dependencies[name] as string).split('.').map(Number)
+    const differs = parts.findIndex((part, index) => part !== wanted[index])
+    return differs < 0 || (parts[differs] as number) > (wanted[differs] as number)
+  }
+  expect(Object.values(dependencies).filter(version => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))).toEqual([])
+  expect(atLeast('fastify', 5, 8, 3)).toBe(true)
+  expect(atLeast('undici', 7, 24, 0)).toBe(true)
+})

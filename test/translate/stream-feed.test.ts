@@ -1,0 +1,290 @@
+/** The fast lane of streams says what the careful way says, for every stream, however its bytes are cut. */
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
+import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
+import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
+import { OutputGatherer } from '../../src/translate/output-gatherer.ts'
+import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
+import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
+import type { ReplyStream } from '../../src/translate/reply-stream.ts'
+import { StreamFeed } from '../../src/translate/stream-feed.ts'
+import type { StreamTranslation } from '../../src/translate/translator.ts'
+import { contextOf, dialectOf } from './support.ts'
+
+const LIMIT = { eventBytesMax: 1_000_000 }
+/** Counts characters, so that what was counted is what was said. */
+const countTokens = (text: string) => text.length
+
+interface Told {
+  readonly bytes: string
+  readonly output: number
+  readonly usage: unknown
+}
+
+function asReply(translation: (onOutput: (text: string) => void) => StreamTranslation): ReplyStream {
+  const output = new OutputGatherer({ countTokens })
+  const stream = translation(text => output.add(text))
+  return {
+    encoding: 'utf8',
+    push: event => (event.hasData ? stream.push(event) : ''),
+    skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
+    get skimmedTo() {
+      return stream.skimmedTo
+    },
+    end: () => stream.end(),
+    get finished() {
+      return stream.finished
+    },
+    get usage() {
+      return stream.usage
+    },
+    get usageFinal() {
+      return stream.usageFinal
+    },
+    countOutputTokens: () => output.tokens(),
+  }
+}
+
+const REQUEST = { stream: true, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
+const usageFacts = {}
+
+const CHAT_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
+  'to a chat client': () => new ChatPassThrough({ clientModel: 'client', countTokens, wantsUsage: true, usageFacts }),
+  'to a messages client': () =>
+    asReply(onOutput =>
+      messagesViaChat(REQUEST, contextOf({ upstream: 'chat_completions', dialect: dialectOf() })).stream(onOutput),
+    ),
+}
+
+const MESSAGES_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
+  'to a messages client': () => new MessagesPassThrough({ clientModel: 'client', countTokens }),
+  'to a chat client': () =>
+    asReply(onOutput =>
+      chatViaMessages(REQUEST, contextOf({ upstream: 'messages', dialect: dialectOf() })).stream(onOutput),
+    ),
+}
+
+/** What the client gets of it, cut at the places; an error is told too. */
+function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
+  let skimmed = 0
+  let told = ''
+  const skim = stream.skim?.bind(stream)
+  stream.skim = (all, at) => {
+    const text = skim?.(all, at) ?? ''
+    if (text !== '') skimmed++
+    return text
+  }
+  const write = (text: string, encoding: 'latin1' | 'utf8') => {
+    told += encoding === 'latin1' ? text : Buffer.from(text).toString('latin1')
+  }
+  const feed = new StreamFeed(stream, write, LIMIT)
+  const edges = [...new Set([0, ...places.map(place => place % bytes.length), bytes.length])].sort((a, b) => a - b)
+  try {
+    for (const [index, edge] of edges.slice(1).entries()) feed.push(bytes.subarray(edges[index], edge))
+    if (!stream.finished) feed.end()
+    write(stream.end(), stream.encoding)
+  } catch (error) {
+    told += `\nfailed: ${(error as Error).message}`
+  }
+  return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage, skimmed }
+}
+
+/** The careful way: event by event. */
+function throughReader(stream: ReplyStream, bytes: Buffer): Told {
+  const reader = new SseReader(LIMIT)
+  let told = ''
+  const push = (events: readonly SseEvent[]) => {
+    for (const event of events)
+      if (!stream.finished) told += Buffer.from(stream.push(event), stream.encoding).toString('latin1')
+  }
+  try {
+    push(reader.push(bytes))
+    push(reader.end())
+    told += Buffer.from(stream.end(), stream.encoding).toString('latin1')
+  } catch (error) {
+    told += `\nfailed: ${(error as Error).message}`
+  }
+  return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
+}
+
+/** Events with what no two streams share taken out: ids, and whether a character is written out or escaped. */
+function said(told: Told): unknown {
+  const events = Buffer.from(told.bytes, 'latin1')
+    .toString('utf8')
+    .replace(/(chatcmpl-|msg_)[0-9a-z-]+/g, '$1')
+    .split('\n\n')
+    .map(event =>
+      event.replace(/(?<=^|\n)data: (\{.*\})$/s, (_, json: string) => `data: ${JSON.stringify(JSON.parse(json))}`),
+    )
+  return { ...told, bytes: events }
+}
+
+type Piece = readonly ['text' | 'reasoning' | 'arguments' | 'refusal' | 'ping' | 'odd', string]
+
+const piece: fc.Arbitrary<Piece> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.tuple(
+      fc.constantFrom('text', 'reasoning', 'arguments'),
+      fc.string({ unit: 'binary', minLength: 0, maxLength: 8 }),
+    ),
+  },
+  fc.tuple(
+    fc.constantFrom('text'),
+    fc.constantFrom('"usage":', '\\', '"', '"}\n\n', '\u2028', '\ud83d', 'Hà', '"content":"x"'),
+  ),
+  fc.tuple(fc.constantFrom('refusal', 'ping', 'odd'), fc.constantFrom('a', 'b')),
+)
+/** The same kind comes several times in a row, as it does. */
+const pieces = fc
+  .array(fc.tuple(piece, fc.nat(6)), { maxLength: 12 })
+  .map(groups =>
+    groups.flatMap(([[kind, text], times]) =>
+      Array.from({ length: times + 1 }, (_, index): Piece => [kind, text + index]),
+    ),
+  )
+const escapes = fc.constantFrom('none', 'all')
+
+function json(value: object, escaped: string): string {
+  const text = JSON.stringify(value)
+  if (escaped === 'none') return text
+  return text.replace(/[\u0080-\uffff]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function chatBytes(said: readonly Piece[], escaped: string, padding: boolean): Buffer {
+  const chunk = (delta: object, index: number, finish: string | null = null) =>
+    `data: ${json({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream', choices: [{ index: 0, delta, finish_reason: finish }], usage: null, ...(padding && { obfuscation: 'x'.repeat(index % 5) }) }, escaped)}\n\n`
+  const members = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const
+  const events = said.map(([kind, text], index) => {
+    if (kind === 'ping') return ': ping\n\n'
+    if (kind === 'odd') return chunk({ content: text, reasoning_content: text }, index)
+    if (kind !== 'arguments') return chunk({ [members[kind]]: text }, index)
+    return chunk({ tool_calls: [{ index: 0, id: 'call_1', function: { name: 'f', arguments: text } }] }, index)
+  })
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+  return Buffer.from(
+    `${chunk({ role: 'assistant', content: '' }, 0)}${events.join('')}${chunk({}, 1, 'stop')}data: ${JSON.stringify({ id: 'c1', model: 'upstream', choices: [], usage })}\n\ndata: [DONE]\n\n`,
+  )
+}
+
+function messagesBytes(said: readonly Piece[], escaped: string): Buffer {
+  const event = (type: string, data: object) => `event: ${type}\ndata: ${json({ type, ...data }, escaped)}\n\n`
+  const delta = (index: number, value: object) => event('content_block_delta', { index, delta: value })
+  const blocks = {
+    text: { type: 'text', text: '' },
+    reasoning: { type: 'thinking', thinking: '', signature: '' },
+    arguments: { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
+  }
+  let body = ''
+  let open = ''
+  let index = -1
+  for (const [kind, text] of said) {
+    if (kind === 'ping' || kind === 'refusal') {
+      body += event('ping', {})
+      continue
+    }
+    if (kind === 'odd') {
+      if (index >= 0) body += delta(index, { type: 'citations_delta', citation: { text } })
+      continue
+    }
+    if (kind !== open) {
+      if (open !== '') body += event('content_block_stop', { index })
+      index++
+      body += event('content_block_start', { index, content_block: blocks[kind] })
+      open = kind
+    }
+    if (kind === 'text') body += delta(index, { type: 'text_delta', text })
+    else if (kind === 'reasoning') body += delta(index, { type: 'thinking_delta', thinking: text })
+    else body += delta(index, { type: 'input_json_delta', partial_json: text })
+  }
+  if (open !== '') body += event('content_block_stop', { index })
+  const message = { id: 'msg_1', model: 'upstream', content: [], usage: { input_tokens: 3, output_tokens: 1 } }
+  return Buffer.from(
+    event('message_start', { message }) +
+      body +
+      event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } }) +
+      event('message_stop', {}),
+  )
+}
+
+const places = fc.array(fc.nat(20_000), { maxLength: 30 })
+
+describe.each(Object.entries(CHAT_UPSTREAM))('a chat stream %s', (_, open) => {
+  test('says the same on the fast lane', () => {
+    fc.assert(
+      fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
+        const bytes = chatBytes(value, escaped, padding)
+        const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
+        expect(said(told)).toEqual(said(throughReader(open(), bytes)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('takes the fast lane for pieces of one kind', () => {
+    const bytes = chatBytes(
+      Array.from({ length: 20 }, (): Piece => ['text', 'Hà "Nội"\n']),
+      'none',
+      true,
+    )
+    const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
+    expect(throughFeed(open(), bytes, cuts).skimmed).toBe(19)
+  })
+})
+
+describe.each(Object.entries(MESSAGES_UPSTREAM))('a messages stream %s', (_, open) => {
+  test('says the same on the fast lane', () => {
+    fc.assert(
+      fc.property(pieces, escapes, places, (value, escaped, cuts) => {
+        const bytes = messagesBytes(value, escaped)
+        const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
+        expect(said(told)).toEqual(said(throughReader(open(), bytes)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('takes the fast lane for pieces of one kind', () => {
+    const bytes = messagesBytes(
+      Array.from({ length: 20 }, (): Piece => ['text', 'Hà "Nội"\n']),
+      'none',
+    )
+    const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
+    expect(throughFeed(open(), bytes, cuts).skimmed).toBeGreaterThanOrEqual(19)
+  })
+})
+
+describe('an event that looks like the ones before and is not', () => {
+  const GOOD = chatBytes(
+    Array.from({ length: 4 }, (): Piece => ['text', 'word']),
+    'none',
+    false,
+  ).toString()
+  const NEXT = '"content":"word"'
+
+  test.each([
+    ['another finish', '"finish_reason":null', '"finish_reason":"length"'],
+    ['an escape that JSON does not know', NEXT, '"content":"\\x"'],
+    ['a broken escape', NEXT, '"content":"\\u12g4"'],
+    ['a control character', NEXT, '"content":"a\tb"'],
+    ['a string that does not end', NEXT, '"content":"word'],
+    ['a member more', NEXT, '"content":"word","refusal":"no"'],
+    ['usage', '"usage":null', '"usage":{"prompt_tokens":9,"completion_tokens":9}'],
+    ['an error', '"usage":null', '"usage":null,"error":{"message":"overloaded"}'],
+    ['another model', '"upstream"', '"other"'],
+    ['nothing', NEXT, '"content":""'],
+    ['no UTF-8', NEXT, '"content":"\xff"'],
+  ])('%s', (_, from, to) => {
+    // In the third piece, when the looks of a piece are known.
+    const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
+    const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
+    for (const open of Object.values(CHAT_UPSTREAM)) {
+      const { skimmed, ...told } = throughFeed(open(), bytes, [])
+      expect(told.bytes.replace(/msg_[0-9a-z-]+/g, '')).toBe(
+        throughReader(open(), bytes).bytes.replace(/msg_[0-9a-z-]+/g, ''),
+      )
+    }
+  })
+})

@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Client } from 'undici'
+import { expect, test } from 'vitest'
+import { Connections } from '../../src/upstream/connections.ts'
+
+test('one that was given back is used before another is made, also after it was lost', async () => {
+  let made = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/lost') request.socket.destroy()
+    else response.end('fine')
+  })
+  server.on('connection', () => made++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const connections = new Connections(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { pipelining: 1 })
+  const ask = async (client: Client, path: string) => (await client.request({ method: 'GET', path })).body.text()
+
+  const first = connections.take()
+  const second = connections.take()
+  expect(second).not.toBe(first)
+  await ask(first, '/')
+  await ask(second, '/')
+  connections.release(first)
+  connections.release(second)
+  expect(connections.take()).toBe(second)
+  await ask(second, '/')
+  expect(made).toBe(2)
+
+  await expect(ask(second, '/lost')).rejects.toThrow()
+  connections.release(second)
+  expect(await ask(connections.take(), '/')).toBe('fine')
+  expect(made).toBe(3)
+
+  await connections.destroy()
+  await expect(ask(first, '/')).rejects.toThrow()
+  server.close()
+})
