@@ -42,6 +42,23 @@ test('whoever stops a gateway waits longer than it waits for calls in flight', (
   expect(read('deploy/compose.yaml')).toContain(limitVariable('drainMs'))
 })
 
+test('systemd starts a gateway again however long its database is away, and leaves workers to their supervisor', () => {
+  const unit = read('deploy/systemd/gateway.service')
+  expect(unit).toMatch(/^Restart=always$/m)
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
+  expect(unit).toMatch(/^OOMPolicy=continue$/m)
+  expect(unit).toMatch(/^ExecReload=kill -HUP \$MAINPID$/m)
+})
+
+test('the alert on memory comes before a replica is killed for its memory', () => {
+  const [container] = parse(read('deploy/kubernetes/statefulset.yaml')).spec.template.spec.containers
+  expect(container.resources.limits.memory).toBe('1Gi')
+  const alertBytes = Number(
+    /process_resident_memory_bytes\{[^}]*\} > (\S+)$/m.exec(read('deploy/prometheus/alerts.yaml'))?.[1],
+  )
+  expect(alertBytes).toBeLessThan(0.9 * 2 ** 30)
+})
+
 /** Commands of the manifests, as words after the program. */
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
