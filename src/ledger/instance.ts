@@ -29,8 +29,9 @@ with c as materialized (
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
 returning g.instance_id`
+/** A row whose call began more than 90 days ago is refused, so that an older hold counts as one of 89 days. */
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
-  to_char(h.opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
+  to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
 const ABANDONED = `select ${HOLD_COLUMNS} from hold h join gateway_instance g using (instance_id)
   where g.ended_at is not null and h.call_id <> all ($1::uuid[]) limit $2::text::integer`

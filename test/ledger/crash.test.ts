@@ -273,3 +273,18 @@ test('the spool survives a line that a crash cut, and keeps no prompt, no reply 
   expect(text).not.toContain(customer.key)
   expect(text).not.toContain(customer.keyHash.toString('hex'))
 })
+
+test('a hold that nobody looked after for longer than settlements are taken is freed all the same', async () => {
+  const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url, { name: 'long-gone' })
+  const request = holdRequest(customer)
+  await ledger.admit(request, patient)
+  await ledger.close()
+  await database.sql`update hold set opened_at = now() - interval '200 days' where call_id = ${request.callId}`
+  const successor = await startLedger(database.url, { name: 'much-later' })
+  await successor.close()
+  expect(await walletOf(database.sql, customer)).toMatchObject({ held: 0n })
+  expect(await usageOf(database.sql, customer)).toMatchObject([
+    { call_id: request.callId, status: 599, charged_micro_vnd: '0' },
+  ])
+})
