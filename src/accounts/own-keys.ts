@@ -52,6 +52,8 @@ const SET_CAP = `update api_key set monthly_cap_micro_vnd = $3::text::bigint
 export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
+  /** The form was sent before, and its key has been revoked since. */
+  | { readonly outcome: 'gone' }
 
 /**
  * A key for an account that is verified and has once been topped up. `submission` is a UUID that the form carries: sent
@@ -89,7 +91,7 @@ async function findSubmitted(
   if (row === undefined) return null
   const keyId = Number(row.key_id)
   const shown = await showKey(sql, secrets, { accountId, keyId })
-  return shown?.outcome === 'shown' ? { outcome: 'created', keyId, key: shown.key } : null
+  return shown?.outcome === 'shown' ? { outcome: 'created', keyId, key: shown.key } : { outcome: 'gone' }
 }
 
 /** Active ones first, then the newest. */

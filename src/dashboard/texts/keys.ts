@@ -47,6 +47,10 @@ export const KEY_TEXTS = {
     vi: 'Bạn đã có {max} khóa đang dùng. Hãy thu hồi một khóa trước.',
     en: 'You have {max} active keys. Revoke one first.',
   },
+  'keys.fault.gone': {
+    vi: 'Biểu mẫu này đã được gửi, và khóa tạo từ nó đã bị thu hồi. Hãy gửi lại để tạo khóa mới.',
+    en: 'This form was sent before, and its key has been revoked. Send it again for a new key.',
+  },
   'keys.fault.blocked': {
     vi: 'Tài khoản này đã bị khóa. Hãy liên hệ với chúng tôi.',
     en: 'This account is blocked. Please contact us.',
