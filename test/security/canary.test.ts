@@ -10,6 +10,8 @@ import { TABLES } from '../../src/generated/tables.ts'
 import { readOutbox } from '../../src/lib/outbox.ts'
 import { PASSWORD, Visitor } from '../dashboard/visitor.ts'
 import { MESSAGE, MESSAGES_START, messagesEvent, textDelta } from '../support/chat.ts'
+import { type Collector, startCollector } from '../support/collector.ts'
+import { freePort } from '../support/program.ts'
 import {
   type Answer,
   end,
@@ -30,6 +32,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8A
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
+let collector: Collector
 /** What the process shows on further addresses, such as its metrics: add them here. */
 const scraped: string[] = []
 
@@ -42,6 +45,9 @@ beforeAll(async () => {
       [`${name}_API_KEY`, at('upstream key')],
     ]
   })
+  collector = await startCollector()
+  const metricsPort = await freePort()
+  scraped.push(`http://127.0.0.1:${metricsPort}/metrics`)
   running = await startProcess({
     preload: new URL('crash-inside.ts', import.meta.url),
     environment: {
@@ -50,12 +56,16 @@ beforeAll(async () => {
       CRASH_CONTENT: at('fault of our own'),
       SEPAY_WEBHOOK_SECRET: at('webhook secret'),
       LIMIT_UPSTREAM_TRIES_MAX: '2',
+      METRICS_PORT: String(metricsPort),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${at('key of the collector')}`,
     },
   })
   apiKey = canaries.watch('API key', (await running.account('person@example.com')).apiKey)
 })
 afterAll(async () => {
   await running.close()
+  await collector.close()
   await provider.close()
 })
 
@@ -295,6 +305,8 @@ test('faults of our own that carry content in their message', async () => {
   for (const url of scraped) expect(canaries.found(await (await fetch(url)).text())).toEqual([])
   await crash('process')
   expect(await running.stop()).toBe(1)
+  expect(collector.spans.length).toBeGreaterThan(0)
+  expect(canaries.found(collector.bodies.join('\n'))).toEqual([])
 })
 
 /** All files below a folder, by name. */
