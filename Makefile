@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench fuzz help install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench faults fuzz help install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -25,11 +25,12 @@ run: generate ## Start the gateway on http://127.0.0.1:8080 with its own databas
 generate: install ## Turn the catalogue into src/generated/
 	@node codegen/main.ts generate
 
-check: install ## Validate the catalogue, compare generated files, types, lint, structure
+check: install ## Validate the catalogue, compare generated files, types, lint, structure, packages
 	@node codegen/main.ts check --format $(FORMAT)
 	@tsc --noEmit
 	@biome check --error-on-warnings .
 	@vitest run --silent=passed-only test/tidy.test.ts test/catalogue/names.test.ts
+	@node .ci/packages.ts
 
 price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.csv] [THRESHOLD=50]
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
@@ -45,12 +46,17 @@ e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is no
 test: check ## Everything CI needs
 	@vitest run --silent=passed-only
 
+faults: install ## Kill gateways and Postgres under load, then check every dong: DURATION=600 SEED=number
+	@DURATION="$(DURATION)" SEED="$(SEED)" node test/fault/run.ts
+
 # How many bodies, and from which seed; without one it is chosen and printed.
 FUZZ ?= 10000
 fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
 	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
 
-bench: install ## Measure the gateway against a bare proxy: [BASE=ref] [NAME=name]; see bench/README.md
+bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name]; see bench/README.md
 	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)")
 	@node bench/stream-conversion.ts
+	@node bench/reports.ts
+	@node bench/pages.ts
 	@node bench/count-tokens.ts

@@ -61,6 +61,7 @@ try {
   ]
   for (const path of paths) {
     const times: number[] = []
+    const cpuBefore = cpuMilliseconds()
     for (let turn = 0; turn < TURNS; turn++) {
       const started = performance.now()
       await load(path)
@@ -68,7 +69,8 @@ try {
     }
     const [first = 0] = times
     const median = times.toSorted((left, right) => left - right)[(TURNS - 1) / 2] ?? 0
-    console.log(`${path}: first ${first.toFixed(0)} ms, median ${median.toFixed(0)} ms`)
+    const cpu = ((cpuMilliseconds() - cpuBefore) / TURNS).toFixed(0)
+    console.log(`${path}: first ${first.toFixed(0)} ms, median ${median.toFixed(0)} ms; CPU of the gateway ${cpu} ms`)
   }
   for (const pauseMs of [0, PAUSE_MS])
     await exportAll(`${base}/usage.csv?from=${addDays(today, -89)}`, headers, pauseMs)
@@ -115,6 +117,12 @@ async function exportAll(url: string, headers: Record<string, string>, pauseMs: 
   console.log(
     `CSV, reader ${reader}: ${rows} rows, ${size} MB, ${seconds} s, memory ${before} MB before, ${peak} MB at most`,
   )
+}
+
+/** CPU that the gateway has used so far; ticks are of 10 ms. */
+function cpuMilliseconds(): number {
+  const fields = readFileSync(`/proc/${gateway?.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 /** What the gateway holds in memory now. */

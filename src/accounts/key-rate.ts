@@ -18,7 +18,8 @@ export const HELD_BY_OPERATOR = `coalesce((select o.action = '${SET_BY_OPERATOR}
     order by o.action_id desc limit 1), false)`
 const SET = `update api_key k set rate_limit_per_minute = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null`
-const SET_OWN = `${SET} and not ${HELD_BY_OPERATOR}`
+const SET_ANY = `${SET} returning key_id`
+const SET_OWN = `${SET} and not ${HELD_BY_OPERATOR} returning key_id`
 
 /**
  * Null is the catalogue's limit and gives the key back to its owner; 0 is none. False when there is no such active key.
@@ -31,7 +32,7 @@ export function limitKey(
 ): Promise<boolean> {
   const limit = callsPerMinute === null ? null : String(callsPerMinute)
   return sql.begin(async transaction => {
-    const rows = await transaction.unsafe(`${SET} returning key_id`, [String(accountId), String(keyId), limit])
+    const rows = await transaction.unsafe(SET_ANY, [String(accountId), String(keyId), limit])
     if (rows.length === 0) return false
     const action = limit === null ? GIVEN_BACK : SET_BY_OPERATOR
     await recordAction(transaction, { by, action, accountId, subject: String(keyId), reason: limit ?? '' })
@@ -52,7 +53,7 @@ export async function limitOwnKey(
     throw new RangeError(`a limit is a whole number of calls from 1 to ${CALLS_PER_MINUTE_MAX}`)
   }
   const limit = callsPerMinute === null ? null : String(callsPerMinute)
-  return (await sql.unsafe(`${SET_OWN} returning key_id`, [String(accountId), String(keyId), limit])).length > 0
+  return (await sql.unsafe(SET_OWN, [String(accountId), String(keyId), limit])).length > 0
 }
 
 export function isCallsPerMinute(value: number): boolean {

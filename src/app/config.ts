@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { type BankConfig, readBankConfig } from './bank-config.ts'
+import { readTelemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -34,6 +35,8 @@ export interface Config {
   readonly providers: BankConfig['providers']
   readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
+  readonly metrics: TelemetryConfig['metrics']
+  readonly traces: TelemetryConfig['traces']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
@@ -65,6 +68,10 @@ export interface ConfigLimits {
   readonly admissionWaitMs: number
   /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
   readonly settleWaitMs: number
+  /** Longest wait of a call for a database that does not answer, in ms; then 503. */
+  readonly databaseWaitMs: number
+  /** Silence after which another process counts as lost and its holds are freed, in ms. */
+  readonly lostAfterMs: number
   readonly upstreamConnectionsMax: number
   /** Most tries of one call at all its upstreams. */
   readonly upstreamTriesMax: number
@@ -72,6 +79,8 @@ export interface ConfigLimits {
   readonly rememberedKeyMs: number
   /** Longest wait for calls in flight at a stop, in ms. */
   readonly drainMs: number
+  /** Spans that wait for the collector of traces; further ones are dropped. */
+  readonly spansWaitingMax: number
   /** Time from "not ready" to the end of listening, for load balancers to notice, in ms. */
   readonly drainNoticeMs: number
   /** Time that idle connections have for one more call at a stop, in ms. */
@@ -114,13 +123,16 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
+  databaseWaitMs: { fallback: 5_000, min: 100, max: 60_000 },
+  lostAfterMs: { fallback: 960_000, min: 1_000, max: 86_400_000 },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
   upstreamTriesMax: { fallback: 4, min: 1, max: 20 },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
+  spansWaitingMax: { fallback: 4096, min: 1, max: 1_000_000 },
   drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
-  drainIdleMs: { fallback: 5_000, min: 0, max: 900_000 },
+  drainIdleMs: { fallback: 5_000, production: 76_000, min: 0, max: 900_000 },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
   workerPauseMs: { fallback: 10_000, min: 100, max: 600_000 },
   workerFailuresMax: { fallback: 10, min: 1, max: 1000 },
@@ -240,6 +252,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
   const config: Config = {
     ...readBankConfig(reader, Object.keys(environment), publicUrl),
+    ...readTelemetryConfig(reader, Object.keys(environment), port),
     production,
     host,
     port,

@@ -8,7 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
-import postgres from 'postgres'
+import { openDatabase } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
 import { completeNativeDirectory, copyNativeDirectory, locateNativeDirectory } from './embedded/binaries.ts'
 import {
@@ -289,12 +289,7 @@ async function createDatabase(secrets: Secrets, { timeoutMs }: { timeoutMs: numb
   const deadline = performance.now() + timeoutMs
   const STARTING_UP = '57P03'
   for (;;) {
-    const sql = postgres(urlOf(secrets, 'postgres'), {
-      max: 1,
-      fetch_types: false,
-      connect_timeout: 5,
-      onnotice: () => {},
-    })
+    const sql = openDatabase({ url: urlOf(secrets, 'postgres'), name: 'gateway start', connectionsMax: 1 })
     try {
       const found = await sql`select 1 from pg_database where datname = ${DATABASE}`
       if (found.length === 0) await sql.unsafe(`create database ${DATABASE}`)

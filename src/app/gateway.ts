@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
@@ -11,9 +12,11 @@ import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
 import { createServer } from '../http/server.ts'
 import { createLedger } from '../ledger/ledger.ts'
+import { LEDGER_LIMITS } from '../ledger/options.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { warmTokens } from '../lib/tokens.ts'
+import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
@@ -24,6 +27,7 @@ import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 import { addPages } from './pages.ts'
+import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
@@ -49,13 +53,21 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
-  /** Leaves the port without a client noticing; `replaced`: others take over on it. Call `stop` afterwards. */
-  retire(options: { readonly replaced: boolean }): Promise<void>
+  /** Null where metrics are off. */
+  readonly metrics: Metrics | null
+  /** Leaves the port without a client noticing. May be called again to leave sooner. Call `stop` afterwards. */
+  retire(how: Leaving): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
   /** Makes a `retire` or `stop` that waits for calls break them off; they are settled for what was sent. */
   hurry(): void
 }
+
+/**
+ * `replaced`: others take over on this port, so there is time: a connection without a call stays until its client, who was
+ * told how long it is kept, has given it up. `leaving`: load balancers are told first. `quick`: idle connections go at once.
+ */
+export type Leaving = 'replaced' | 'leaving' | 'quick'
 
 const nowMs = () => performance.now()
 
@@ -82,21 +94,45 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     connectionsMax: config.limits.upstreamConnectionsMax,
     nowMs,
   })
+  const { databaseWaitMs } = config.limits
   const directUrl = options.databaseDirectUrl ?? databaseUrl
-  const shared = { url: databaseUrl, pooled: directUrl !== databaseUrl, statementTimeoutMs: 2000 }
-  const sql = openDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
-  const pages = openDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
+  const spoolDir = join(config.dataDir, 'spool')
+  const telemetry = await Telemetry.open({
+    config,
+    databaseUrl: directUrl,
+    spoolDir,
+    version: manifest.version,
+    serviceName: catalogue.settings.service,
+    log,
+  })
+  const shared = {
+    url: databaseUrl,
+    pooled: directUrl !== databaseUrl,
+    statementTimeoutMs: 2000,
+    deadlineMs: databaseWaitMs,
+  }
+  const sql = openWatchedDatabase({ ...shared, name: 'gateway', connectionsMax: 4 })
+  const pages = openWatchedDatabase({ ...shared, name: 'gateway pages', connectionsMax: 6 })
   const listener = openDatabase({ url: directUrl, name: 'gateway news', connectionsMax: 1 })
   const instanceName = options.instanceName ?? processName(config)
   const ledger = await createLedger({
     url: directUrl,
     instanceName,
-    spoolDir: join(config.dataDir, 'spool'),
+    spoolDir,
     catalogueDigest: catalogue.settings.digest,
-    report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
-    limits: { admissionWaitMs: config.limits.admissionWaitMs, settleWaitMs: config.limits.settleWaitMs },
+    report(event) {
+      telemetry.ledgerReported(event)
+      log[event.level]({ code: event.code, cause: event.cause }, event.message)
+    },
+    limits: {
+      admissionWaitMs: config.limits.admissionWaitMs,
+      settleWaitMs: config.limits.settleWaitMs,
+      holdRetryMs: databaseWaitMs,
+      lostAfterMs: config.limits.lostAfterMs,
+      restartGraceMs: Math.min(LEDGER_LIMITS.restartGraceMs, config.limits.lostAfterMs),
+    },
   })
-  const keyFinder = createKeyFinder({ url: directUrl })
+  const keyFinder = createKeyFinder({ url: directUrl, retryMs: databaseWaitMs })
   const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
@@ -149,6 +185,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ledger,
     limits: config.limits,
     log,
+    observer: telemetry.observer,
+    tracer: telemetry.tracer,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
     keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
@@ -182,15 +220,27 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       listener.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
     ])
+    await telemetry.close()
   }
   try {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
+    const metrics = await telemetry.serve({
+      catalogue,
+      ledger,
+      upstreams,
+      readiness,
+      pinger,
+      maintenance: () => operations.maintenance,
+      mails: () => backOffice.mails(),
+      pools: () => [keyFinder.load, rateLimiter.load],
+    })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
-    const { drainNoticeMs, drainIdleMs: idleMs, drainMs: graceMs } = config.limits
-    const retire = ({ replaced }: { readonly replaced: boolean }) =>
-      readiness.retire({ noticeMs: replaced ? null : drainNoticeMs, idleMs, graceMs })
-    return { url, server, readiness, upstreams, retire, stop, hurry: () => readiness.hurry() }
+    const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
+    const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
+    const retire = (how: Leaving) =>
+      readiness.retire({ noticeMs: how === 'leaving' ? drainNoticeMs : null, idleMs: idleMs[how], graceMs })
+    return { url, server, readiness, upstreams, metrics, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()
     throw error

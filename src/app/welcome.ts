@@ -14,7 +14,15 @@ const WELCOME_CREDIT_VND = 1_000_000
 /** The development account's key: made at the first start, shown again at later ones. */
 async function developerKey(foundation: Foundation): Promise<string> {
   const { sql, secrets } = foundation
-  const account = (await findAccountByEmail(sql, DEVELOPER)) ?? (await createAccount(sql, DEVELOPER))
+  const find = () => findAccountByEmail(sql, DEVELOPER)
+  const account =
+    (await find()) ??
+    // Another process that starts at this moment may be quicker.
+    (await createAccount(sql, DEVELOPER).catch(async error => {
+      const found = await find()
+      if (found === null) throw error
+      return found
+    }))
   const { accountId } = account
   await credit(sql, {
     accountId,

@@ -77,7 +77,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])
   const calls = running.gateway.readiness.callsInFlight
   if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
-  if (signal !== 'SIGINT') await running.gateway.retire({ replaced: false })
+  if (signal !== 'SIGINT') await running.gateway.retire('leaving')
   await running.stop()
   return signal === 'broken' ? 1 : 0
 }

@@ -49,6 +49,11 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
+/** And where pages are served over TLS only. */
+export const TLS_HEADERS: Readonly<Record<string, string>> = {
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+}
+
 export async function sendAnswer(
   frame: Frame,
   audience: Audience,
@@ -57,7 +62,7 @@ export async function sendAnswer(
   answer: Answer,
 ): Promise<FastifyReply> {
   reply.headers(SAFETY_HEADERS)
-  if (frame.cookie.secure) reply.header('strict-transport-security', 'max-age=31536000; includeSubDomains')
+  if (frame.cookie.secure) reply.headers(TLS_HEADERS)
   reply.header('x-request-id', audience.requestId)
   switch (answer.kind) {
     case 'page':

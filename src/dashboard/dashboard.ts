@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Audience, type Frame, sendAnswer } from './answer.ts'
+import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
@@ -49,7 +49,8 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     scope.setErrorHandler(async (error, request, reply) => {
       const answer = faultAnswer(error)
       if (answer.status >= 500) {
-        options.log.error({ path: request.routeOptions.url, cause: error }, 'page failed')
+        const { url: path } = request.routeOptions
+        options.log.error({ requestId: requestIdOf(request), path, cause: error }, 'page failed')
       }
       return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
     })
@@ -74,12 +75,13 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
   )
 }
 
-function addAssets(scope: FastifyInstance, { assets }: Frame): void {
+function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {
   scope.get<{ Params: { file: string } }>('/assets/:file', { config: { authentication: 'none' } }, (request, reply) => {
+    reply.headers(cookie.secure ? { ...SAFETY_HEADERS, ...TLS_HEADERS } : SAFETY_HEADERS)
     const asset = assets.find(request.params.file)
     if (asset === null) return reply.code(404).type('text/plain').send('There is no such file.')
     const { body, headers } = codedAsset(asset, String(request.headers['accept-encoding'] ?? ''))
-    return reply.headers({ ...headers, 'x-content-type-options': 'nosniff' }).send(body)
+    return reply.headers(headers).send(body)
   })
 }
 

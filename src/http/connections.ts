@@ -31,24 +31,22 @@ export class Connections {
     request.socket.setTimeout(0)
   }
 
-  /** Resolves when the last connection is gone. A connection without a call is closed after `idleMs`. */
+  /** Resolves when the last connection is gone. A connection without a call is closed after `idleMs`; may be shortened. */
   end(idleMs: number): Promise<void> {
-    this.#ending ??= this.#end(Math.max(1, idleMs))
+    // Node's own `close` of an HTTP server would cut idle connections at once.
+    this.#ending ??= new Promise(resolve => void NetServer.prototype.close.call(this.#server, () => resolve()))
+    this.#letIdle(Math.max(1, idleMs))
     return this.#ending
   }
 
-  #end(idleMs: number): Promise<void> {
-    const server = this.#server
+  #letIdle(idleMs: number): void {
     // For connections whose stream has begun already: they are idle when it ends.
-    server.keepAliveTimeout = idleMs
-    server.keepAliveTimeoutBuffer = 0
-    // Node's own `close` of an HTTP server would cut idle connections at once.
-    const closed = new Promise<void>(resolve => void NetServer.prototype.close.call(server, () => resolve()))
+    this.#server.keepAliveTimeout = idleMs
+    this.#server.keepAliveTimeoutBuffer = 0
     for (const socket of this.#open) {
       const response = socket._httpMessage
       if (response == null) socket.setTimeout(idleMs)
       else if (!response.headersSent) response.shouldKeepAlive = false
     }
-    return closed
   }
 }

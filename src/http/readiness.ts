@@ -23,6 +23,7 @@ export class Readiness {
   readonly #options: ReadinessOptions
   readonly #running = new Set<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
+  #grace: Promise<void> | null = null
   /** Not ready, as load balancers see it; calls are taken still. */
   #leaving = false
   #draining = false
@@ -70,8 +71,7 @@ export class Readiness {
    * `hurry` is called.
    */
   async retire({ noticeMs, idleMs, graceMs }: RetireOptions): Promise<void> {
-    const grace = sleep(graceMs, undefined, { ref: false })
-    const stop = Promise.race([grace, this.#hurried.promise])
+    const stop = this.#patience(graceMs)
     if (noticeMs !== null) {
       this.#leaving = true
       await Promise.race([sleep(noticeMs), stop])
@@ -82,7 +82,13 @@ export class Readiness {
   /** Takes no more calls; resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
-    await Promise.race([sleep(graceMs, undefined, { ref: false }), this.#hurried.promise, this.idle()])
+    await Promise.race([this.#patience(graceMs), this.idle()])
+  }
+
+  /** One time for both: a `drain` after a `retire` has what is left of it. */
+  #patience(graceMs: number): Promise<void> {
+    this.#grace ??= sleep(graceMs, undefined, { ref: false })
+    return Promise.race([this.#grace, this.#hurried.promise])
   }
 
   /** Ends the waits of `retire` and `drain`. */

@@ -13,17 +13,20 @@ export interface LedgerOptions {
   readonly limits?: Partial<LedgerLimits>
 }
 
+export const LEDGER_EVENTS = [
+  'database_unavailable',
+  'database_back',
+  'settlement_refused',
+  'spool_failed',
+  'spool_replayed',
+  'holds_swept',
+  'fenced',
+  'background_failed',
+] as const
+
 export interface LedgerEvent {
   readonly level: 'info' | 'warn' | 'error'
-  readonly code:
-    | 'database_unavailable'
-    | 'database_back'
-    | 'settlement_refused'
-    | 'spool_failed'
-    | 'spool_replayed'
-    | 'holds_swept'
-    | 'fenced'
-    | 'background_failed'
+  readonly code: (typeof LEDGER_EVENTS)[number]
   readonly message: string
   readonly cause?: unknown
 }
@@ -52,7 +55,10 @@ export interface LedgerLimits {
   readonly statementTimeoutMs: number
   readonly heartbeatMs: number
   readonly sweepMs: number
-  /** Age at which a hold of this process that no call owns is freed. */
+  /**
+   * Age at which a hold of this process that no call owns is freed: one that was placed after its call had been told that
+   * Postgres is away. Well above the time of a statement, so that a hold that is just being placed is never taken for one.
+   */
   readonly orphanMs: number
   /** Silence after which another process counts as lost, if its lock is free. */
   readonly lostAfterMs: number
@@ -84,7 +90,7 @@ export const LEDGER_LIMITS: LedgerLimits = {
   statementTimeoutMs: 4_000,
   heartbeatMs: 1_000,
   sweepMs: 5_000,
-  orphanMs: 60_000,
+  orphanMs: 15_000,
   lostAfterMs: 16 * 60_000,
   restartGraceMs: 60_000,
   closeWaitMs: 5_000,

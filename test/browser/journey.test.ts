@@ -130,6 +130,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.goto('/usage')
     await page.getByLabel('Status').selectOption('error')
     await page.getByText('No calls', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL(/from=/)
+    expect(await page.getByLabel('Status').inputValue()).toBe('error')
     expect(complaints).toEqual([])
   })
 
@@ -169,7 +172,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   })
 
   test('no page keeps anyone out: axe finds nothing serious, in light and dark, and a phone is wide enough', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
     await page.goto('/topup')

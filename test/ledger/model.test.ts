@@ -1,13 +1,17 @@
 import { afterAll, expect, test } from 'vitest'
-import { revokeKey } from '../../src/accounts/keys.ts'
+import { hashKey } from '../../src/accounts/key-secret.ts'
+import { createKey, revokeKey } from '../../src/accounts/keys.ts'
+import { credit } from '../../src/ledger/credit.ts'
 import { placeHolds } from '../../src/ledger/hold.ts'
-import { lookUpCalls, settleCalls } from '../../src/ledger/settle.ts'
+import { findAbandoned } from '../../src/ledger/instance.ts'
+import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openStatementPool } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
-import { microVnd } from '../../src/lib/money.ts'
+import { type MicroVnd, microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { seededRandom } from '../support/random.ts'
 import { Model, type ModelHold, type ModelSettlement } from './model.ts'
-import { addMoney, type Customer, createCustomer, expectCleanAudit, settlement, walletOf } from './world.ts'
+import { type Customer, createCustomer, expectCleanAudit, secrets, settlement, walletOf } from './world.ts'
 
 const database = await createTestDatabase()
 const pool = openStatementPool({ url: database.url, name: 'model', connectionsMax: 1, deadlineMs: 30_000 })
@@ -16,23 +20,19 @@ afterAll(async () => {
   await database.drop()
 })
 
-const ROUNDS = 250
+/** A process that never ends. */
+const LIVING = '0'
+/** A longer run: ROUNDS=100000 SEED=7 npx vitest run test/ledger/model.test.ts. A failure names its seed and round. */
+const ROUNDS = Number(process.env.ROUNDS || 1_000)
+const SEEDS = process.env.SEED ? [Number(process.env.SEED)] : [1, 2, 3, 4, Date.now() % 1_000_000_007]
 
-/** Mulberry32: small, seeded, and the same everywhere. */
-function generator(seed: number): (below: number) => number {
-  let state = seed >>> 0
-  return below => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
-test.each([1, 2, 3, Date.now() % 1_000_000_007])('answers as the model does, seed %i', async seed => {
-  const random = generator(seed)
+test.each(SEEDS)('answers as the model does, seed %i', async seed => {
+  const random = seededRandom(seed)
   const model = new Model()
   const customers: Customer[] = []
+  /** With keys that were revoked. */
+  const retired: Customer[] = []
+  const credits: { accountId: number; amountMicroVnd: MicroVnd; reference: string }[] = []
   for (let index = 0; index < 5; index++) {
     const customer = await createCustomer(database.sql, 0n)
     customers.push(customer)
@@ -41,10 +41,14 @@ test.each([1, 2, 3, Date.now() % 1_000_000_007])('answers as the model does, see
   const finished: ModelSettlement[] = []
   let round = 0
   for (; round < ROUNDS; round++) {
-    const action = random(20)
-    if (action < 9) await holdRound()
-    else if (action < 17) await settleRound()
-    else if (action < 19) await creditRound()
+    const action = random(40)
+    if (action < 17) await holdRound()
+    else if (action < 32) await settleRound()
+    else if (action < 35) await creditRound()
+    else if (action < 36) await creditAgainRound()
+    else if (action < 37) await adjustRound()
+    else if (action < 38) await releaseRound()
+    else if (action < 39) await sweepRound()
     else if (random(12) === 0) await revokeRound()
   }
   for (const customer of customers) {
@@ -56,7 +60,8 @@ test.each([1, 2, 3, Date.now() % 1_000_000_007])('answers as the model does, see
   async function holdRound(): Promise<void> {
     const open = [...model.holds]
     const requests: ModelHold[] = Array.from({ length: 1 + random(12) }, () => {
-      const customer = customers[random(customers.length)]!
+      const whose = retired.length > 0 && random(30) === 0 ? retired : customers
+      const customer = whose[random(whose.length)]!
       const fresh = {
         account: customer.accountId,
         key: customer.keyId,
@@ -68,15 +73,15 @@ test.each([1, 2, 3, Date.now() % 1_000_000_007])('answers as the model does, see
       const owner = customers.find(({ accountId }) => accountId === again[1].account)!
       return { ...fresh, account: owner.accountId, key: owner.keyId, call: again[0] }
     })
-    const rows = requests.map(({ account, call, want }) => ({
-      keyHashHex: customers.find(({ accountId }) => accountId === account)!.keyHash.toString('hex'),
+    const rows = requests.map(({ key, call, want }) => ({
+      keyHashHex: [...customers, ...retired].find(({ keyId }) => keyId === key)!.keyHash.toString('hex'),
       callId: call,
       wantMicroVnd: microVnd(want),
       entryId: 'm',
       requestedName: null,
       endpoint: 1 as const,
     }))
-    const answers = await placeHolds(pool, rows, '1')
+    const answers = await placeHolds(pool, rows, LIVING)
     const seen = answers.map(answer =>
       answer.active ? { held: answer.heldMicroVnd, balance: answer.balanceMicroVnd } : 'refused',
     )
@@ -123,14 +128,83 @@ test.each([1, 2, 3, Date.now() % 1_000_000_007])('answers as the model does, see
 
   async function creditRound(): Promise<void> {
     const { accountId } = customers[random(customers.length)]!
-    const amount = BigInt(1 + random(20_000_000))
-    await addMoney(database.sql, accountId, amount)
-    model.credit(accountId, amount)
+    const amountMicroVnd = microVnd(BigInt(1 + random(20_000_000)))
+    const request = { accountId, amountMicroVnd, reference: `${seed} ${round}` }
+    expect(await credit(database.sql, { ...request, kind: 'adjustment' })).toMatchObject({ outcome: 'credited' })
+    model.credit(accountId, amountMicroVnd)
+    credits.push(request)
   }
 
+  /** The same reference again: once with its amount, once with another. */
+  async function creditAgainRound(): Promise<void> {
+    const earlier = credits[random(credits.length)]
+    if (earlier === undefined) return
+    const again = { ...earlier, kind: 'adjustment' as const }
+    expect(await credit(database.sql, again)).toMatchObject({ outcome: 'already' })
+    const other = { ...again, amountMicroVnd: microVnd(earlier.amountMicroVnd + 1n) }
+    await expect(credit(database.sql, other)).rejects.toThrow('another amount')
+  }
+
+  /** Money is taken back: at most what is there, whatever is held. */
+  async function adjustRound(): Promise<void> {
+    const { accountId } = customers[random(customers.length)]!
+    const amount = BigInt(1 + random(10_000_000))
+    const request = { accountId, amountMicroVnd: microVnd(-amount), kind: 'adjustment' as const }
+    const taking = credit(database.sql, { ...request, reference: `${seed} ${round}` })
+    if (amount > model.wallets.get(accountId)!.balance) await expect(taking).rejects.toThrow('less than')
+    else {
+      expect(await taking).toMatchObject({ outcome: 'credited' })
+      model.credit(accountId, -amount)
+    }
+  }
+
+  function someHolds(): [call: string, account: number][] {
+    return [...model.holds].filter(() => random(4) === 0).map(([call, { account }]) => [call, account])
+  }
+
+  async function releaseRound(): Promise<void> {
+    const holds = someHolds()
+    await releaseHolds(
+      pool,
+      holds.map(([callId, accountId]) => ({ callId, accountId })),
+    )
+    model.release(holds.map(([call]) => call))
+  }
+
+  /** A process dies with some holds; some of its calls are still open elsewhere. */
+  async function sweepRound(): Promise<void> {
+    const holds = someHolds().slice(0, 400)
+    const [dead] = await database.sql.unsafe(
+      `insert into gateway_instance (name, ended_at) values ('dead', now()) returning instance_id`,
+    )
+    const calls = `{${holds.map(([call]) => call).join(',')}}`
+    const take = 'update hold set instance_id = $1::text::bigint where call_id = any ($2::text::uuid[])'
+    await database.sql.unsafe(take, [dead!.instance_id, calls])
+    const open = holds.filter(() => random(3) === 0).map(([call]) => call)
+    const abandoned = await findAbandoned(pool, { open, limit: 500 })
+    const expected = holds.filter(([call]) => !open.includes(call))
+    expect(abandoned.map(({ callId }) => callId).sort()).toEqual(expected.map(([call]) => call).sort())
+    await database.sql.unsafe(`update hold set instance_id = ${LIVING} where instance_id = $1::text::bigint`, [
+      dead!.instance_id,
+    ])
+    if (abandoned.length === 0) return
+    const { calls: settled } = await settleCalls(pool, abandoned)
+    const answers = model.settle(
+      abandoned.map(({ callId: call, accountId: account }) => ({ call, account, cost: 0n })),
+    )!
+    expect(settled, `round ${round}`).toEqual(
+      answers.map(({ charged, after }) => ({ chargedMicroVnd: charged, balanceAfterMicroVnd: after })),
+    )
+  }
+
+  /** The key goes, and its owner gets another. */
   async function revokeRound(): Promise<void> {
-    const customer = customers[random(customers.length)]!
+    const index = random(customers.length)
+    const customer = customers[index]!
     await revokeKey(database.sql, customer)
     model.revoked.add(customer.keyId)
+    retired.push(customer)
+    const { keyId, key } = await createKey(database.sql, secrets, { accountId: customer.accountId })
+    customers[index] = { ...customer, keyId, key, keyHash: hashKey(secrets, key).hash }
   }
 })

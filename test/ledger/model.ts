@@ -1,4 +1,4 @@
-/** The ledger as plain arithmetic: what every statement must answer, in forty lines that can be read at one sitting. */
+/** The ledger as plain arithmetic: what every statement must answer, in lines that can be read at one sitting. */
 
 export interface ModelHold {
   readonly account: number
@@ -61,6 +61,15 @@ export class Model {
       this.usage.set(call, row)
       return row
     })
+  }
+
+  /** Holds are given back without a row. */
+  release(calls: readonly string[]): void {
+    for (const call of calls) {
+      const hold = this.holds.get(call)
+      if (hold !== undefined) this.wallets.get(hold.account)!.held -= hold.amount
+      this.holds.delete(call)
+    }
   }
 
   credit(account: number, amount: bigint): void {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
-import { exportUsageCsv } from '../../src/ledger/reports/csv.ts'
+import { countUsage, exportUsageCsv } from '../../src/ledger/reports/csv.ts'
 import { readUsageRows } from '../../src/ledger/reports/rows.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../../src/ledger/retire.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -89,6 +89,8 @@ test('pages and exports begin behind what was retired', async () => {
       .slice(1)
       .map(line => line.split(',')[0]),
   ).toEqual(['12', '13', '14'])
+  // At most what is behind it; that 11 is a credit, only the rows could tell.
+  expect(await countUsage(sql, { ...customer, filter: {} })).toBe(4)
 })
 
 test('a young row keeps all behind it, whatever their clocks said', async () => {

@@ -1,11 +1,11 @@
 /** Faults that earlier designs of this ledger had, each kept out by a test. */
 
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
-import { createTestDatabase } from '../support/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
   type Customer,
@@ -64,7 +64,35 @@ test('T1: holds and settlements that race for one wallet never meet a CHECK with
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 0n, held: 0n })
 })
 
-describe('T2: the statements are look-ups by index also while tables are empty or without statistics', () => {
+/** Wallets and keys, ten to a hold, and as many calls: each wallet has its share of them. */
+const FILL = `
+with w as (insert into wallet (account_id) select n from generate_series(1, $1::text::integer / 10) n returning account_id),
+k as (insert into api_key (account_id, key_hash, pepper_id)
+  select account_id, sha256(account_id::text::bytea), 1 from w returning account_id, key_id),
+h as (insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
+  select account_id, gen_random_uuid(), key_id, 'm', 1, 1, 1 from k),
+d as (insert into usage_daily select account_id, '2026-01-01', key_id, 'm', 1, 0, 1, 1, 0, 0, 0 from k)
+insert into usage (account_id, seq, call_id, key_id, entry_id, endpoint, status, input_tokens, output_tokens, cached_input_tokens,
+  reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd, latency_ms, streamed,
+  estimated, opened_at)
+select 1 + n % greatest(1, $1::text::integer / 10), 1 + n, gen_random_uuid(), 1, 'm', 1, 200, 1, 1, 0, 0, 0, 1, 1, 2, 2, 0, 1, false, false, now()
+  from generate_series(1, $1::text::integer) n`
+
+describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i rows and no statistics', count => {
+  let own: TestDatabase
+  beforeAll(async () => {
+    own = await createTestDatabase()
+    for (const table of ['wallet', 'usage', 'hold', 'api_key', 'usage_daily']) {
+      await own.sql.unsafe(`alter table ${table} set (autovacuum_enabled = off)`)
+    }
+    await own.sql.unsafe(FILL, [String(count)])
+    const analyzed = await own.sql.unsafe(
+      `select 1 from pg_stats where tablename in ('usage', 'hold', 'wallet', 'api_key')`,
+    )
+    expect(analyzed).toHaveLength(0)
+  })
+  afterAll(() => own.drop())
+
   const customer = { accountId: 1, keyId: 1 }
   const statements: Record<string, (pool: StatementPool) => Promise<unknown>> = {
     hold: pool => placeHolds(pool, [{ ...holdRow({ ...customer, key: '', keyHash: Buffer.alloc(32) }) }], '1'),
@@ -88,7 +116,7 @@ describe('T2: the statements are look-ups by index also while tables are empty o
 
   async function planOf(run: (pool: StatementPool) => Promise<unknown>): Promise<string[]> {
     let plan: string[] = []
-    const sql = openDatabase({ url: database.url, name: 'plan', connectionsMax: 1, session: SESSION })
+    const sql = openDatabase({ url: own.url, name: 'plan', connectionsMax: 1, session: SESSION })
     await run({
       async query<Row>(statement: string) {
         const count = new Set(statement.match(/\$\d+/g)).size
@@ -97,6 +125,7 @@ describe('T2: the statements are look-ups by index also while tables are empty o
         plan = rows.map(row => row['QUERY PLAN'])
         return [] as unknown as readonly Row[]
       },
+      load: { name: 'plan', statements: 0, connectionsMax: 1 },
       close: () => sql.end(),
     })
     await sql.end()

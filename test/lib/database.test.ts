@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
-import { classifyFault, openDatabase, openStatementPool } from '../../src/lib/database.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { classifyFault, openDatabase, openStatementPool, type Sql } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const database = await createTestDatabase({ migrated: false })
@@ -45,4 +45,62 @@ test('a statement that is not answered in time fails, and the next one gets a fr
   await expect(pool.query('select pg_sleep(5)', [])).rejects.toMatchObject({ code: 'STATEMENT_DEADLINE' })
   expect(await pool.query('select 1 as one', [])).toEqual([{ one: 1 }])
   await pool.close()
+})
+
+describe('a connection that ends under a transaction', () => {
+  const ENDED = { code: expect.stringMatching(/57P01|CONNECTION_CLOSED|ECONNRESET/) }
+
+  async function endConnections(name: string): Promise<void> {
+    const end = 'select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1'
+    await database.sql.unsafe(end, [name])
+  }
+
+  /** No place in the pool is lost, and none answers the question of another. */
+  async function expectWholePool(sql: Sql): Promise<void> {
+    const ask = (_: unknown, index: number) => sql.unsafe(`select pg_sleep(0.01), ${index}::integer as n`)
+    // What lies idle may have ended too, and says so to the first that asks.
+    await Promise.allSettled(Array.from({ length: 4 }, ask))
+    const rows = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(rows.map(([row]) => row?.n)).toEqual(Array.from({ length: 20 }, (_, index) => index))
+  }
+
+  test('fails the transaction and its later statements, and the process and the pool go on', async () => {
+    const sql = openDatabase({ url: database.url, name: 'ending', connectionsMax: 2 })
+    for (let turn = 0; turn < 5; turn++) {
+      const { promise: rejected, resolve: hear } = Promise.withResolvers<void>()
+      const { promise: over, resolve: end } = Promise.withResolvers<string[]>()
+      const failed = sql.begin(async transaction => {
+        await transaction.unsafe('select 1')
+        await endConnections('ending')
+        await rejected
+        const codeOf = (error: { code: string }) => error.code
+        const later = [
+          await transaction.unsafe('select 2').catch(codeOf),
+          await transaction.unsafe('select 3').catch(codeOf),
+        ]
+        end(later as string[])
+      })
+      await expect(failed).rejects.toMatchObject(ENDED)
+      hear()
+      expect(await over).toEqual(['CONNECTION_CLOSED', 'CONNECTION_CLOSED'])
+    }
+    await expectWholePool(sql)
+    await sql.end({ timeout: 1 })
+  })
+
+  test('fails a statement that is under way, and the roll-back with it', async () => {
+    const sql = openDatabase({ url: database.url, name: 'under way', connectionsMax: 2 })
+    for (let turn = 0; turn < 5; turn++) {
+      let ended: Promise<void> | null = null
+      const failed = sql.begin(async transaction => {
+        await transaction.unsafe('select 1')
+        ended = endConnections('under way')
+        await transaction.unsafe('select pg_sleep(20)')
+      })
+      await expect(failed).rejects.toMatchObject(ENDED)
+      await ended
+    }
+    await expectWholePool(sql)
+    await sql.end({ timeout: 1 })
+  })
 })

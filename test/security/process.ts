@@ -40,9 +40,12 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** A module that runs before the program. */
   readonly preload?: URL
+  /** Another way to the database than the direct one. */
+  readonly databaseUrl?: (url: string) => Promise<string>
 }
 
-export async function startProcess({ environment = {}, preload }: ProcessOptions = {}): Promise<GatewayProcess> {
+export async function startProcess(options: ProcessOptions = {}): Promise<GatewayProcess> {
+  const { environment = {}, preload, databaseUrl = async (url: string) => url } = options
   const database = await createTestDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-security-'))
   const [peppers, encryptionKeys] = [generateSecretSet(), generateSecretSet()]
@@ -56,7 +59,7 @@ export async function startProcess({ environment = {}, preload }: ProcessOptions
         HOME,
         PORT: '0',
         DATA_DIR: dataDir,
-        DATABASE_URL: database.url,
+        DATABASE_URL: await databaseUrl(database.url),
         KEY_PEPPERS: peppers,
         KEY_ENCRYPTION_KEYS: encryptionKeys,
         ...environment,

@@ -253,5 +253,6 @@ function bareServer({ production }: { production: boolean }) {
     limits: { headersTimeoutMs: 1000, requestTimeoutMs: 1000 },
     banking: { providers: new Map() },
     production,
+    readiness: {},
   } as never)
 }

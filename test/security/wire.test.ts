@@ -1,5 +1,6 @@
 /** Abuse below HTTP's surface, at a real process: bombs, smuggled requests, headers and bodies that never end. */
 
+import { connect } from 'node:net'
 import { brotliCompressSync, constants, createBrotliCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,21 +13,25 @@ const MIB = 1024 * 1024
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
+/** Waits for headers and bodies for a short time only. */
+let impatient: GatewayProcess
+let impatientKey: string
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => goodMessage)
-  running = await startProcess({
-    environment: {
-      UPSTREAM_ANTHROPIC_BASE_URL: provider.url,
-      UPSTREAM_ANTHROPIC_API_KEY: 'upstream-secret-1',
-      LOG_LEVEL: 'error',
-      LIMIT_HEADERS_TIMEOUT_MS: '500',
-      LIMIT_REQUEST_TIMEOUT_MS: '1500',
-    },
-  })
+  const environment = {
+    UPSTREAM_ANTHROPIC_BASE_URL: provider.url,
+    UPSTREAM_ANTHROPIC_API_KEY: 'upstream-secret-1',
+    LOG_LEVEL: 'error',
+  }
+  const short = { LIMIT_HEADERS_TIMEOUT_MS: '500', LIMIT_REQUEST_TIMEOUT_MS: '1500' }
+  running = await startProcess({ environment })
+  impatient = await startProcess({ environment: { ...environment, ...short } })
   apiKey = (await running.account('person@example.com')).apiKey
+  impatientKey = (await impatient.account('person@example.com')).apiKey
 })
 afterAll(async () => {
   await running.close()
+  await impatient.close()
   await provider.close()
 })
 
@@ -125,18 +130,18 @@ test.each([
 
 test('headers and bodies that come too slowly are 408', async () => {
   const [headers, body] = await Promise.all([
-    running.exchange('POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '),
-    running.exchange(`${HEAD.replace('KEY', apiKey)}content-length: 1000\r\n\r\n{"model":`),
+    impatient.exchange('POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '),
+    impatient.exchange(`${HEAD.replace('KEY', impatientKey)}content-length: 1000\r\n\r\n{"model":`),
   ])
   for (const answer of [headers, body]) {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
     expect(answer).toContain('"type":"timeout_error"')
   }
-  await expectAlive()
+  expect(impatient.isUp()).toBe(true)
 })
 
 test('a connection that sends nothing, or a request and then nothing, is closed', async () => {
-  expect(await running.exchange()).toMatch(/^(HTTP\/1\.1 408 |$)/)
+  expect(await impatient.exchange()).toMatch(/^(HTTP\/1\.1 408 |$)/)
 })
 
 test('any header value is answered by the client’s own fault or by a reply, never by ours', async () => {
@@ -166,8 +171,8 @@ test('any header value is answered by the client’s own fault or by a reply, ne
   const bytes = fc.uint8Array({ maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...names), bytes, async (name, value) => {
-      const start = `POST /v1/messages HTTP/1.1\r\nx-api-key: ${apiKey}\r\ncontent-length: ${GOOD.length}\r\nconnection: close\r\n`
-      const answer = await running.exchange(start, `${name}: `, value, `\r\n\r\n${GOOD}`)
+      const start = `POST /v1/messages HTTP/1.1\r\nx-api-key: ${impatientKey}\r\ncontent-length: ${GOOD.length}\r\nconnection: close\r\n`
+      const answer = await impatient.exchange(start, `${name}: `, value, `\r\n\r\n${GOOD}`)
       // 100: the answer to an expectation; nothing: bytes that close the connection, such as a second request cut short.
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer.replace(/^HTTP\/1\.1 100 [^\r]*\r\n\r\n/, ''))?.[1])
       expect([200, 400, 408, 415, 417]).toContain(status)
@@ -175,7 +180,7 @@ test('any header value is answered by the client’s own fault or by a reply, ne
     }),
     { seed, numRuns: 300 },
   )
-  await expectAlive()
+  expect(impatient.isUp()).toBe(true)
 })
 
 test.each([
@@ -205,4 +210,28 @@ test.each([
   expect((await post(GOOD, headers)).status).toBe(status)
   expect((await post('{"model":', headers)).status).toBe(status === 200 ? 400 : status)
   expect((await post(GOOD, { ...headers, 'x-api-key': 'wrong' })).status).toBe(401)
+})
+
+test('a client that does not close its side is left behind, and does not hold up a stop', async () => {
+  const { port, hostname } = new URL(impatient.url)
+  const opened = ['nonsense\r\n\r\n', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '].map(text => {
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(text))
+    const answered = new Promise<void>(resolve => socket.once('data', () => resolve()))
+    const refused = new Promise<void>(resolve => socket.on('error', () => resolve()))
+    return { socket, answered, refused }
+  })
+  for (const { socket, answered, refused } of opened) {
+    await answered
+    // It goes on sending until the other side tells it that nobody is there any more.
+    const sending = setInterval(() => socket.write('x'), 20)
+    await refused
+    clearInterval(sending)
+  }
+  const late = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () =>
+    late.write('nonsense\r\n\r\n'),
+  )
+  late.on('error', () => {})
+  await new Promise(resolve => late.once('data', resolve))
+  expect(await impatient.stop()).toBe(0)
+  late.destroy()
 })

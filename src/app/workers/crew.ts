@@ -1,7 +1,8 @@
 /**
- * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. Connections come
- * through the supervisor in turn (node:cluster, round robin): a worker that leaves gives back what it has not taken, so
- * that none is lost; with a socket per worker (SO_REUSEPORT) the kernel resets what waits at the one that closes.
+ * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. They share one
+ * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel resets what
+ * waits at the one that closes; handed out by the supervisor (round robin), connections on their way to a worker that is
+ * killed would hang for ever.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -41,6 +42,8 @@ interface Member {
   servingSinceMs: number
 }
 
+/** Makes libuv take one connection at a time, so that many that come at once do not all go to the worker that wakes first. */
+const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
 /** Processes per worker that may be there at one time: the one that serves, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
@@ -58,11 +61,16 @@ export class Crew {
 
   constructor(options: CrewOptions) {
     this.#options = options
-    cluster.schedulingPolicy = cluster.SCHED_RR
+    cluster.schedulingPolicy = cluster.SCHED_NONE
   }
 
   get serving(): number {
     return this.#serving().length
+  }
+
+  /** Those that take calls, and those that finish theirs. */
+  get working(): readonly Worker[] {
+    return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
   }
 
   /** Rejects with WorkerStartError when one does not start; then all are gone. */
@@ -123,10 +131,10 @@ export class Crew {
         log.error({ cause: (error as Error).message }, 'a new worker did not start; those that run go on as they are')
         return
       }
-      void this.#dismiss(old, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(old, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
     }
     for (const surplus of this.#serving().slice(size)) {
-      void this.#dismiss(surplus, { kind: 'retire', replaced: true }, limits.drainMs + CLOSING_MS)
+      void this.#dismiss(surplus, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
     }
     if (!this.#stopping) log.info({ workers: this.serving }, 'workers are replaced')
   }
@@ -142,7 +150,7 @@ export class Crew {
     const { environment, limits } = this.#options
     let seat = 1
     while (this.#members.has(seat)) seat++
-    const worker = cluster.fork({ ...environment, [WORKER_VARIABLE]: String(seat) })
+    const worker = cluster.fork({ ...environment, ...EVEN_SHARES, [WORKER_VARIABLE]: String(seat) })
     const member: Member = { seat, worker, state: 'starting', servingSinceMs: 0 }
     this.#members.set(seat, member)
     const { promise, resolve, reject } = Promise.withResolvers<Ready>()
@@ -153,11 +161,17 @@ export class Crew {
       worker.process.kill('SIGKILL')
     }, limits.workerStartMs)
     worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'metrics') return
       clearTimeout(timer)
       if (message.kind === 'failed') {
         reason = message.reason
         isEnvironment = message.isEnvironment
         return
+      }
+      if (message.kind === 'leaving') {
+        if (member.state !== 'serving') return
+        member.state = 'leaving'
+        return this.#lost(member, 'it leaves')
       }
       if (member.state === 'starting') member.state = 'serving'
       member.servingSinceMs = performance.now()

@@ -5,23 +5,35 @@ import { type Config, ConfigError } from '../config.ts'
 import { type RunningServer, serve } from '../serve.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-type Leave = Exclude<ToWorker, { kind: 'hurry' }>
+type Leave = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
 
 /** Resolves when the worker has left. `readEnvironment` throws ConfigError. */
 export async function work(readEnvironment: () => Config): Promise<void> {
   const { promise: leave, resolve } = Promise.withResolvers<Leave>()
   let running: RunningServer | null = null
+  let left = false
   process.on('message', (message: ToWorker) => {
-    if (message.kind === 'hurry') running?.hurry()
-    else resolve(message)
+    if (message.kind === 'hurry') return running?.hurry()
+    if (message.kind === 'metrics') return void tellMetrics(running, message.question)
+    // Told a second time: what was to have its time is to go sooner now.
+    if (left) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
+    left = true
+    resolve(message)
   })
-  process.on('SIGTERM', () => resolve({ kind: 'retire', replaced: false }))
+  // Nobody told it to: the others on the port take over.
+  const byItself = (): Leave => {
+    const message: Leave = { kind: 'retire', how: 'replaced' }
+    void tell({ kind: 'leaving' })
+    resolve(message)
+    return message
+  }
+  process.on('SIGTERM', () => byItself())
   // A terminal sends these to the whole group; the supervisor says what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
-    // The supervisor is gone, and the port with it: Node would end this process at once, calls and all.
+    // The supervisor is gone: Node would end this process at once, calls and all.
     if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
-    resolve({ kind: 'retire', replaced: true })
+    resolve({ kind: 'retire', how: 'replaced' })
   })
   try {
     running = await serve(readEnvironment(), null)
@@ -35,11 +47,15 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   }
   const { gateway, catalogue } = running
   await tell({ kind: 'ready', url: gateway.url, sandboxed: gateway.upstreams.sandboxed, catalogue })
-  const message = await Promise.race([leave, running.broken.then((): Leave => ({ kind: 'retire', replaced: false }))])
-  if (message.kind === 'retire') await gateway.retire({ replaced: message.replaced })
+  const message = await Promise.race([leave, running.broken.then(byItself)])
+  if (message.kind === 'retire') await gateway.retire(message.how)
   await running.stop()
-  // In order: the supervisor takes back connections that it has offered and that nobody has taken.
   cluster.worker?.disconnect()
+}
+
+async function tellMetrics(running: RunningServer | null, question: number): Promise<void> {
+  const text = await running?.gateway.metrics?.text().catch(() => '')
+  await tell({ kind: 'metrics', question, text: text ?? '' })
 }
 
 function tell(message: FromWorker): Promise<void> {

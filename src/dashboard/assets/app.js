@@ -1,4 +1,4 @@
-/** Copying, colours, menus, dialogs, forms that are sent once. Everything else is plain HTML. */
+/** Copying, colours, menus, forms that are sent once. Everything else is plain HTML. */
 ;(() => {
   const root = document.documentElement
 
@@ -43,9 +43,6 @@
       event.preventDefault()
       return chooseTheme(theme.dataset.themeChoice)
     }
-    const opener = target?.closest('[data-dialog]')
-    if (opener) return document.getElementById(opener.dataset.dialog)?.showModal()
-    if (target?.closest('[data-close]')) target.closest('dialog')?.close()
     const amount = target?.closest('[data-amount]')
     if (amount) {
       const input = document.getElementById('amount')

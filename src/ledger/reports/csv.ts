@@ -62,7 +62,7 @@ export async function* exportUsageCsv(
   }
 }
 
-/** Rows that an export will have, at most: exact for whole days without a filter by a single status. */
+/** Rows that an export will have, at most: exact for whole days without a filter by a single status, while none is retired. */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter }: Pick<UsageExport, 'accountId' | 'filter'>,
@@ -72,10 +72,13 @@ export async function countUsage(
   // A period that ends at midnight does not reach into the day that begins then.
   const last = to === undefined ? null : dayOf(new Date(to.getTime() - 1))
   const parameters = [String(accountId), keyId === undefined ? null : String(keyId), entryId ?? null, first, last]
+  const bounds = await findBounds(sql, accountId, filter)
+  if (bounds === null) return 0
   const { calls, errors } = (await sql.unsafe(EXPECTED, parameters))[0]!
-  if (status === undefined) return Number(calls)
   const isError = status === 'error' || (typeof status === 'number' && status >= 400)
-  return isError ? Number(errors) : Number(calls) - Number(errors)
+  const matching = isError ? Number(errors) : Number(calls) - (status === undefined ? 0 : Number(errors))
+  // Sums outlive the rows that were retired.
+  return Math.max(0, Math.min(matching, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
 interface Row {

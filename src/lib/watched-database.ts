@@ -1,0 +1,63 @@
+/**
+ * A pool that never leaves its callers waiting: a server that stands still, or a network that swallows everything, ends
+ * no connection by itself. A connection of the pool's own asks all the time; when it gets no answer, every connection is
+ * given up, which fails what waits on them, and fresh ones are made.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type DatabaseOptions, openDatabase, type Sql } from './database.ts'
+
+export interface WatchedDatabaseOptions extends DatabaseOptions {
+  /** Time for an answer to a question that costs the server nothing. */
+  readonly deadlineMs: number
+  /** Pause between two questions. */
+  readonly pauseMs?: number
+}
+
+export function openWatchedDatabase(options: WatchedDatabaseOptions): Sql {
+  const { deadlineMs, pauseMs = 500 } = options
+  const openWatch = () => openDatabase({ ...options, name: `${options.name} watch`, connectionsMax: 1 })
+  let current = openDatabase(options)
+  let watch = openWatch()
+  const stopped = new AbortController()
+
+  async function look(): Promise<void> {
+    for (;;) {
+      await sleep(pauseMs, undefined, { ref: false, signal: stopped.signal })
+      if ((await answersWithin(watch, deadlineMs)) || stopped.signal.aborted) continue
+      const late = [current, watch]
+      current = openDatabase(options)
+      watch = openWatch()
+      for (const pool of late) pool.end({ timeout: 0 }).catch(() => {})
+    }
+  }
+
+  const own: Partial<Sql> = {
+    async end(how) {
+      stopped.abort()
+      await Promise.all([current.end(how), watch.end({ timeout: 0 })])
+    },
+  }
+  look().catch(() => {})
+  return new Proxy(current, {
+    apply: (_target, _self, words) => Reflect.apply(current, undefined, words),
+    get: (_target, name) => own[name as keyof Sql] ?? Reflect.get(current, name),
+  })
+}
+
+/** False only when nothing at all comes back: a refusal is an answer, and its connection is replaced anyway. */
+async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
+  const answered = sql.unsafe('select 1').then(
+    () => true,
+    () => true,
+  )
+  const late = new AbortController()
+  const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).then(
+    // What came in while this process was busy is read first.
+    () => new Promise<boolean>(resolve => setImmediate(() => setImmediate(resolve, false))),
+    () => true,
+  )
+  const answer = await Promise.race([answered, deadline])
+  late.abort()
+  return answer
+}

@@ -1,0 +1,170 @@
+/** The checker of the storm must find what was broken on purpose, or its silence would mean nothing. */
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Findings, judge, type Verdict } from './support/check.ts'
+import type { ClientCall } from './support/client.ts'
+import { type Customer, type Transfer, VND } from './support/customers.ts'
+import type { GatewayProcess } from './support/gateways.ts'
+import { eventually } from './support/wait.ts'
+import { createWorld, settled, type World } from './support/world.ts'
+
+const CALLS = 20
+let world: World
+let gateway: GatewayProcess
+let customer: Customer
+const transfers: (Transfer & { acknowledged: boolean })[] = []
+/** Found once and for all by an earlier test of this file. */
+let known: Findings
+
+beforeAll(async () => {
+  world = await createWorld({ gateways: 1 })
+  gateway = world.gateways[0] as GatewayProcess
+  customer = await world.customers.create(world.sql, 1_000_000n * VND)
+  await callAll()
+  const transfer = await world.customers.transfer(world.sql, customer.accountId, 60_000)
+  expect(await world.customers.notify(gateway.url, transfer)).toBe(200)
+  transfers.push({ ...transfer, acknowledged: true })
+  known = (await look()).findings
+  await save()
+})
+afterAll(() => world.close())
+
+/** Calls at once; every client has its whole reply. */
+async function callAll(): Promise<void> {
+  const plan = { url: gateway.url, gateway: gateway.name, ...customer, entryId: 'gpt-5.5', secret: world.secret }
+  const calls = await Promise.all(
+    Array.from({ length: CALLS }, (_, index) =>
+      world.client.call({ ...plan, format: 'chat_completions', streamed: index % 2 === 0 }),
+    ),
+  )
+  expect(calls.filter(call => !call.complete)).toEqual([])
+}
+
+function look(): Promise<Verdict> {
+  return judge({
+    sql: world.sql,
+    replies: world.oracle.replies,
+    calls: world.client.calls,
+    transfers,
+    lives: new Map([[gateway.name, gateway.lives]]),
+  })
+}
+
+/** The lists that have more in them than before. */
+async function news(): Promise<string[]> {
+  const { findings } = await look()
+  return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
+}
+
+const MONEY = ['usage', 'credit', 'wallet', 'hold'] as const
+
+/** Past the triggers and checks that keep such a thing from happening. */
+async function tamper(statement: string): Promise<void> {
+  await world.sql.begin(async transaction => {
+    await transaction.unsafe("set local session_replication_role = 'replica'")
+    await transaction.unsafe(statement)
+  })
+}
+
+async function save(): Promise<void> {
+  await tamper(MONEY.map(table => `create table saved_${table} as table ${table}`).join(';'))
+}
+
+/** Everything as it was saved. */
+async function mend(): Promise<void> {
+  await tamper(MONEY.map(table => `delete from ${table}; insert into ${table} select * from saved_${table}`).join(';'))
+}
+
+/** The gateway dies with all it has under way: what it sent to Postgres and was not carried out dies too. */
+async function killWith(before: () => Promise<void>, between: () => void): Promise<void> {
+  await world.sql.begin(async transaction => {
+    await transaction.unsafe('lock table usage in access exclusive mode')
+    await before()
+    await gateway.signal('SIGKILL')
+    await transaction.unsafe(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like 'gateway %'`,
+    )
+  })
+  between()
+  expect(await gateway.start()).toBe(true)
+  await settled(world)
+}
+
+test('an honest run is clean', () => {
+  expect(Object.values(known).flat()).toEqual([])
+})
+
+/** Of a stream, whose client was not told its cost. */
+const SERVED = `(select max(seq) from usage where status = 200 and streamed)`
+
+test.each<[string, string, (keyof Findings)[]]>([
+  [
+    'a usage row without its charge',
+    `update usage set cost_micro_vnd = 0, charged_micro_vnd = 0 where seq = ${SERVED}`,
+    ['lost', 'ledger'],
+  ],
+  [
+    'a charge that is a micro-dong too high',
+    `update usage set cost_micro_vnd = cost_micro_vnd + 1, charged_micro_vnd = charged_micro_vnd + 1 where seq = ${SERVED}`,
+    ['wrong', 'ledger'],
+  ],
+  ['another model in a usage row', `update usage set entry_id = 'gpt-5.4' where seq = ${SERVED}`, ['wrong']],
+  [
+    'a charge that no reply stands behind',
+    `update usage set input_tokens = input_tokens + 1000000 where seq = ${SERVED}`,
+    ['lost', 'wrong', 'unfounded', 'ledger'],
+  ],
+  ['a call without its row', `delete from usage where seq = ${SERVED}`, ['lost', 'missing', 'ledger']],
+  ['a balance that was raised', 'update wallet set balance_micro_vnd = balance_micro_vnd + 1', ['ledger']],
+  [
+    'a hold that nobody frees',
+    `insert into hold (account_id, call_id, key_id, entry_id, endpoint, amount_micro_vnd, instance_id)
+       select account_id, gen_random_uuid(), 1, 'gpt-5.5', 2, 5, 0 from wallet`,
+    ['ledger'],
+  ],
+  ['a transfer without its credit', 'delete from credit where kind = 1', ['credits', 'ledger']],
+  [
+    'a transfer of another amount',
+    'update credit set amount_micro_vnd = amount_micro_vnd + 1 where kind = 1',
+    ['credits', 'ledger'],
+  ],
+])('%s is found', async (_name, statement, expected) => {
+  await tamper('alter table usage drop constraint if exists usage_cost_is_price_times_units')
+  await tamper(statement)
+  expect(await news()).toEqual(expected)
+  await mend()
+  expect(await news()).toEqual([])
+})
+
+test('a 402 while there is money is found', async () => {
+  const refused = { ...(world.client.calls[0] as ClientCall), status: 402, complete: false }
+  world.client.calls.push(refused)
+  expect(await news()).toEqual(['refused'])
+  world.client.calls.pop()
+})
+
+test('what a killed gateway had finished is charged by its successor, once', async () => {
+  const before = (await look()).charged
+  await killWith(callAll, () => {})
+  const after = await look()
+  expect(await news()).toEqual([])
+  expect(after.charged - before).toBe(CALLS)
+})
+
+test('a spool that is gone is found: what only it knew is lost', async () => {
+  await killWith(callAll, () => rmSync(join(gateway.dataDir, 'spool'), { recursive: true }))
+  known = (await look()).findings
+  expect(known.lost.length).toBeGreaterThanOrEqual(CALLS)
+})
+
+test('a journal that takes a call twice is found: what a successor settles again is charged again', async () => {
+  await world.sql.unsafe('drop index usage_call')
+  await callAll()
+  await settled(world)
+  // It had no time to note that these are done.
+  await gateway.signal('SIGKILL')
+  expect(await gateway.start()).toBe(true)
+  await eventually(news, names => names.includes('doubled'))
+})

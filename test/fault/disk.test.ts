@@ -1,0 +1,149 @@
+/** Full disks: of Postgres' data, and of a gateway's spool. They need small file systems, which only root can mount. */
+
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { judge } from './support/check.ts'
+import { type Customer, VND } from './support/customers.ts'
+import type { GatewayProcess } from './support/gateways.ts'
+import { eventually } from './support/wait.ts'
+import { createWorld, settled, type World } from './support/world.ts'
+
+const MIB = 2 ** 20
+const mounts: string[] = []
+
+/** Null where nothing can be mounted. */
+function mountSmall(bytes: number): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-disk-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder]).status === 0
+  if (!mounted) {
+    rmdirSync(folder)
+    return null
+  }
+  chmodSync(folder, 0o755)
+  mounts.push(folder)
+  return folder
+}
+
+afterAll(() => {
+  for (const folder of mounts) {
+    spawnSync('umount', ['-l', folder])
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** Takes what room there is, but for `bytes`. */
+function fill(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder)
+  writeFileSync(join(folder, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - bytes)))
+}
+
+function empty(folder: string): void {
+  rmSync(join(folder, 'ballast'), { force: true })
+}
+
+function call(world: World, customer: Customer) {
+  const { url, name } = world.gateways[0] as GatewayProcess
+  const plan = { url, gateway: name, ...customer, entryId: 'gpt-5.5', secret: world.secret }
+  return world.client.call({ ...plan, format: 'chat_completions', streamed: false })
+}
+
+async function expectNothingLost(world: World): Promise<void> {
+  await settled(world, 120_000)
+  const look = () =>
+    judge({
+      sql: world.sql,
+      replies: world.oracle.replies,
+      calls: world.client.calls,
+      transfers: [],
+      lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+    })
+  const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
+  expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
+  expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
+}
+
+const database = mountSmall(160 * MIB)
+const WHY = database === null ? ' (skipped: this user cannot mount a small file system)' : ''
+
+test.skipIf(database === null)(
+  `the disk of Postgres' tables is full: calls are 503, what was served is charged when there is room again${WHY}`,
+  async () => {
+    const folder = database as string
+    const world = await createWorld({
+      gateways: 1,
+      clusterFolder: join(folder, 'cluster'),
+      environment: { LIMIT_DATABASE_WAIT_MS: '1000' },
+      settings: { max_wal_size: '64MB', min_wal_size: '32MB' },
+    })
+    try {
+      // The log of Postgres has another disk: without it the server ends, as the storm has it all the time.
+      await world.cluster.stop()
+      const wal = join(world.cluster.data, 'pg_wal')
+      const elsewhere = join(world.folder, 'wal')
+      chmodSync(world.folder, 0o755)
+      spawnSync('cp', ['-a', wal, elsewhere])
+      rmSync(wal, { recursive: true })
+      symlinkSync(elsewhere, wal)
+      await world.cluster.start()
+      const customer = await world.customers.create(world.sql, 1_000_000n * VND)
+      expect(
+        (
+          await eventually(
+            () => call(world, customer),
+            ({ status }) => status === 200,
+          )
+        ).complete,
+      ).toBe(true)
+      fill(folder, 0)
+      const statuses = new Set<number>()
+      for (let round = 0; round < 60 && !statuses.has(503); round++) {
+        const calls = await Promise.all(Array.from({ length: 50 }, () => call(world, customer)))
+        for (const { status } of calls) statuses.add(status)
+      }
+      expect([...statuses].sort()).toEqual([200, 503])
+      expect(readFileSync(world.cluster.logFile, 'utf8')).toMatch(/No space left on device/)
+      empty(folder)
+      await eventually(
+        () => call(world, customer),
+        ({ status }) => status === 200,
+      )
+      await expectNothingLost(world)
+    } finally {
+      await world.close()
+    }
+  },
+)
+
+test.skipIf(database === null)(`the disk of the spool is full: calls go on, and are charged${WHY}`, async () => {
+  const spool = mountSmall(MIB) as string
+  const world = await createWorld({ gateways: 0 })
+  try {
+    const gateway = await world.add('small')
+    mkdirSync(gateway.dataDir, { recursive: true })
+    symlinkSync(spool, join(gateway.dataDir, 'spool'))
+    expect(await gateway.start()).toBe(true)
+    const customer = await world.customers.create(world.sql, 1_000_000n * VND)
+    fill(spool, 0)
+    const calls = await Promise.all(Array.from({ length: 200 }, () => call(world, customer)))
+    expect(calls.filter(({ complete }) => !complete)).toEqual([])
+    expect(readFileSync(gateway.logFile, 'utf8')).toContain('spool_failed')
+    empty(spool)
+    expect((await call(world, customer)).complete).toBe(true)
+    await expectNothingLost(world)
+  } finally {
+    await world.close()
+  }
+})

@@ -1,0 +1,148 @@
+/** The primary is lost and its standby takes over, behind the address that gateways know. */
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { judge } from './support/check.ts'
+import type { Cluster } from './support/cluster.ts'
+import { type Customer, VND } from './support/customers.ts'
+import type { GatewayProcess } from './support/gateways.ts'
+import type { Relay } from './support/relay.ts'
+import { eventually } from './support/wait.ts'
+import { createWorld, settled, type World } from './support/world.ts'
+
+const CALLS = 20
+
+async function createPair(synchronous: boolean): Promise<{ world: World; standby: Cluster }> {
+  const world = await createWorld({ gateways: 2, relayed: true })
+  try {
+    await world.sql.unsafe('checkpoint')
+    await world.cluster.stop()
+    const standby = await world.cluster.copyAsStandby(join(world.folder, 'standby'))
+    await Promise.all([world.cluster.start(), standby.startStandby()])
+    await eventually(
+      async () => (await world.sql.unsafe('select state, sync_state from pg_stat_replication'))[0],
+      row => row?.state === 'streaming',
+    )
+    if (synchronous) {
+      await world.sql.unsafe(`alter system set synchronous_standby_names = '*'`)
+      await world.sql.unsafe('select pg_reload_conf()')
+      await eventually(
+        async () => (await world.sql.unsafe('select sync_state from pg_stat_replication'))[0],
+        row => row?.sync_state === 'sync',
+      )
+    }
+    return { world, standby }
+  } catch (error) {
+    await world.close()
+    throw error
+  }
+}
+
+function callAll(world: World, customer: Customer) {
+  return Promise.all(
+    Array.from({ length: CALLS }, (_, index) => {
+      const { url, name } = world.gateways[index % 2] as GatewayProcess
+      const plan = { url, gateway: name, ...customer, entryId: 'gpt-5.5', secret: world.secret }
+      return world.client.call({ ...plan, format: 'messages', streamed: index % 4 < 2 })
+    }),
+  )
+}
+
+/** The primary dies, the standby is promoted, and the network leads to it. */
+async function failOver(world: World, standby: Cluster): Promise<void> {
+  world.cluster.kill(true)
+  const sql = standby.open(1)
+  const promoted = await sql.unsafe('select pg_promote(true, 60) as done')
+  await sql.end({ timeout: 1 })
+  expect(promoted).toEqual([{ done: true }])
+  ;(world.relay as Relay).moveTo(standby.port)
+}
+
+async function expectKept(world: World, standby: Cluster, customer: Customer): Promise<void> {
+  await Promise.all(
+    world.gateways.map(({ url, name }) =>
+      eventually(
+        () =>
+          world.client.call({
+            ...{ url, gateway: name, ...customer, entryId: 'gpt-5.5', secret: world.secret },
+            format: 'messages',
+            streamed: false,
+          }),
+        ({ status }) => status === 200,
+      ),
+    ),
+  )
+  const sql = standby.open(2)
+  try {
+    await settled({ sql }, 90_000)
+    const look = () =>
+      judge({
+        sql,
+        replies: world.oracle.replies,
+        calls: world.client.calls,
+        transfers: [],
+        lives: new Map(world.gateways.map(gateway => [gateway.name, gateway.lives])),
+      })
+    const { findings } = await eventually(look, ({ clean }) => clean, { timeoutMs: 30_000 }).catch(look)
+    expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map(name => [name, []])))
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+  expect(world.gateways.flatMap(({ lives }) => lives).filter(({ endedAt }) => endedAt !== null)).toEqual([])
+}
+
+test('a synchronous standby is promoted: it has every settlement that was acknowledged', async () => {
+  const { world, standby } = await createPair(true)
+  try {
+    const customer = await world.customers.create(world.sql, 1_000_000n * VND)
+    expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])
+    const before = await eventually(
+      async () => await world.sql.unsafe('select call_id, charged_micro_vnd from usage order by call_id'),
+      ({ length }) => length === CALLS,
+    )
+    await failOver(world, standby)
+    const sql = standby.open(1)
+    const after = await sql.unsafe(
+      `select call_id, charged_micro_vnd from usage where call_id = any ($1::text[]::uuid[]) order by call_id`,
+      [`{${before.map(row => row.call_id).join(',')}}`],
+    )
+    await sql.end({ timeout: 1 })
+    expect([...after]).toEqual([...before])
+    await expectKept(world, standby, customer)
+  } finally {
+    await standby.remove()
+    await world.close()
+  }
+})
+
+test('an asynchronous standby that lags is promoted: spools bring back what it never got, once each', async () => {
+  const { world, standby } = await createPair(false)
+  try {
+    const customer = await world.customers.create(world.sql, 1_000_000n * VND)
+    await callAll(world, customer)
+    const served = async () =>
+      (await world.sql.unsafe('select count(*)::integer as n from usage where status = 200'))[0]?.n
+    await eventually(served, count => count === CALLS)
+    await eventually(
+      async () =>
+        (
+          await world.sql.unsafe('select pg_wal_lsn_diff(sent_lsn, replay_lsn)::integer as n from pg_stat_replication')
+        )[0]?.n,
+      lag => lag === 0,
+    )
+    // From here on the standby gets nothing any more.
+    const [sender] = await world.sql.unsafe('select pid from pg_stat_replication')
+    process.kill(sender?.pid, 'SIGSTOP')
+    expect((await callAll(world, customer)).filter(({ complete }) => !complete)).toEqual([])
+    await eventually(served, count => count === 2 * CALLS)
+    await failOver(world, standby)
+    const sql = standby.open(1)
+    const [count] = await sql.unsafe(`select count(*)::integer as n from usage where status = 200`)
+    await sql.end({ timeout: 1 })
+    expect(count?.n).toBe(CALLS)
+    await expectKept(world, standby, customer)
+  } finally {
+    await standby.remove()
+    await world.close()
+  }
+})

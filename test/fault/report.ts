@@ -1,0 +1,68 @@
+/** A storm's figures as a table, and whether it kept every promise. */
+
+import type { StormReport } from './storm.ts'
+
+/** What must be nothing. */
+export function faultsOf(report: StormReport): Readonly<Record<string, readonly string[]>> {
+  const { verdict, exits, leaks, lowestBalance, hung } = report
+  return {
+    ...verdict.findings,
+    exits,
+    leaks,
+    below: lowestBalance < 0n ? [`a balance of ${lowestBalance}`] : [],
+    hung: hung > 0 ? [`${hung} calls without an answer`] : [],
+  }
+}
+
+export function tableOf(report: StormReport): string {
+  const { verdict, statuses } = report
+  const { findings } = verdict
+  const rows: [string, string | number][] = [
+    ['seed', report.seed],
+    ['seconds under load', Math.round(report.seconds)],
+    ['calls', report.calls],
+    [
+      'answers by status (0: connection broken)',
+      Object.entries(statuses)
+        .map(pair => pair.join(': '))
+        .join(', '),
+    ],
+    ['whole replies that clients received', report.complete],
+    ['clients that left a stream', report.left],
+    ['kill -9 of gateways', report.gatewayKills],
+    ['kill -9 of Postgres', report.databaseKills],
+    ['starts refused while Postgres was away', report.startsRefused],
+    ['replies that the provider finished', verdict.finished],
+    ['of them charged', verdict.charged],
+    ['of them unheard: gateway killed before it had the end', verdict.unheard],
+    ['longest time from such an end to the kill, ms', verdict.unheardMs],
+    ['**lost**', findings.lost.length],
+    ['**doubled**', findings.doubled.length],
+    ['**wrong**', findings.wrong.length],
+    ['charged without a finished reply', findings.unfounded.length],
+    ['calls without a usage row', findings.missing.length],
+    ['402 while money was left', findings.refused.length],
+    ['bank transfers, notifications of them', `${report.transfers}, ${report.notifications}`],
+    ['of them credited other than once', findings.credits.length],
+    ['differences of the audits, open holds', findings.ledger.length],
+    ['uncollected, in VND (each at a balance of exactly 0)', vnd(verdict.audit.uncollectedMicroVnd)],
+    ['lowest balance that was read', String(report.lowestBalance)],
+    ['processes that ended by themselves', report.exits.length],
+    ['files with a prompt, a key or a secret', report.leaks.length],
+    ['Postgres ready → first good reply, ms', spread(report.databaseRecoveryMs)],
+    ['start of a gateway → ready, spool replayed, ms', spread(report.bootMs)],
+    ['all gateways ready again → no hold left, ms', Math.round(report.sweptMs)],
+  ]
+  return ['| what | figure |', '|---|--:|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n')
+}
+
+function vnd(microVnd: bigint): string {
+  return (Number(microVnd) / 1e6).toFixed(2)
+}
+
+function spread(values: readonly number[]): string {
+  if (values.length === 0) return '–'
+  const sorted = values.toSorted((left, right) => left - right)
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] as number)
+  return `median ${at(0.5)}, worst ${at(1)} (of ${sorted.length})`
+}

@@ -1,0 +1,30 @@
+/** The short form of the storm; `make faults` runs the long one. A failure prints the seed: `make faults SEED=…`. */
+
+import { expect, test } from 'vitest'
+import { faultsOf, tableOf } from './report.ts'
+import { runStorm } from './storm.ts'
+
+const seed = Date.now() % 1_000_000_007
+
+test('gateways and Postgres killed at random under load: nothing lost, nothing doubled, nothing wrong', async () => {
+  await runStorm(
+    {
+      seed,
+      durationMs: 20_000,
+      gateways: 3,
+      clients: 16,
+      gatewayKillMs: [1_500, 4_000],
+      databaseKillMs: [4_000, 7_000],
+    },
+    async report => {
+      const faults = faultsOf(report)
+      const none = Object.fromEntries(Object.keys(faults).map(name => [name, []]))
+      expect(faults, `seed ${seed}\n${tableOf(report)}`).toEqual(none)
+      // It was a storm.
+      expect(report.verdict.finished).toBeGreaterThan(50)
+      expect(report.gatewayKills).toBeGreaterThan(3)
+      expect(report.databaseKills).toBeGreaterThan(0)
+      expect(report.acknowledged).toBeGreaterThan(0)
+    },
+  )
+})

@@ -1,0 +1,346 @@
+/**
+ * The main storm: gateways and Postgres are killed at random under load, while banks report each transfer ten times.
+ * When it is over everything starts again, and the checker compares what provider, clients and banks saw with the ledger.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Random, seededRandom } from '../support/random.ts'
+import { judge, lookAtJournal, type Verdict } from './support/check.ts'
+import type { ClientCall } from './support/client.ts'
+import { type Customer, type Transfer, VND } from './support/customers.ts'
+import type { GatewayProcess } from './support/gateways.ts'
+import { eventually } from './support/wait.ts'
+import { createWorld, settled, type World } from './support/world.ts'
+
+export interface StormOptions {
+  readonly seed: number
+  readonly durationMs: number
+  readonly gateways: number
+  /** Calls at one moment. */
+  readonly clients: number
+  /** Pause between two kills of a gateway, and of Postgres, from and to. */
+  readonly gatewayKillMs: readonly [from: number, to: number]
+  readonly databaseKillMs: readonly [from: number, to: number]
+  readonly onProgress?: (line: string) => void
+}
+
+export interface StormReport {
+  readonly seed: number
+  readonly seconds: number
+  readonly calls: number
+  /** Answers by status; 0: the connection broke. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly complete: number
+  readonly left: number
+  readonly gatewayKills: number
+  readonly databaseKills: number
+  /** Starts that ended at once because Postgres was away, as they should. */
+  readonly startsRefused: number
+  readonly notifications: number
+  readonly transfers: number
+  readonly acknowledged: number
+  readonly verdict: Verdict
+  /** Processes that ended without a signal of the storm. */
+  readonly exits: readonly string[]
+  /** Files in which a prompt, a key or a secret was found. */
+  readonly leaks: readonly string[]
+  /** Calls that had no answer after 40 s. */
+  readonly hung: number
+  /** From Postgres ready to the first good reply, from a gateway's start to its first readiness, ms. */
+  readonly databaseRecoveryMs: readonly number[]
+  readonly bootMs: readonly number[]
+  /** From the moment that all gateways were ready again until no hold was left, ms. */
+  readonly sweptMs: number
+  /** Lowest balance that was ever read, in µVND. */
+  readonly lowestBalance: bigint
+}
+
+const ENTRIES = ['gpt-5.5', 'req/gpt-5.5', 'gpt-5.4-mini', 'claude-opus-5', 'claude-sonnet-5'] as const
+const TWICE = 10
+
+class Storm {
+  readonly world: World
+  readonly #options: StormOptions
+  readonly #random: Random
+  readonly #customers: { readonly customer: Customer; readonly poor: boolean }[] = []
+  readonly #transfers: (Transfer & { acknowledged: boolean })[] = []
+  readonly #seen = new Map<string, string>()
+  readonly #databaseAway: [from: number, to: number][] = []
+  readonly #databaseRecoveryMs: number[] = []
+  #running = true
+  #gatewayKills = 0
+  #databaseKills = 0
+  #notifications = 0
+  #lowestBalance = 0n
+  /** Told of the next good reply. */
+  #onGood: (() => void) | null = null
+
+  constructor(world: World, options: StormOptions) {
+    this.world = world
+    this.#options = options
+    this.#random = seededRandom(options.seed)
+  }
+
+  async run(): Promise<StormReport> {
+    const { durationMs, clients, onProgress = () => {} } = this.#options
+    const { sql, customers } = this.world
+    for (let index = 0; index < 12; index++) {
+      const poor = index % 5 === 0
+      const credit = poor ? BigInt(1 + this.#random(10)) * VND : 1_000_000_000n * VND
+      this.#customers.push({ customer: await customers.create(sql, credit), poor })
+    }
+    const startedAt = performance.now()
+    const supervisors = this.world.gateways.map(gateway => this.#supervise(gateway))
+    const loads = Array.from({ length: clients }, () => this.#load())
+    const others = [this.#killGateways(), this.#killDatabase(), this.#bank(), this.#watch()]
+    while (performance.now() - startedAt < durationMs) {
+      await sleep(Math.min(15_000, durationMs - (performance.now() - startedAt)))
+      onProgress(`${Math.round((performance.now() - startedAt) / 1000)} s: ${this.#progress()}`)
+    }
+    this.#running = false
+    await Promise.all([...loads, ...others])
+    await Promise.all(supervisors)
+    return this.#end((performance.now() - startedAt) / 1000)
+  }
+
+  #progress(): string {
+    const finished = this.world.oracle.replies.filter(reply => reply.state === 'finished').length
+    return `${this.world.client.calls.length} calls, ${finished} finished, ${this.#gatewayKills} + ${this.#databaseKills} kills`
+  }
+
+  /** As a supervisor of the system does: what ended is started again. */
+  async #supervise(gateway: GatewayProcess): Promise<void> {
+    while (this.#running) {
+      if (!gateway.running) await gateway.start()
+      await sleep(100)
+    }
+  }
+
+  async #load(): Promise<void> {
+    while (this.#running) {
+      const gateway = this.#pick(this.world.gateways)
+      if (!gateway.ready) {
+        await sleep(20)
+        continue
+      }
+      const call = await this.#call(gateway)
+      if (call.complete) this.#onGood?.()
+      await sleep(call.status === 200 ? this.#random(40) : 50)
+    }
+  }
+
+  #call(gateway: GatewayProcess): Promise<ClientCall> {
+    const { customer } = this.#pick(this.#customers)
+    const entryId = this.#pick(ENTRIES)
+    const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
+    const streamed = this.#random(2) === 0
+    // A reply in the same format names its number from the start.
+    const leaves = streamed && format === 'messages' && entryId.startsWith('claude') && this.#random(8) === 0
+    return this.world.client.call({
+      url: gateway.url,
+      gateway: gateway.name,
+      apiKey: customer.apiKey,
+      accountId: customer.accountId,
+      entryId,
+      format,
+      streamed,
+      leaves,
+      secret: this.world.secret,
+    })
+  }
+
+  async #killGateways(): Promise<void> {
+    while (await this.#pause(this.#options.gatewayKillMs)) {
+      const gateway = this.#pick(this.world.gateways)
+      if (!gateway.running) continue
+      this.#gatewayKills++
+      await gateway.signal('SIGKILL')
+    }
+  }
+
+  async #killDatabase(): Promise<void> {
+    const { cluster } = this.world
+    while (await this.#pause(this.#options.databaseKillMs)) {
+      const from = Date.now()
+      this.#databaseKills++
+      const dice = this.#random(3)
+      const backends = cluster.processes().slice(1)
+      // A backend that is killed makes the postmaster start all others anew.
+      if (dice === 0 && backends.length > 0) process.kill(this.#pick(backends), 'SIGKILL')
+      else {
+        cluster.kill(dice === 1)
+        await sleep(this.#random(1_500))
+        await cluster.start()
+      }
+      await eventually(
+        () => this.world.sql`select 1`,
+        () => true,
+      )
+      const upAt = performance.now()
+      this.#databaseAway.push([from, Date.now() + 2_000])
+      await new Promise<void>(resolve => {
+        const give = setTimeout(resolve, 30_000)
+        this.#onGood = () => {
+          clearTimeout(give)
+          this.#onGood = null
+          resolve()
+        }
+      })
+      this.#databaseRecoveryMs.push(performance.now() - upAt)
+    }
+  }
+
+  /** A bank that reports each transfer ten times at once, to any gateway, and again until one took it. */
+  async #bank(): Promise<void> {
+    const { world } = this
+    while (await this.#pause([200, 800])) {
+      const { customer, poor } = this.#pick(this.#customers)
+      const amountVnd = poor ? 1 + this.#random(20) : 50_000
+      const made = await world.customers.transfer(world.sql, customer.accountId, amountVnd).catch(() => null)
+      if (made === null) continue
+      const transfer = { ...made, acknowledged: false }
+      this.#transfers.push(transfer)
+      await this.#notify(transfer)
+    }
+  }
+
+  async #notify(transfer: Transfer & { acknowledged: boolean }): Promise<void> {
+    const send = async () => {
+      this.#notifications++
+      const { url } = this.#pick(this.world.gateways)
+      const status = await this.world.customers.notify(url, transfer).catch(() => 0)
+      if (status === 200) transfer.acknowledged = true
+    }
+    await Promise.all(Array.from({ length: TWICE }, send))
+    for (let again = 0; again < 5 && !transfer.acknowledged && this.#running; again++) {
+      await sleep(300)
+      await send()
+    }
+  }
+
+  /** Reads rows that must never change, and balances that must never be below 0. */
+  async #watch(): Promise<void> {
+    while (await this.#pause([2_000, 2_000])) {
+      try {
+        await lookAtJournal(this.world.sql, this.#seen, 100)
+        const [row] = await this.world.sql.unsafe('select min(balance_micro_vnd)::text as lowest from wallet')
+        const lowest = BigInt(row?.lowest ?? 0)
+        if (lowest < this.#lowestBalance) this.#lowestBalance = lowest
+      } catch {
+        // Postgres is away.
+      }
+    }
+  }
+
+  /** False when the storm is over. */
+  async #pause([from, to]: readonly [number, number]): Promise<boolean> {
+    const until = performance.now() + from + this.#random(to - from + 1)
+    while (this.#running && performance.now() < until) await sleep(Math.min(100, until - performance.now()))
+    return this.#running
+  }
+
+  #pick<Item>(items: readonly Item[]): Item {
+    return items[this.#random(items.length)] as Item
+  }
+
+  /** Everything that still runs is killed once more, and starts again. */
+  async #end(seconds: number): Promise<StormReport> {
+    const { world } = this
+    const { client, oracle, gateways, sql } = world
+    await Promise.all(gateways.map(gateway => gateway.signal('SIGKILL')))
+    this.#gatewayKills += gateways.length
+    const started = await Promise.all(gateways.map(gateway => gateway.start()))
+    if (started.includes(false)) throw new Error('a gateway did not start after the storm')
+    const readyAt = performance.now()
+    await settled(world)
+    const sweptMs = performance.now() - readyAt
+    for (const transfer of this.#transfers) {
+      for (let tries = 0; tries < 10 && !transfer.acknowledged; tries++) await this.#notify(transfer)
+    }
+    await eventually(
+      () => oracle.open,
+      open => open === 0,
+    )
+    const lives = new Map(gateways.map(gateway => [gateway.name, gateway.lives]))
+    const verdict = await judge({
+      sql,
+      replies: oracle.replies,
+      calls: client.calls,
+      transfers: this.#transfers,
+      lives,
+      seen: this.#seen,
+    })
+    await sql.unsafe('checkpoint')
+    const calls = client.calls
+    return {
+      seed: this.#options.seed,
+      seconds,
+      calls: calls.length,
+      statuses: countBy(calls.map(call => String(call.status))),
+      complete: calls.filter(call => call.complete).length,
+      left: calls.filter(call => call.left).length,
+      gatewayKills: this.#gatewayKills,
+      databaseKills: this.#databaseKills,
+      startsRefused: this.#refusedStarts().length,
+      notifications: this.#notifications,
+      transfers: this.#transfers.length,
+      acknowledged: this.#transfers.filter(transfer => transfer.acknowledged).length,
+      verdict,
+      exits: this.#exits(),
+      leaks: this.#leaks(),
+      hung: calls.filter(call => call.fault === 'TimeoutError').length,
+      databaseRecoveryMs: this.#databaseRecoveryMs,
+      bootMs: gateways.flatMap(({ lives: all }) =>
+        all.flatMap(life => (life.readyAt === null ? [] : [life.readyAt - life.startedAt])),
+      ),
+      sweptMs,
+      lowestBalance: this.#lowestBalance,
+    }
+  }
+
+  #refusedStarts() {
+    const lives = this.world.gateways.flatMap(gateway => gateway.lives)
+    return lives.filter(life => !life.wanted && life.endedAt !== null && life.readyAt === null && this.#wasAway(life))
+  }
+
+  #wasAway({ startedAt, endedAt }: { startedAt: number; endedAt: number | null }): boolean {
+    return this.#databaseAway.some(([from, to]) => startedAt < to && (endedAt ?? Date.now()) > from)
+  }
+
+  #exits(): string[] {
+    const refused = new Set(this.#refusedStarts())
+    return this.world.gateways.flatMap(({ name, lives }) =>
+      lives
+        .filter(life => !life.wanted && life.endedAt !== null && !refused.has(life))
+        .map(({ ended, lastWords }) => `${name}: code ${ended?.code}, signal ${ended?.signal}: ${lastWords}`),
+    )
+  }
+
+  #leaks(): string[] {
+    const keys = this.#customers.map(({ customer }) => customer.apiKey)
+    return [this.world.secret, 'upstream-secret', ...keys].flatMap(text => this.world.filesWith(text))
+  }
+}
+
+function countBy(values: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    [...Map.groupBy(values, value => value)].sort().map(([value, same]) => [value, same.length]),
+  )
+}
+
+/** Runs a storm and hands the world as it left it to `then`, before it is taken down. */
+export async function runStorm<Answer>(
+  options: StormOptions,
+  then: (report: StormReport, world: World) => Promise<Answer>,
+): Promise<Answer> {
+  const world = await createWorld({
+    gateways: options.gateways,
+    seed: options.seed,
+    oracle: { faultsPerMille: 20, pauseMsMax: 60, events: 4 },
+  })
+  try {
+    return await then(await new Storm(world, options).run(), world)
+  } finally {
+    await world.close()
+  }
+}

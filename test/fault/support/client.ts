@@ -1,0 +1,131 @@
+/** Calls as a client makes them, and what the client knows of them afterwards. */
+
+import { Agent, request } from 'undici'
+import { prompt } from './oracle.ts'
+
+export interface CallPlan {
+  readonly url: string
+  readonly gateway: string
+  readonly apiKey: string
+  readonly accountId: number
+  readonly entryId: string
+  readonly format: 'messages' | 'chat_completions'
+  readonly streamed: boolean
+  /** Must never be seen outside of gateway and provider. */
+  readonly secret: string
+  /** The client leaves after its first bytes. */
+  readonly leaves?: boolean
+  readonly maxTokens?: number
+}
+
+/** Times are milliseconds since 1970. */
+export interface ClientCall {
+  readonly gateway: string
+  readonly accountId: number
+  readonly entryId: string
+  readonly startedAt: number
+  endedAt: number
+  /** From the reply's header; null when none came. */
+  callId: string | null
+  /** HTTP status; 0: none came. */
+  status: number
+  /** The client saw the end of a good reply. */
+  complete: boolean
+  /** Input tokens of the reply as the client saw them; null: not seen. */
+  serial: number | null
+  /** Cost as the reply's header said, in µVND; null on streams. */
+  costMicroVnd: bigint | null
+  left: boolean
+  /** What went wrong, in a word. */
+  fault: string | null
+}
+
+export class Client {
+  readonly calls: ClientCall[] = []
+  readonly #agent: Agent
+  readonly #timeoutMs: number
+
+  constructor({ connections, timeoutMs }: { connections: number; timeoutMs: number }) {
+    this.#agent = new Agent({ connections, pipelining: 1, keepAliveTimeout: 60_000 })
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Never rejects. */
+  async call(plan: CallPlan): Promise<ClientCall> {
+    const { gateway, accountId, entryId } = plan
+    const call: ClientCall = {
+      gateway,
+      accountId,
+      entryId,
+      startedAt: Date.now(),
+      endedAt: 0,
+      callId: null,
+      status: 0,
+      complete: false,
+      serial: null,
+      costMicroVnd: null,
+      left: false,
+      fault: null,
+    }
+    this.calls.push(call)
+    try {
+      await this.#run(plan, call)
+    } catch (error) {
+      call.fault = (error as { code?: string }).code ?? (error as Error).name
+    }
+    call.endedAt = Date.now()
+    return call
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+
+  async #run(plan: CallPlan, call: ClientCall): Promise<void> {
+    const messages = plan.format === 'messages'
+    const content = prompt(plan.secret, plan.accountId, plan.entryId)
+    const body = {
+      model: plan.entryId,
+      max_tokens: plan.maxTokens ?? 50,
+      messages: [{ role: 'user', content }],
+      ...(plan.streamed && { stream: true, ...(!messages && { stream_options: { include_usage: true } }) }),
+    }
+    const reply = await request(plan.url + (messages ? '/v1/messages' : '/v1/chat/completions'), {
+      method: 'POST',
+      headers: { 'x-api-key': plan.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      dispatcher: this.#agent,
+      signal: AbortSignal.timeout(this.#timeoutMs),
+    })
+    call.status = reply.statusCode
+    call.callId = callIdOf(reply.headers['request-id'])
+    const cost = reply.headers['x-svc-cost-vnd']
+    if (typeof cost === 'string') call.costMicroVnd = microVndOf(cost)
+    let text = ''
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      text += chunk.toString('utf8')
+      if (!plan.leaves) continue
+      call.left = true
+      // The connection goes with it.
+      reply.body.destroy()
+      return
+    }
+    if (call.status !== 200) return
+    const counted = [...text.matchAll(/"(?:input_tokens|prompt_tokens)":\s*(\d+)/g)].map(found => Number(found[1]))
+    // A converted stream begins with an estimate; the last word counts.
+    call.serial = counted.at(-1) ?? null
+    call.complete = plan.streamed ? /event: message_stop|data: \[DONE\]/.test(text) : counted.length > 0
+    if (!call.complete) call.fault = /"type":\s*"error"|"error":/.test(text) ? 'error event' : 'cut'
+  }
+}
+
+/** `req_…` is the call's id without its hyphens. */
+function callIdOf(header: string | string[] | undefined): string | null {
+  const found = /^req_(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/.exec(String(header))
+  return found === null ? null : found.slice(1).join('-')
+}
+
+function microVndOf(text: string): bigint {
+  const [whole, part = ''] = text.split('.') as [string, string?]
+  return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0'))
+}

@@ -1,0 +1,242 @@
+/** A Postgres of a test's own, durable as in production, to be killed, paused, filled, copied and promoted. */
+
+import { spawn } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { locateNativeDirectory } from '../../../src/app/embedded/binaries.ts'
+import {
+  canRun,
+  chooseIdentity,
+  type Runner,
+  runAs,
+  runAsSelf,
+  runWithReadAccess,
+} from '../../../src/app/embedded/identity.ts'
+import { findPostmaster, startPostmaster, stopPostmaster } from '../../../src/app/embedded/server.ts'
+import { startEmbeddedPostgres } from '../../../src/app/embedded-postgres.ts'
+import { openDatabase, type Sql } from '../../../src/lib/database.ts'
+import { lowPort, sendSignal, TIE } from './child.ts'
+import { eventually } from './wait.ts'
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '64MB',
+  wal_level: 'replica',
+  max_wal_senders: '4',
+  max_wal_size: '256MB',
+  fsync: 'on',
+  full_page_writes: 'on',
+  io_method: 'sync',
+  jit: 'off',
+  timezone: 'UTC',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+}
+
+/** Clusters that are there when this process ends. */
+const clusters = new Set<Cluster>()
+process.once('exit', () => {
+  for (const cluster of clusters) cluster.kill(true)
+})
+
+export class Cluster {
+  readonly folder: string
+  readonly port: number
+  readonly #password: string
+  readonly #settings: Readonly<Record<string, string>>
+  readonly #run: Runner
+
+  private constructor(given: {
+    folder: string
+    port: number
+    password: string
+    settings: Readonly<Record<string, string>>
+  }) {
+    this.folder = given.folder
+    this.port = given.port
+    this.#password = given.password
+    this.#settings = { ...SETTINGS, ...given.settings }
+    this.#run = tied(runnerFor(join(given.folder, 'postgres')))
+    clusters.add(this)
+  }
+
+  /** Made and started. */
+  static async create(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+    // It makes the data and the database.
+    const embedded = await startEmbeddedPostgres({ dataDir: folder })
+    await embedded.stop()
+    const { password } = JSON.parse(readFileSync(join(folder, 'postgres.json'), 'utf8')) as { password: string }
+    const cluster = new Cluster({ folder, port: await lowPort(), password, settings })
+    await cluster.start()
+    return cluster
+  }
+
+  /** A copy of this one, which must be stopped, that follows it when both run. */
+  async copyAsStandby(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
+    mkdirSync(folder, { recursive: true })
+    cpSync(join(this.folder, 'postgres'), join(folder, 'postgres'), { recursive: true, verbatimSymlinks: true })
+    const signal = join(folder, 'postgres', 'data', 'standby.signal')
+    writeFileSync(signal, '')
+    giveAway(join(folder, 'postgres'), statSync(join(this.folder, 'postgres')))
+    const follow = `host=127.0.0.1 port=${this.port} user=postgres password=${this.#password} application_name=standby`
+    const all = { ...this.#settings, synchronous_standby_names: '', primary_conninfo: follow, ...settings }
+    return new Cluster({ folder, port: await lowPort(), password: this.#password, settings: all })
+  }
+
+  get data(): string {
+    return join(this.folder, 'postgres', 'data')
+  }
+
+  get logFile(): string {
+    return join(this.folder, 'postgres', 'server.log')
+  }
+
+  urlAt(port: number): string {
+    return `postgres://postgres:${this.#password}@127.0.0.1:${port}/gateway`
+  }
+
+  get url(): string {
+    return this.urlAt(this.port)
+  }
+
+  open(connectionsMax = 2): Sql {
+    return openDatabase({ url: this.url, name: 'fault test', connectionsMax, statementTimeoutMs: 60_000 })
+  }
+
+  /** Resolves when it takes connections. */
+  async start(): Promise<void> {
+    await startPostmaster({ ...this.#launch(), timeoutMs: 60_000 })
+    await this.#answers()
+  }
+
+  /** Resolves when it can be read. */
+  async startStandby(): Promise<void> {
+    const { run, postgres, settings } = this.#launch()
+    const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const { file, args, ...identity } = run(postgres, ['-D', this.data, '-p', String(this.port), ...words])
+    const log = openSync(this.logFile, 'a')
+    const env = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
+    spawn(file, args, { ...identity, cwd: '/', env, stdio: ['ignore', log, log], detached: true }).unref()
+    closeSync(log)
+    await this.#answers()
+  }
+
+  #launch() {
+    return {
+      run: this.#run,
+      postgres: join(locateNativeDirectory(), 'bin', 'postgres'),
+      dataDirectory: this.data,
+      logFile: this.logFile,
+      port: this.port,
+      settings: this.#settings,
+    }
+  }
+
+  async #answers(): Promise<void> {
+    const sql = this.open(1)
+    try {
+      await eventually(
+        async () => (await sql`select 1 as one`).length,
+        count => count === 1,
+        { timeoutMs: 60_000 },
+      )
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+
+  get running(): boolean {
+    return findPostmaster(this.data) !== null
+  }
+
+  /** The postmaster, first, and every process that it started. */
+  processes(): number[] {
+    const postmaster = findPostmaster(this.data)?.processId
+    if (postmaster === undefined) return []
+    const all = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+    return [postmaster, ...all.filter(name => parentOf(name) === postmaster).map(Number)]
+  }
+
+  /** SIGKILL for the postmaster, or for it and all that it started. */
+  kill(whole: boolean): void {
+    const [postmaster, ...others] = this.processes()
+    if (postmaster === undefined) return
+    sendSignal(postmaster, 'SIGKILL')
+    if (whole) for (const process of others) sendSignal(process, 'SIGKILL')
+  }
+
+  pause(): void {
+    for (const process of this.processes()) sendSignal(process, 'SIGSTOP')
+  }
+
+  resume(): void {
+    for (const process of this.processes()) sendSignal(process, 'SIGCONT')
+  }
+
+  async stop(): Promise<void> {
+    this.resume()
+    await stopPostmaster(this.data, { timeoutMs: 20_000 })
+  }
+
+  /** Stops it and takes its files away. */
+  async remove(): Promise<void> {
+    this.resume()
+    this.kill(true)
+    await eventually(
+      () => this.running,
+      running => !running,
+    )
+    clusters.delete(this)
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function runnerFor(home: string): Runner {
+  const identity = chooseIdentity(home)
+  if (identity === null) return runAsSelf
+  const program = { postgres: join(locateNativeDirectory(), 'bin', 'postgres'), folder: home }
+  const runners = [runAs(identity), runWithReadAccess(identity, 'setpriv')]
+  const found = runners.find(runner => canRun(runner, program))
+  if (found === undefined) throw new Error('Postgres cannot be run here as another user than root')
+  return found
+}
+
+/** The server dies with this process, where that can be had. */
+function tied(run: Runner): Runner {
+  return (file, args) => {
+    const plain = run(file, args)
+    const [program, ...words] = TIE
+    return program === undefined
+      ? plain
+      : { ...plain, file: program, args: [...words, '--', plain.file, ...plain.args] }
+  }
+}
+
+/** Everything below `folder` belongs to the owner of another folder. */
+function giveAway(folder: string, { uid, gid }: { uid: number; gid: number }): void {
+  chownSync(folder, uid, gid)
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    chownSync(join(entry.parentPath, entry.name), uid, gid)
+  }
+}
+
+function parentOf(processId: string): number {
+  try {
+    return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1])
+  } catch {
+    return 0
+  }
+}

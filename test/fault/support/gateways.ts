@@ -1,0 +1,131 @@
+/** Gateways as operators run them: `serve` in a process of its own, with a data folder and a port that outlive it. */
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Child, type Ended, lowPort, startChild } from './child.ts'
+
+const LAST_WORDS = 1_500
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+
+/** One life of a gateway; times are milliseconds since 1970. */
+export interface Life {
+  readonly startedAt: number
+  readyAt: number | null
+  endedAt: number | null
+  ended: Ended | null
+  /** A signal of the test ended it. */
+  wanted: boolean
+  /** The end of its log, when nobody wanted it to end. */
+  lastWords: string
+}
+
+export interface GatewayOptions {
+  readonly name: string
+  /** Below it lie the data folder and the log. */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export class GatewayProcess {
+  readonly name: string
+  readonly dataDir: string
+  readonly logFile: string
+  readonly lives: Life[] = []
+  readonly port: number
+  /** Added to the environment at the next start. */
+  extra: Readonly<Record<string, string>> = {}
+  readonly #environment: Readonly<Record<string, string>>
+  #child: Child | null = null
+
+  private constructor({ name, folder, environment }: GatewayOptions, port: number) {
+    this.name = name
+    this.dataDir = join(folder, name)
+    this.logFile = join(folder, `${name}.log`)
+    this.port = port
+    this.#environment = environment
+    mkdirSync(this.dataDir, { recursive: true })
+  }
+
+  static async create(options: GatewayOptions): Promise<GatewayProcess> {
+    return new GatewayProcess(options, await lowPort())
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get life(): Life | undefined {
+    return this.lives.at(-1)
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  get ready(): boolean {
+    const life = this.life
+    return life !== undefined && life.readyAt !== null && life.endedAt === null
+  }
+
+  get running(): boolean {
+    return this.life !== undefined && this.life.endedAt === null
+  }
+
+  /** Resolves true when it takes calls, false when it ended before. */
+  start(): Promise<boolean> {
+    const life: Life = {
+      startedAt: Date.now(),
+      readyAt: null,
+      endedAt: null,
+      ended: null,
+      wanted: false,
+      lastWords: '',
+    }
+    this.lives.push(life)
+    return new Promise(resolve => {
+      const child = startChild({
+        file: process.execPath,
+        args: [MAIN, 'serve', '--json'],
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: process.env.HOME ?? '',
+          NODE_ENV: 'production',
+          PORT: String(this.port),
+          PUBLIC_URL: this.url,
+          DATA_DIR: this.dataDir,
+          LOG_LEVEL: 'info',
+          ...this.#environment,
+          ...this.extra,
+        },
+        logFile: this.logFile,
+        onOutput(text) {
+          if (!text.includes('"ready":true')) return
+          life.readyAt = Date.now()
+          resolve(true)
+        },
+      })
+      this.#child = child
+      void child.exit.then(ended => {
+        life.ended = ended
+        life.endedAt = Date.now()
+        if (!life.wanted) life.lastWords = readFileSync(this.logFile, 'utf8').slice(-LAST_WORDS)
+        resolve(false)
+      })
+    })
+  }
+
+  /** Resolves when it is gone; a gateway that does not run is left alone. */
+  async signal(signal: 'SIGKILL' | 'SIGTERM'): Promise<Ended | null> {
+    const { life } = this
+    if (this.#child === null || life === undefined || life.endedAt !== null) return null
+    life.wanted = true
+    this.#child.signal(signal)
+    return this.#child.exit
+  }
+
+  /** Lets the process stand still and go on, or tells it something. */
+  poke(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void {
+    this.#child?.signal(signal)
+  }
+}

@@ -1,0 +1,109 @@
+/** A TCP relay of the test's own between gateways and Postgres: cuts the network in every way, and moves its far end. */
+
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { lowPort } from './child.ts'
+
+/**
+ * `open` passes everything. `silent`: connections stay open and nothing arrives any more, in either direction, as with
+ * a cable that was pulled. `reset`: every connection is reset, and so is each new one.
+ */
+export type RelayState = 'open' | 'silent' | 'reset'
+
+interface Pair {
+  readonly near: Socket
+  readonly far: Socket
+}
+
+export class Relay {
+  readonly port: number
+  #target: number
+  #state: RelayState = 'open'
+  readonly #server: Server
+  readonly #pairs = new Set<Pair>()
+  readonly #stranded = new Set<Socket>()
+
+  private constructor(port: number, target: number) {
+    this.port = port
+    this.#target = target
+    this.#server = createServer(near => this.#accept(near))
+  }
+
+  static async start(target: number): Promise<Relay> {
+    const relay = new Relay(await lowPort(), target)
+    await new Promise<void>(resolve => relay.#server.listen(relay.port, '127.0.0.1', resolve))
+    return relay
+  }
+
+  /** Connections that are there at the moment. */
+  get connections(): number {
+    return this.#pairs.size
+  }
+
+  set(state: RelayState): void {
+    this.#state = state
+    if (state === 'reset') this.#cut()
+    if (state === 'silent') {
+      for (const { near, far } of this.#pairs) {
+        near.pause()
+        far.pause()
+      }
+    }
+    if (state !== 'open') return
+    // What stood still goes on where it was; what connected meanwhile has to try again.
+    for (const { near, far } of this.#pairs) {
+      near.resume()
+      far.resume()
+    }
+    for (const socket of this.#stranded) socket.resetAndDestroy()
+  }
+
+  /** The far end is another server from now on; connections to the old one are cut. */
+  moveTo(target: number): void {
+    this.#target = target
+    this.#cut()
+  }
+
+  async close(): Promise<void> {
+    this.#cut()
+    for (const socket of this.#stranded) socket.destroy()
+    await new Promise(resolve => this.#server.close(resolve))
+  }
+
+  #cut(): void {
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy()
+      far.resetAndDestroy()
+    }
+  }
+
+  #accept(near: Socket): void {
+    near.on('error', () => {})
+    if (this.#state === 'reset') return void near.resetAndDestroy()
+    if (this.#state === 'silent') {
+      this.#stranded.add(near)
+      near.on('close', () => this.#stranded.delete(near))
+      return void near.pause()
+    }
+    near.setNoDelay(true)
+    const far = connect({ port: this.#target, host: '127.0.0.1', noDelay: true })
+    const pair = { near, far }
+    this.#pairs.add(pair)
+    far.on('error', () => near.resetAndDestroy())
+    near.on('error', () => far.resetAndDestroy())
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', chunk => {
+        if (!to.write(chunk)) from.pause()
+      })
+      to.on('drain', () => {
+        if (this.#state !== 'silent') from.resume()
+      })
+      from.on('close', () => {
+        this.#pairs.delete(pair)
+        to.end()
+      })
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/** Loaded before everything else (`--import`): this process lives CLOCK_SHIFT_MS away from the time, and jumps back and forth at SIGUSR2. */
+
+const RealDate = Date
+const size = Number(process.env.CLOCK_SHIFT_MS)
+let shift = size
+
+process.on('SIGUSR2', () => {
+  shift = -shift
+})
+
+globalThis.Date = class extends RealDate {
+  constructor(...given) {
+    if (given.length === 0) super(RealDate.now() + shift)
+    else super(...given)
+  }
+
+  static now() {
+    return RealDate.now() + shift
+  }
+}

@@ -1,0 +1,30 @@
+/** Waiting for what others bring about, with an end. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export { sleep }
+
+/** Looks until the value is wanted; throws after `timeoutMs` with what it saw last. */
+export async function eventually<Value>(
+  look: () => Promise<Value> | Value,
+  wanted: (value: Value) => boolean,
+  { timeoutMs = 60_000, pauseMs = 20 }: { timeoutMs?: number; pauseMs?: number } = {},
+): Promise<Value> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    let seen: unknown
+    try {
+      const value = await look()
+      if (wanted(value)) return value
+      seen = value
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+    }
+    if (performance.now() > deadline) throw new Error(`after ${timeoutMs} ms still ${textOf(seen)}`)
+    await sleep(pauseMs)
+  }
+}
+
+function textOf(value: unknown): string {
+  return String(JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : inner)))
+}

@@ -1,0 +1,162 @@
+/**
+ * What keeps the way open to more than one database: money is divided by account. Every unique index of a table with
+ * accounts' rows has the account in it, and every statement on the path of a call finds its rows by account. Each table and
+ * each statement has its place in the lists below; a new one fails here until it has one.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/lib/database.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+/** Rows of accounts: they live where the account lives. */
+const ACCOUNT_TABLES = ['api_key', 'credit', 'hold', 'usage', 'usage_daily', 'usage_retired', 'wallet']
+/** Found by something else than the account, so in one place for all: the directory. Nothing here is on the path of a call. */
+const DIRECTORY_TABLES = [
+  'account',
+  'bank_notification',
+  'bank_pull',
+  'bank_txn',
+  'email_token',
+  'operator_action',
+  'session',
+  'throttle',
+  'topup_order',
+]
+/** Of one database, not of an account: each has its own. */
+const LOCAL_TABLES = [
+  'catalogue',
+  'gateway_instance',
+  'housekeeping',
+  'maintenance',
+  'migration',
+  'process_status',
+  'rate_window',
+]
+/** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
+const FOUND_BY_KEY = 'api_key_hash'
+
+/** On the path of a call or of a payment, or of one account at a time. */
+const HOT = [
+  'hold.ts HOLD',
+  'settle.ts SETTLE',
+  'settle.ts LOOKUP',
+  'settle.ts RELEASE',
+  'credit.ts LOCK',
+  'credit.ts FIND',
+  'credit.ts BOOK',
+  'retire.ts SUM',
+  'retire.ts DELETE',
+  '../accounts/find-key.ts HASH_NOW',
+]
+/** By key, as above. */
+const BY_KEY = ['../accounts/find-key.ts FIND']
+/** Of a process or of all accounts: asked of each database, and nobody waits for it. */
+const BACKGROUND = [
+  'instance.ts ABANDONED',
+  'instance.ts TAKE_ALONG',
+  'instance.ts MINE',
+  'instance.ts FORGET',
+  'audit.ts AUDIT',
+  'retire.ts PAGE',
+]
+const LEDGER = new URL('../../src/ledger/', import.meta.url)
+const FILES = [
+  ...readdirSync(LEDGER).filter(name => name.endsWith('.ts')),
+  '../accounts/find-key.ts',
+  '../operations/rate-limit.ts',
+  '../lib/turns.ts',
+]
+
+const database = await createTestDatabase()
+// The plans of the ledger: look-ups by index only, made once for every size of batch.
+const sql = openDatabase({
+  url: database.url,
+  name: 'plans',
+  connectionsMax: 1,
+  session: { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' },
+})
+afterAll(async () => {
+  await sql.end({ timeout: 5 })
+  await database.drop()
+})
+
+/** Statements of the files above that name a table with accounts' rows, as `file CONSTANT`. */
+function statements(): Map<string, string> {
+  const found = new Map<string, string>()
+  const names = new RegExp(`\\b(from|join|into|update)\\s+(${ACCOUNT_TABLES.join('|')})\\b`)
+  for (const file of FILES) {
+    const source = readFileSync(new URL(file, LEDGER), 'utf8')
+    for (const [, constant, text] of source.matchAll(/^const ([A-Z_]+) =\s*(`[^`]*`|'[^'\n]*')$/gm)) {
+      if (names.test(text as string)) found.set(`${file} ${constant}`, (text as string).slice(1, -1))
+    }
+  }
+  return found
+}
+
+interface PlanNode {
+  readonly [property: string]: unknown
+  readonly Plans?: readonly PlanNode[]
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+/** Accesses to accounts' rows that are not by account, nor by key where that is allowed. */
+async function strayAccesses(statement: string): Promise<string[]> {
+  const [row] = await sql.unsafe(`explain (generic_plan, format json) ${statement}`)
+  const [{ Plan: plan }] = (row as Record<string, unknown>)['QUERY PLAN'] as [{ Plan: PlanNode }]
+  return nodesOf(plan).flatMap(node => {
+    const { 'Relation Name': table, 'Index Name': index, Operation: operation } = node
+    if (typeof table !== 'string' || !ACCOUNT_TABLES.includes(table) || operation !== undefined) return []
+    if (index === FOUND_BY_KEY) return []
+    const conditions = `${node['Index Cond'] ?? ''} ${node['Recheck Cond'] ?? ''} ${node.Filter ?? ''}`
+    const byAccount = /\baccount_id = /.test(conditions) || /= (\w+\.)?account_id\b/.test(conditions)
+    return byAccount ? [] : [`${node['Node Type']} on ${table} ${conditions.trim()}`]
+  })
+}
+
+async function indexesWithoutAccount(): Promise<string[]> {
+  const rows = await database.sql.unsafe(
+    `select i.indexrelid::regclass::text as name from pg_index i
+      where i.indisunique and i.indrelid::regclass::text = any ($1::text[]) and not exists (
+        select 1 from pg_attribute a where a.attrelid = i.indrelid and a.attname = 'account_id'
+           and a.attnum = any (i.indkey[0:i.indnkeyatts - 1])) order by 1`,
+    [`{${ACCOUNT_TABLES.join(',')}}`],
+  )
+  return rows.map(row => row.name)
+}
+
+test('every table has its place', async () => {
+  const rows = await database.sql.unsafe(
+    `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1`,
+  )
+  expect(rows.map(row => row.relname)).toEqual([...ACCOUNT_TABLES, ...DIRECTORY_TABLES, ...LOCAL_TABLES].sort())
+})
+
+test('the account is in every unique index of its rows, but for the one that finds a key', async () => {
+  expect(await indexesWithoutAccount()).toEqual([FOUND_BY_KEY])
+  await database.sql.unsafe('create unique index usage_by_call_alone on usage (call_id)')
+  expect(await indexesWithoutAccount()).toEqual([FOUND_BY_KEY, 'usage_by_call_alone'])
+  await database.sql.unsafe('drop index usage_by_call_alone')
+})
+
+test('every statement on accounts’ rows has its place', () => {
+  expect([...statements().keys()].sort()).toEqual([...HOT, ...BY_KEY, ...BACKGROUND].sort())
+})
+
+describe('finds its rows by account:', () => {
+  test.each([...HOT, ...BY_KEY])('%s', async name => {
+    expect(await strayAccesses(statements().get(name) as string)).toEqual([])
+  })
+})
+
+test.each([
+  'select 1 from usage where call_id = $1::uuid',
+  'update wallet set seq = seq + 1 where balance_micro_vnd = $1::bigint',
+  'delete from hold where instance_id = $1::bigint',
+  'select sum(cost_micro_vnd) from usage_daily where key_id = $1::bigint and account_id > 5',
+])('would notice: %s', async statement => {
+  expect(await strayAccesses(statement)).toHaveLength(1)
+})

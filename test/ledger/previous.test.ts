@@ -1,0 +1,52 @@
+/**
+ * While replicas are replaced, those of the previous version run their statements on the new schema. Migrations only add,
+ * with defaults; what nobody uses any more goes a version later. A statement here may go when nobody runs its version.
+ */
+
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { uuidv7 } from '../../src/lib/ids.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { CALL_MICRO_VND, type Customer, createCustomer, expectCleanAudit, usageOf, walletOf } from './world.ts'
+
+const database = await createTestDatabase()
+afterAll(() => database.drop())
+const previous = (name: string) => readFileSync(new URL(`previous/${name}.sql`, import.meta.url), 'utf8')
+
+let customer: Customer
+beforeAll(async () => {
+  customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
+})
+
+test('a gateway of the previous version admits and settles on the schema of this one', async () => {
+  const callId = uuidv7()
+  const [instance] =
+    await database.sql`insert into gateway_instance (name) values ('previous') returning instance_id::text`
+  const held = await database.sql.unsafe(previous('0004-hold'), [
+    `{${customer.keyHash.toString('hex')}}`,
+    `{${callId}}`,
+    `{${CALL_MICRO_VND}}`,
+    '{model-a}',
+    '{NULL}',
+    '{1}',
+    instance?.instance_id,
+  ])
+  expect(held).toMatchObject([{ active: true, held: String(CALL_MICRO_VND) }])
+  const figures = [CALL_MICRO_VND, 1_000, 120, 0, 0, 0, 1_500, 1, 12, 34, true, false, new Date().toISOString()]
+  const [cost, ...rest] = figures.map(figure => `{${figure}}`)
+  const settled = await database.sql.unsafe(previous('0004-settle'), [
+    `{${customer.accountId}}`,
+    `{${callId}}`,
+    `{${customer.keyId}}`,
+    '{model-a}',
+    '{NULL}',
+    '{1}',
+    '{200}',
+    cost as string,
+    ...rest,
+  ])
+  expect(settled).toMatchObject([{ charged: String(CALL_MICRO_VND) }])
+  expect(await usageOf(database.sql, customer)).toMatchObject([{ call_id: callId, status: 200, catalogue_id: null }])
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
+  await expectCleanAudit(database.sql)
+})

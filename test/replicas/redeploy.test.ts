@@ -1,0 +1,179 @@
+/** What clients notice of a redeploy: nothing. Real processes, a copy of the project that changes, calls without end. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { audit } from '../../src/ledger/audit.ts'
+import { LOAD_MODEL, LOAD_TOKENS, type LoadOptions, startLoad, startLoadProvider } from '../support/load.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { freePort, killPrograms, type Program, startProgram } from '../support/program.ts'
+import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
+import { gatewayEnvironment, newCustomer, newFolder } from './world.ts'
+
+const PRICES = { before: 2400, after: 2500 }
+/** More than the calls at one time: each connection has been used again since. */
+const CALLS = 60
+const CALLERS = 12
+
+let database: TestDatabase
+let provider: Awaited<ReturnType<typeof startLoadProvider>>
+let project: ProjectCopy
+const folder = newFolder()
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  provider = await startLoadProvider()
+  project = copyProject()
+})
+afterAll(async () => {
+  await killPrograms()
+  provider.close()
+  project.remove()
+  await database.drop()
+  folder.remove()
+})
+
+async function start(extra: Record<string, string>): Promise<Program> {
+  const environment = gatewayEnvironment({
+    port: await freePort(),
+    databaseUrl: database.url,
+    dataDir: folder.path,
+    providerUrl: provider.url,
+  })
+  return startProgram({ ...environment, ...extra }, project.main)
+}
+
+/** Calls that end with the test, also when it fails. */
+function calls(options: LoadOptions): ReturnType<typeof startLoad> {
+  const load = startLoad(options)
+  onTestFinished(() => void load.stop())
+  return load
+}
+
+/** Processes that the supervisor started and that live. */
+function workersOf(program: Program): number[] {
+  return readdirSync('/proc').flatMap(name => {
+    try {
+      const parent = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1]
+      return Number(parent) === program.child.pid ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+async function catalogueAt(url: string): Promise<string> {
+  return ((await (await fetch(`${url}/readyz`)).json()) as { catalogue: string }).catalogue
+}
+
+async function rowsOf(accountId: number) {
+  return await database.sql`
+    select c.digest, u.status, u.price_vnd::integer as price, u.cost_micro_vnd::float8 as cost, count(*)::integer as calls
+      from usage u left join catalogue c using (catalogue_id) where account_id = ${accountId}
+     group by 1, 2, 3, 4 order by price`
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
+}
+
+async function more(load: { calls(): number }, calls: number): Promise<void> {
+  const wanted = load.calls() + calls
+  await until(() => load.calls() >= wanted)
+}
+
+test('a change of price goes through all workers under load: no call fails, and each is billed by the catalogue that admitted it', async () => {
+  const customer = await newCustomer(database.sql, 1_000_000)
+  const program = await start({ WORKERS: '2' })
+  const before = await catalogueAt(program.url)
+  const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
+  await more(load, CALLS)
+  project.reprice(LOAD_MODEL, PRICES.after)
+  program.signal('SIGHUP')
+  await program.logged(/workers are replaced"/)
+  await more(load, CALLS)
+  // A connection of before may lead to an old worker for its last call.
+  await until(async () => (await catalogueAt(program.url)) !== before)
+  const after = await catalogueAt(program.url)
+  const result = await load.stop()
+  expect(result.failures).toEqual([])
+  expect(result.streams).toBeGreaterThan(CALLS / 2)
+  program.signal('SIGTERM')
+  expect(await program.ended).toBe(0)
+  const rows = await rowsOf(customer.accountId)
+  expect(rows).toEqual([
+    { digest: before, status: 200, price: PRICES.before, cost: PRICES.before * LOAD_TOKENS, calls: expect.any(Number) },
+    { digest: after, status: 200, price: PRICES.after, cost: PRICES.after * LOAD_TOKENS, calls: expect.any(Number) },
+  ])
+  expect(rows.reduce((sum, row) => sum + row.calls, 0)).toBe(result.calls)
+  expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+})
+
+test('code that cannot start leaves the workers as they are, and the log says why', async () => {
+  const customer = await newCustomer(database.sql, 1_000_000)
+  const program = await start({ WORKERS: '2' })
+  const workers = workersOf(program)
+  const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
+  await more(load, CALLERS)
+  const file = 'src/app/serve.ts'
+  project.edit(file, 'export async function serve', "throw new Error('not today')\nexport async function serve")
+  program.signal('SIGHUP')
+  await program.logged(/a new worker did not start; those that run go on as they are/)
+  expect(program.log).toMatch(/not today|ended with status 1/)
+  await more(load, CALLS)
+  expect(workersOf(program)).toEqual(workers)
+  project.edit(file, "throw new Error('not today')\n", '')
+  program.signal('SIGHUP')
+  await program.logged(/workers are replaced"/)
+  await more(load, CALLS)
+  expect((await load.stop()).failures).toEqual([])
+  program.signal('SIGTERM')
+  expect(await program.ended).toBe(0)
+})
+
+test('a worker that is killed is replaced, and its calls are settled or freed by those beside it', async () => {
+  const customer = await newCustomer(database.sql, 1_000_000)
+  const program = await start({ WORKERS: '2' })
+  const load = calls({ url: program.url, apiKey: customer.apiKey, callers: CALLERS })
+  await more(load, CALLERS)
+  const [victim] = workersOf(program) as [number]
+  process.kill(victim, 'SIGKILL')
+  await program.logged(/a worker ended by itself; another takes its place/)
+  await until(() => workersOf(program).length === 2 && !workersOf(program).includes(victim))
+  await more(load, CALLS)
+  const finished = (await load.stop()).calls
+  await until(async () => (await audit(database.sql)).openHolds === 0)
+  program.signal('SIGTERM')
+  expect(await program.ended).toBe(0)
+  const rows = await rowsOf(customer.accountId)
+  const served = rows.filter(row => row.status === 200).reduce((sum, row) => sum + row.calls, 0)
+  // What was finished is charged, also where the client had not yet got its last byte.
+  expect(served).toBeGreaterThanOrEqual(finished)
+  for (const row of rows) expect(row.cost).toBe(row.status === 200 ? row.price * LOAD_TOKENS : 0)
+  expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+})
+
+test('SIGTERM: not ready first, calls still taken, streams finished, exit 0, and no client loses a call to it', async () => {
+  const customer = await newCustomer(database.sql, 1_000_000)
+  // Two gateways as behind a load balancer, which is told by readiness where not to go.
+  const [leaving, staying] = [await start({ LIMIT_DRAIN_NOTICE_MS: '8000' }), await start({})]
+  const headers = { authorization: `Bearer ${customer.apiKey}` }
+  const body = JSON.stringify({ model: LOAD_MODEL, stream: true, messages: [{ role: 'user', content: 'x' }] })
+  const call = (url: string) => fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+  const load = calls({ url: staying.url, apiKey: customer.apiKey, callers: 4 })
+  const kept = calls({ url: leaving.url, apiKey: customer.apiKey, callers: CALLERS })
+  await more(kept, CALLERS)
+  const stream = await call(leaving.url)
+  leaving.signal('SIGTERM')
+  await until(async () => (await fetch(`${leaving.url}/readyz`)).status === 503)
+  // The load balancer goes on for a moment.
+  const late = await call(leaving.url)
+  expect(late.status).toBe(200)
+  const result = await kept.stop()
+  expect(result.failures).toEqual([])
+  for (const reply of [stream, late]) expect(await reply.text()).toMatch(/data: \[DONE\]\n\n$/)
+  expect(await leaving.ended).toBe(0)
+  expect((await load.stop()).failures).toEqual([])
+  staying.signal('SIGINT')
+  expect(await staying.ended).toBe(0)
+  expect(await audit(database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+})

@@ -1,0 +1,97 @@
+/** The program as operators run it: a process of its own, its words, its signals, its end. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export interface Program {
+  readonly child: ChildProcess
+  /** Where it listens. */
+  readonly url: string
+  /** What it logged so far. */
+  readonly log: string
+  /** Resolves when the log matches. */
+  logged(pattern: RegExp): Promise<void>
+  /** Resolves with the exit status, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  signal(signal: NodeJS.Signals): void
+}
+
+/** Programs that run; none outlives the test that started it, however that ends. */
+const started = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL')
+})
+
+/** Ends at once what still runs. */
+export async function killPrograms(): Promise<void> {
+  await Promise.all(
+    [...started].map(child => {
+      const gone = new Promise(resolve => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      return gone
+    }),
+  )
+}
+
+export function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
+    })
+  })
+}
+
+/** `serve --json`, ready. Rejects with what it said when it ends before that. `main`: of a copy of the project. */
+export async function startProgram(
+  environment: Readonly<Record<string, string>>,
+  main: string = MAIN,
+): Promise<Program> {
+  const { PATH, HOME } = process.env
+  const child = spawn(process.execPath, [main, 'serve', '--json'], {
+    env: { PATH, HOME, LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.add(child)
+  child.once('exit', () => started.delete(child))
+  let log = ''
+  let said = ''
+  const listeners = new Set<() => void>()
+  child.stderr.on('data', chunk => {
+    log += chunk
+    for (const listener of listeners) listener()
+  })
+  const ended = new Promise<number | NodeJS.Signals>(resolve => {
+    child.on('exit', (code, signal) => resolve(signal ?? code ?? 0))
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', chunk => {
+      said += chunk
+      if (said.includes('\n')) resolve((JSON.parse(said) as { url: string }).url)
+    })
+    void ended.then(how => reject(new Error(`the program ended with ${how}: ${log}`)))
+  })
+  return {
+    child,
+    url,
+    get log() {
+      return log
+    },
+    logged: pattern =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!pattern.test(log)) return
+          listeners.delete(look)
+          resolve()
+        }
+        listeners.add(look)
+        look()
+        void ended.then(() => reject(new Error(`the program ended before it logged ${pattern}: ${log}`)))
+      }),
+    ended,
+    signal: signal => void child.kill(signal),
+  }
+}
