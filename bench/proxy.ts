@@ -3,12 +3,13 @@
  * same run. Gateway, references, upstream and Postgres are processes of their own; the slices of the contenders rotate, so
  * that a busy machine slows all alike; ratios are what counts.
  * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--case start of name] [--only part of contender's name]
- *      [--profile folder]
+ *      [--profile folder] [--with 'NAME=value NAME=value']
+ * `--with` compares with a gateway of this tree that has these variables too, such as METRICS_PORT=0: its rows say `base:`.
  */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseArgs, parseEnv } from 'node:util'
 import { CASES, type Case, type Contender, contendersOf, quiet, runCase, type Sum } from './proxy/scenarios.ts'
 import { openWorld, type World } from './proxy/world.ts'
 
@@ -79,6 +80,10 @@ export function proxyTableRow(row: ProxyRow): string {
 
 export const PROXY_TABLE_HEAD = `| case | contender | CPU µs | of bare | Postgres µs | per second |\n|---|---|--:|--:|--:|--:|`
 
+function variablesOf(text: string | undefined): Record<string, string> | null {
+  return text === undefined ? null : (parseEnv(text.replaceAll(' ', '\n')) as Record<string, string>)
+}
+
 if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const { values } = parseArgs({
     options: {
@@ -87,9 +92,10 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       profile: { type: 'string' },
+      with: { type: 'string' },
     },
   })
-  const world = await openWorld({ baseRef: values.base ?? null })
+  const world = await openWorld({ baseRef: values.base ?? null, baseEnvironment: variablesOf(values.with) })
   try {
     console.log(PROXY_TABLE_HEAD)
     const cases = CASES.filter(({ name }) => name.startsWith(values.case))

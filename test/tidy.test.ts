@@ -15,6 +15,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   http: 4,
   dashboard: 4,
   sandbox: 4,
+  telemetry: 4,
   pipeline: 3,
   translate: 2,
   upstream: 2,

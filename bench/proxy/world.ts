@@ -48,9 +48,11 @@ export interface World {
 export interface WorldOptions {
   /** A revision to compare with. */
   readonly baseRef: string | null
+  /** Or this tree with other variables in its environment, such as METRICS_PORT=0. */
+  readonly baseEnvironment?: Readonly<Record<string, string>> | null
 }
 
-export async function openWorld({ baseRef }: WorldOptions): Promise<World> {
+export async function openWorld({ baseRef, baseEnvironment = null }: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
   const server = await startEmbeddedPostgres({ dataDir: folder })
   const roles: Role[] = []
@@ -60,10 +62,14 @@ export async function openWorld({ baseRef }: WorldOptions): Promise<World> {
     return role
   }
   const upstream = await start('upstream')
-  const startGateway = async (name: string, root = ROOT): Promise<GatewayUnderTest> => {
+  const startGateway = async (
+    name: string,
+    root = ROOT,
+    changes: Readonly<Record<string, string>> = {},
+  ): Promise<GatewayUnderTest> => {
     const { apiKey, environment } = await prepare(name, root)
     const role = await start('gateway', {
-      environment,
+      environment: { ...environment, ...changes },
       root,
       flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
       logFile: join(folder, `${name}.log`),
@@ -106,7 +112,10 @@ export async function openWorld({ baseRef }: WorldOptions): Promise<World> {
       bare: await start('bare', { environment: { UPSTREAM_URL: upstream.url }, flags: ['--expose-gc'] }),
       pipe: await start('pipe', { environment: { UPSTREAM_URL: upstream.url } }),
       gateway: await startGateway('gateway'),
-      base: baseRoot === null ? null : await startGateway('base', baseRoot),
+      base:
+        baseRoot === null && baseEnvironment === null
+          ? null
+          : await startGateway('base', baseRoot ?? ROOT, baseEnvironment ?? {}),
       startGateway: name => startGateway(name),
       prepare,
       ticks: () => countTicks(folder),

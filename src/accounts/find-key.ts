@@ -1,7 +1,7 @@
 /** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
 
 import { GatewayError } from '../errors.ts'
-import { classifyFault, openStatementPool, plainArray, type StatementPool } from '../lib/database.ts'
+import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
 import { type Again, backoffMs, createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import type { KeyRow } from './key-secret.ts'
 
@@ -34,6 +34,7 @@ export interface KeyFinder {
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
   /** Hash that an active key is stored under now; null when it is revoked. Rejects like `find`. */
   hashNow(key: KeyRow): Promise<Uint8Array | null>
+  readonly load: PoolLoad
   close(): Promise<void>
 }
 
@@ -117,6 +118,9 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       } catch (error) {
         throw unavailable(error)
       }
+    },
+    get load() {
+      return pool.load
     },
     close: () => pool.close(),
   }

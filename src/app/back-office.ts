@@ -8,7 +8,7 @@ import type { PeopleServices } from '../accounts/types.ts'
 import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import { createOutboxMailer, createSmtpMailer, type Mailer } from '../lib/mail.ts'
+import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailFigures } from '../lib/mail.ts'
 import { takeTurn } from '../lib/turns.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
@@ -24,6 +24,7 @@ export interface BackOffice {
   readonly providers: ReadonlyMap<string, BankProvider>
   /** Folder of mails that were not sent; null where a mail server is configured. */
   readonly outboxDir: string | null
+  mails(): MailFigures
   /** Stops what runs by itself; the pool is the caller's. */
   close(): Promise<void>
 }
@@ -71,7 +72,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   if (outboxDir !== null && config.production) {
     log.warn({ folder: outboxDir }, 'no mails are sent: set SMTP_URL, or nobody can register')
   }
-  const mailer = createMailer(config, outboxDir)
+  const mailer = countMails(createMailer(config, outboxDir))
   const people = createPeople({
     sql,
     mailer,
@@ -105,6 +106,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     payments,
     providers,
     outboxDir,
+    mails: () => mailer.figures(),
     async close() {
       await Promise.all(timers.map(stop => stop()))
       mailer.close()

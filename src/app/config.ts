@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { type BankConfig, readBankConfig } from './bank-config.ts'
+import { readTelemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -34,6 +35,8 @@ export interface Config {
   readonly providers: BankConfig['providers']
   readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
+  readonly metrics: TelemetryConfig['metrics']
+  readonly traces: TelemetryConfig['traces']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
@@ -76,6 +79,8 @@ export interface ConfigLimits {
   readonly rememberedKeyMs: number
   /** Longest wait for calls in flight at a stop, in ms. */
   readonly drainMs: number
+  /** Spans that wait for the collector of traces; further ones are dropped. */
+  readonly spansWaitingMax: number
   /** Time from "not ready" to the end of listening, for load balancers to notice, in ms. */
   readonly drainNoticeMs: number
   /** Time that idle connections have for one more call at a stop, in ms. */
@@ -125,6 +130,7 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
   rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
   drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
+  spansWaitingMax: { fallback: 4096, min: 1, max: 1_000_000 },
   drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
   drainIdleMs: { fallback: 5_000, production: 76_000, min: 0, max: 900_000 },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
@@ -246,6 +252,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
   const config: Config = {
     ...readBankConfig(reader, Object.keys(environment), publicUrl),
+    ...readTelemetryConfig(reader, Object.keys(environment), port),
     production,
     host,
     port,

@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
@@ -26,6 +27,7 @@ import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
 import { openBackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
 import { addPages } from './pages.ts'
+import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
@@ -51,6 +53,8 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
+  /** Null where metrics are off. */
+  readonly metrics: Metrics | null
   /** Leaves the port without a client noticing. May be called again to leave sooner. Call `stop` afterwards. */
   retire(how: Leaving): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
@@ -92,6 +96,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   })
   const { databaseWaitMs } = config.limits
   const directUrl = options.databaseDirectUrl ?? databaseUrl
+  const spoolDir = join(config.dataDir, 'spool')
+  const telemetry = await Telemetry.open({
+    config,
+    databaseUrl: directUrl,
+    spoolDir,
+    version: manifest.version,
+    serviceName: catalogue.settings.service,
+    log,
+  })
   const shared = {
     url: databaseUrl,
     pooled: directUrl !== databaseUrl,
@@ -105,9 +118,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ledger = await createLedger({
     url: directUrl,
     instanceName,
-    spoolDir: join(config.dataDir, 'spool'),
+    spoolDir,
     catalogueDigest: catalogue.settings.digest,
-    report: event => log[event.level]({ code: event.code, cause: event.cause }, event.message),
+    report(event) {
+      telemetry.ledgerReported(event)
+      log[event.level]({ code: event.code, cause: event.cause }, event.message)
+    },
     limits: {
       admissionWaitMs: config.limits.admissionWaitMs,
       settleWaitMs: config.limits.settleWaitMs,
@@ -169,6 +185,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ledger,
     limits: config.limits,
     log,
+    observer: telemetry.observer,
+    tracer: telemetry.tracer,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
     keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
@@ -202,16 +220,27 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       listener.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
     ])
+    await telemetry.close()
   }
   try {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
+    const metrics = await telemetry.serve({
+      catalogue,
+      ledger,
+      upstreams,
+      readiness,
+      pinger,
+      maintenance: () => operations.maintenance,
+      mails: () => backOffice.mails(),
+      pools: () => [keyFinder.load, rateLimiter.load],
+    })
     const url = await server.listen({ host: config.host, port: config.port })
     setImmediate(warmTokens)
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
     const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
     const retire = (how: Leaving) =>
       readiness.retire({ noticeMs: how === 'leaving' ? drainNoticeMs : null, idleMs: idleMs[how], graceMs })
-    return { url, server, readiness, upstreams, retire, stop, hurry: () => readiness.hurry() }
+    return { url, server, readiness, upstreams, metrics, retire, stop, hurry: () => readiness.hurry() }
   } catch (error) {
     await stop()
     throw error

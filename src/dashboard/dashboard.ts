@@ -49,7 +49,8 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     scope.setErrorHandler(async (error, request, reply) => {
       const answer = faultAnswer(error)
       if (answer.status >= 500) {
-        options.log.error({ path: request.routeOptions.url, cause: error }, 'page failed')
+        const { url: path } = request.routeOptions
+        options.log.error({ requestId: requestIdOf(request), path, cause: error }, 'page failed')
       }
       return sendAnswer(frame, audienceOf(request, null), request, reply, answer)
     })

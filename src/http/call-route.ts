@@ -31,6 +31,7 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
         startedMs: state.startedMs,
         nowMs: services.nowMs,
         namedEvents: route.endpoint === 'messages',
+        errorTold: code => services.observer.errorTold(code),
       })
       const call = callOf(request, route.endpoint, state.caller as Caller)
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

@@ -1,7 +1,7 @@
 /** The client's side of a call on a hijacked Fastify reply: whole replies, event streams, errors, and when it goes away. */
 
 import type { ServerResponse } from 'node:http'
-import type { GatewayError } from '../errors.ts'
+import type { ErrorCode, GatewayError } from '../errors.ts'
 import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { errorBody, errorEvent, errorHeaders } from './error-body.ts'
@@ -19,6 +19,8 @@ export interface ChannelOptions {
   readonly nowMs: () => number
   /** Error events carry an `event:` line in the messages format. */
   readonly namedEvents: boolean
+  /** Called with an error that the client is told. */
+  readonly errorTold: (code: ErrorCode) => void
 }
 
 export class ResponseChannel implements ClientChannel {
@@ -105,6 +107,7 @@ export class ResponseChannel implements ClientChannel {
 
   fail(error: GatewayError, headers: HeaderMap = {}): void {
     if (this.#ended || this.#gone.aborted) return
+    this.#options.errorTold(error.code)
     if (!this.started) {
       const body = Buffer.from(errorBody(error, this.#options.requestId))
       this.#sendWhole(error.status, { ...headers, ...errorHeaders(error) }, body)

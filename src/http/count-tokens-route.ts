@@ -14,10 +14,7 @@ export function addCountTokensRoute(server: FastifyInstance, options: ServerOpti
     handler: (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const { inputTokens, headers } = countInput(services.catalogue, raw)
-      const { requestId } = request.state
-      return reply
-        .headers({ ...headers, 'request-id': requestId, 'x-request-id': requestId })
-        .send({ input_tokens: inputTokens })
+      return reply.headers(headers).send({ input_tokens: inputTokens })
     },
   })
 }

@@ -27,13 +27,7 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
 }
 
 function sendRendered(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedBody): FastifyReply {
-  const { requestId } = request.state
-  reply.headers({
-    etag,
-    'cache-control': 'private, no-cache',
-    'request-id': requestId,
-    'x-request-id': requestId,
-  })
+  reply.headers({ etag, 'cache-control': 'private, no-cache' })
   const known = request.headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
   if (known) return reply.code(304).send()
   return reply.type('application/json; charset=utf-8').send(body)

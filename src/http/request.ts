@@ -1,7 +1,7 @@
 /** What the hooks and the routes share: the options of the server, the state of a request, how an error is sent. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { GatewayError } from '../errors.ts'
+import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import type { RateLimiter } from '../operations/rate-limit.ts'
@@ -51,6 +51,10 @@ export interface RequestState {
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts an error that a client is told. */
+    errorTold(code: ErrorCode): void
+  }
   interface FastifyRequest {
     state: RequestState
   }
@@ -64,9 +68,14 @@ export function requestIdOf(callId: string): string {
   return `req_${callId.replaceAll('-', '')}`
 }
 
-export function newState(startedMs: number): RequestState {
+/** Ids that clients may give their requests: what fits in a header and in a log line as it is. */
+const CLIENT_REQUEST_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/
+
+/** `offered` is the client's `x-request-id`; one that cannot be used is replaced. */
+export function newState(startedMs: number, offered: string | string[] | undefined): RequestState {
   const callId = uuidv7()
-  return { callId, requestId: requestIdOf(callId), openedAt: new Date(), startedMs, caller: null }
+  const requestId = typeof offered === 'string' && CLIENT_REQUEST_ID.test(offered) ? offered : requestIdOf(callId)
+  return { callId, requestId, openedAt: new Date(), startedMs, caller: null }
 }
 
 /** Headers that carry a key, in the order they are tried. */
@@ -85,7 +94,9 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
     caller,
     openedAt: state.openedAt,
     startedMs: state.startedMs,
+    tries: [],
     header: name => {
+      if (name === 'x-request-id') return state.requestId
       const value = request.headers[name]
       return Array.isArray(value) ? value.join(', ') : value
     },
@@ -93,9 +104,6 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
-  const { requestId } = request.state
-  reply
-    .code(error.status)
-    .headers({ ...errorHeaders(error), 'request-id': requestId, 'x-request-id': requestId })
-    .send(errorBody(error, requestId))
+  request.server.errorTold(error.code)
+  reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, request.state.requestId))
 }

@@ -2,9 +2,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { uuidv7 } from '../lib/ids.ts'
+import type { CallObserver } from '../pipeline/call.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addCallGates } from './call-gates.ts'
 import { addChatRoutes } from './chat-routes.ts'
@@ -51,8 +52,11 @@ interface BusySocket extends Socket {
   readonly _httpMessage?: { readonly headersSent: boolean } | null
 }
 
+/** Time for a client to read the answer to what was no request, before its connection is gone. */
+const LINGER_MS = 1_000
+
 /** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
-function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void {
+function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
   const code = CLIENT_ERRORS[error.code ?? '']
@@ -61,10 +65,18 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket): void 
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
+  // Nothing more is read from it: a client that does not close would keep it half open for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.on('close', () => clearTimeout(timer))
+  observer.errorTold(fault.code)
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
       `request-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
+}
+
+function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'request-id': state.requestId, 'x-request-id': state.requestId })
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
@@ -77,7 +89,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     logger: false,
     exposeHeadRoutes: true,
-    clientErrorHandler: answerRawError,
+    clientErrorHandler: (error, socket) => answerRawError(error, socket, services.observer),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -93,7 +105,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: Math.ceil(Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 4),
     },
     frameworkErrors: (_error, request, reply) => {
-      request.state ??= newState(services.nowMs())
+      request.state ??= newState(services.nowMs(), request.headers['x-request-id'])
+      // No hook runs for such a path.
+      nameRequest(request, reply)
       const message = 'The path is not valid: it has a percent sign that begins no escape.'
       sendError(request, reply, new GatewayError('invalid_request', { message }))
     },
@@ -109,8 +123,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const connections = new Connections(server.server)
   readiness.onRetire = idleMs => connections.end(idleMs)
   server.addHook('onRequest', (request, reply, done) => {
-    request.state = newState(services.nowMs())
+    request.state = newState(services.nowMs(), request.headers['x-request-id'])
     connections.onRequest(request.raw, reply.raw)
+    done()
+  })
+  server.decorate('errorTold', (code: ErrorCode) => services.observer.errorTold(code))
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    nameRequest(request, reply)
     done()
   })
   addCallGates(server, options)
@@ -131,7 +150,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
-      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault.status))
+      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
     }
     sendError(request, reply, fault)
   })
@@ -155,6 +174,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       status: 417,
       message: 'This expectation cannot be met; leave out the Expect header.',
     })
+    services.observer.errorTold(fault.code)
     response.writeHead(417, { ...errorHeaders(fault), 'request-id': requestId, 'x-request-id': requestId })
     response.end(errorBody(fault, requestId))
   })
@@ -164,7 +184,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   addCountTokensRoute(server, options)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
-  addWebhookRoutes(server, options.banking, { readiness, log: services.log })
+  addWebhookRoutes(server, options.banking, { readiness, services })
   return server
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
 import { receiveNotification } from '../payments/notification.ts'
 import type { BankProvider, PaymentServices } from '../payments/types.ts'
-import type { PipelineLog } from '../pipeline/call.ts'
+import type { Services } from '../pipeline/call.ts'
 import { webhookRoute } from './endpoints.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -16,8 +16,9 @@ export interface Banking {
 export function addWebhookRoutes(
   server: FastifyInstance,
   { payments, providers }: Banking,
-  { readiness, log }: { readonly readiness: Readiness; readonly log: PipelineLog },
+  { readiness, services }: { readonly readiness: Readiness; readonly services: Pick<Services, 'log' | 'observer'> },
 ): void {
+  const { log, observer } = services
   for (const provider of providers.values()) {
     const { method, path, authentication } = webhookRoute(provider.name)
     server.route({
@@ -29,18 +30,20 @@ export function addWebhookRoutes(
         if (readiness.draining()) throw new GatewayError('draining', { retryAfterSeconds: 1 })
       },
       handler: async (request, reply) => {
+        const { requestId } = request.state
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const work = receiveNotification(payments, provider, body, request.headers)
         void readiness.track(work)
         const received = await work.catch((error: unknown) => {
           const code = error instanceof GatewayError ? error.code : 'internal'
-          log.warn({ provider: provider.name, code }, 'a bank notification was not taken')
+          observer.notificationTaken(provider.name, [code])
+          log.warn({ requestId, provider: provider.name, code }, 'a bank notification was not taken')
           throw error
         })
         const outcomes = received.map(({ outcome }) => outcome)
-        log.info({ provider: provider.name, outcomes }, 'bank notification')
-        const { requestId } = request.state
-        return reply.headers({ 'request-id': requestId, 'x-request-id': requestId }).send({ success: true })
+        observer.notificationTaken(provider.name, outcomes)
+        log.info({ requestId, provider: provider.name, outcomes }, 'bank notification')
+        return reply.send({ success: true })
       },
     })
   }

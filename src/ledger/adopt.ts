@@ -52,11 +52,11 @@ async function adopt(adopter: Adopter, folder: string, name: string): Promise<bo
   const { options, limits, pools, settling, timeline } = adopter
   const spool = new Spool({ folder, limits, report: options.report })
   const left = spool.load()
-  await settling.replay(left)
+  await settling.resend(left)
   for (const { callId } of left) spool.done(callId)
   if (left.length > 0) report(options, `settled ${left.length} calls that ${name} left`)
   if (timeline !== null && spool.timeline !== null && spool.timeline !== timeline) {
-    for (const settlements of spool.retained()) await settling.replay(settlements)
+    for (const settlements of spool.retained()) await settling.resend(settlements)
     spool.timeline = timeline
   }
   spool.tidy()

@@ -9,6 +9,7 @@ import { takeTurn } from '../lib/turns.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
+import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
   beat,
   endInstance,
@@ -30,8 +31,7 @@ export interface RunningLedger extends Ledger {
   wake(accountId: number): void
   /** False while Postgres does not answer. */
   readonly available: boolean
-  /** For metrics: calls that wait for money, calls with an open hold, settlements not yet durable. */
-  figures(): { waiting: number; open: number; owed: number }
+  figures(): LedgerState
 }
 
 /**
@@ -59,6 +59,7 @@ interface Parts {
   readonly settling: Settling
   /** Calls of this process between admission and durable settlement. */
   readonly open: Set<string>
+  readonly figures: LedgerFigures
   instanceId: string
   timeline: string | null
   available: boolean
@@ -124,12 +125,14 @@ async function start(given: {
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool, catalogue } = given
   const open = new Set<string>()
+  const figures = new LedgerFigures()
   const placing = new Placing({
     pool: pools.holds,
     limits,
     report: options.report,
     instanceId: () => parts.instanceId,
     isQueued: accountId => admission.isQueued(accountId),
+    figures,
   })
   const admission = new Admission(placing, limits)
   const settling = new Settling({
@@ -141,6 +144,7 @@ async function start(given: {
       for (const [accountId, state] of wallets) admission.wake(accountId, state)
     },
     onSettled: callId => open.delete(callId),
+    figures,
   })
   const parts: Parts = {
     options,
@@ -149,13 +153,14 @@ async function start(given: {
     spool,
     settling,
     open,
+    figures,
     instanceId: given.instanceId,
     timeline: spool.timeline,
     available: true,
   }
   const left = spool.load()
   await heartbeat(parts)
-  await settling.replay(left)
+  await settling.resend(left)
   if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
   await adoptSpools(parts)
   await sweepDead(parts)
@@ -165,13 +170,14 @@ async function start(given: {
   return {
     async admit(request, admissionOptions) {
       open.add(request.callId)
-      let admitted = false
+      let outcome: keyof LedgerFigures['admissions'] = 'failed'
       try {
         const answer = await admission.admit(request, admissionOptions)
-        admitted = answer.outcome === 'admitted'
+        outcome = answer.outcome
         return answer
       } finally {
-        if (!admitted) open.delete(request.callId)
+        figures.admissions[outcome]++
+        if (outcome !== 'admitted') open.delete(request.callId)
       }
     },
     async settle(settlement) {
@@ -187,7 +193,15 @@ async function start(given: {
     get available() {
       return parts.available
     },
-    figures: () => ({ waiting: admission.waiting, open: open.size, owed: settling.size }),
+    figures: () => ({
+      waiting: admission.waiting,
+      open: open.size,
+      oldestOpenedMs: oldestOf(open),
+      owed: settling.size,
+      spool: spool.size,
+      pools: Object.values(pools).map(pool => pool.load),
+      counts: figures,
+    }),
     close() {
       closed ??= close(parts, { admission, timers, lock: given.lock })
       return closed
@@ -243,7 +257,7 @@ async function heartbeat(parts: Parts): Promise<void> {
   if (failedOver) {
     let count = 0
     for (const settlements of spool.retained()) {
-      await settling.replay(settlements)
+      await settling.resend(settlements)
       count += settlements.length
     }
     report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
@@ -278,6 +292,7 @@ async function sweepDead(parts: Parts): Promise<void> {
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return
   await parts.settling.replay(settlements)
+  parts.figures.holdsSwept += settlements.length
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
 }
 

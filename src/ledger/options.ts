@@ -13,17 +13,20 @@ export interface LedgerOptions {
   readonly limits?: Partial<LedgerLimits>
 }
 
+export const LEDGER_EVENTS = [
+  'database_unavailable',
+  'database_back',
+  'settlement_refused',
+  'spool_failed',
+  'spool_replayed',
+  'holds_swept',
+  'fenced',
+  'background_failed',
+] as const
+
 export interface LedgerEvent {
   readonly level: 'info' | 'warn' | 'error'
-  readonly code:
-    | 'database_unavailable'
-    | 'database_back'
-    | 'settlement_refused'
-    | 'spool_failed'
-    | 'spool_replayed'
-    | 'holds_swept'
-    | 'fenced'
-    | 'background_failed'
+  readonly code: (typeof LEDGER_EVENTS)[number]
   readonly message: string
   readonly cause?: unknown
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+import type { LedgerFigures } from './figures.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
@@ -67,6 +68,7 @@ export interface PlacingOptions {
   readonly instanceId: () => string
   /** True when other calls of this account wait for money: a newcomer must not be tried before them. */
   readonly isQueued: (accountId: number) => boolean
+  readonly figures: LedgerFigures
 }
 
 export class Placing {
@@ -102,9 +104,11 @@ export class Placing {
   async #run(taken: Placement[]): Promise<Again<Placement>> {
     const batch = taken.filter(placement => !placement.expired && !this.#queues(placement))
     if (batch.length === 0) return NOTHING_AGAIN
+    const startedMs = performance.now()
     try {
       const rows = batch.map(placement => placement.row)
       const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId())
+      this.#options.figures.holdBatches.answered(batch.length, startedMs)
       if (this.#failures > 0) {
         this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
       }

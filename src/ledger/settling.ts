@@ -5,6 +5,7 @@ import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { checkSettlement, cleanName } from './check.ts'
+import type { LedgerFigures } from './figures.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
 import type { Spool } from './spool.ts'
@@ -64,6 +65,7 @@ export interface SettlingOptions {
   /** Called after each batch, so that calls which wait for money can go on. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
+  readonly figures: LedgerFigures
 }
 
 export class Settling {
@@ -105,6 +107,12 @@ export class Settling {
     await this.#takeBack()
   }
 
+  /** The same for settlements out of a spool, which are counted. */
+  async resend(settlements: readonly Settlement[]): Promise<void> {
+    await this.replay(settlements)
+    this.#options.figures.settlementsReplayed += settlements.length
+  }
+
   get size(): number {
     return this.#pending.size + this.#spooledOnly
   }
@@ -138,13 +146,20 @@ export class Settling {
       return NOTHING_AGAIN
     }
     this.#options.spool.flush()
+    const startedMs = performance.now()
     try {
       const { calls, wallets } = await settleCalls(
         this.#options.pool,
         batch.map(pending => pending.settlement),
       )
+      this.#options.figures.settleBatches.answered(batch.length, startedMs)
       this.#failures = 0
-      batch.forEach((pending, index) => void this.#finish(pending, calls[index] ?? null))
+      batch.forEach((pending, index) => {
+        const call = calls[index] ?? null
+        this.#finish(pending, call)
+        const { entryId, costMicroVnd: cost } = pending.settlement
+        if (call !== null) this.#options.figures.charged(entryId, { cost, charged: call.chargedMicroVnd })
+      })
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()
       return NOTHING_AGAIN

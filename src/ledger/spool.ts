@@ -95,6 +95,12 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
+  /** Settlements that are not durable yet, and bytes of all files. */
+  get size(): { readonly owed: number; readonly bytes: number } {
+    const bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, this.#buffer.length)
+    return { owed: this.#owedIn.size, bytes }
+  }
+
   get isEmpty(): boolean {
     return this.#segments.length === 0
   }

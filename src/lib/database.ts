@@ -137,7 +137,16 @@ export interface StatementPoolOptions extends DatabaseOptions {
 /** Runs prepared statements, one text and string parameters each, and never waits longer than the deadline. */
 export interface StatementPool {
   query<Row>(statement: string, parameters: readonly (string | null)[]): Promise<readonly Row[]>
+  readonly load: PoolLoad
   close(): Promise<void>
+}
+
+export interface PoolLoad {
+  /** As in `pg_stat_activity`. */
+  readonly name: string
+  /** Statements under way or waiting for a connection. */
+  readonly statements: number
+  readonly connectionsMax: number
 }
 
 /** A server that does not answer at all gets fresh connections after the deadline; the old ones are dropped. */
@@ -167,6 +176,9 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
         running--
         clearTimeout(timer)
       }
+    },
+    get load() {
+      return { name: options.name, statements: running, connectionsMax: options.connectionsMax }
     },
     // A connection that the server ended under a statement never reports that it is idle: nothing is waited for.
     close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),

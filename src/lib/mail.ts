@@ -70,3 +70,31 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
     close: () => transport.close(),
   }
 }
+
+export interface MailFigures {
+  /** On their way to the server. */
+  readonly waiting: number
+  readonly sent: number
+  readonly failed: number
+}
+
+/** The same mailer, with a count of what becomes of its mails. */
+export function countMails(mailer: Mailer): Mailer & { figures(): MailFigures } {
+  const counts = { waiting: 0, sent: 0, failed: 0 }
+  return {
+    async send(message) {
+      counts.waiting++
+      try {
+        await mailer.send(message)
+        counts.sent++
+      } catch (error) {
+        counts.failed++
+        throw error
+      } finally {
+        counts.waiting--
+      }
+    },
+    close: () => mailer.close(),
+    figures: () => ({ ...counts }),
+  }
+}

@@ -4,7 +4,7 @@
  */
 
 import { GatewayError } from '../errors.ts'
-import { openStatementPool, plainArray, type StatementPool } from '../lib/database.ts'
+import { openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
 import { createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 
 export interface RateLimiterOptions {
@@ -22,6 +22,7 @@ export interface RateLimiter {
   take(keyId: number, limitPerMinute: number): Promise<void>
   /** Limits have changed: what is known of them is forgotten. */
   forget(): void
+  readonly load: PoolLoad
   close(): Promise<void>
 }
 
@@ -97,6 +98,9 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       })
     },
     forget: () => usedUp.clear(),
+    get load() {
+      return pool.load
+    },
     async close() {
       await lanes.drained()
       await pool.close()

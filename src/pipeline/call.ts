@@ -9,12 +9,14 @@
  */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { GatewayError } from '../errors.ts'
-import type { Endpoint } from '../generated/types.ts'
+import type { ErrorCode, GatewayError } from '../errors.ts'
+import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
+import type { MicroVnd } from '../lib/money.ts'
 import type { ImageFetcher } from '../upstream/fetch-image.ts'
-import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
+import type { Metered } from './meter.ts'
 
 /** The account behind the key of a call. */
 export interface Caller {
@@ -29,7 +31,7 @@ export interface Caller {
 export interface Call {
   /** UUIDv7; what the ledger knows the call by. */
   readonly id: string
-  /** What the client is told: `req_…`. */
+  /** What the client is told: `req_…`, or the id that it gave the request itself. */
   readonly requestId: string
   readonly endpoint: Endpoint
   readonly caller: Caller
@@ -38,6 +40,8 @@ export interface Call {
   readonly startedMs: number
   /** A client header by lower-case name. */
   readonly header: (name: string) => string | undefined
+  /** Tries at upstreams so far, the first one first. */
+  readonly tries: CallTry[]
 }
 
 export type HeaderMap = Record<string, string>
@@ -72,6 +76,54 @@ export interface ClientChannel {
   fail(error: GatewayError, headers?: HeaderMap): void
 }
 
+/** One try of a call at an upstream. */
+export interface CallTry {
+  readonly upstream: ReachableUpstream
+  /** The upstream's name of the model. */
+  readonly model: string
+  /** Monotonic milliseconds. */
+  readonly startedMs: number
+  /** When it failed, and how; null while it has not. The try that served ends with the call. */
+  failure: { readonly atMs: number; readonly code: ErrorCode } | null
+}
+
+/** A call whose account is closed. */
+export interface EndedCall {
+  readonly call: Call
+  /** Null when the call ended before a model was chosen. */
+  readonly entry: ModelEntry | null
+  /** As in the usage row: 499 when the client went away. */
+  readonly status: number
+  /** What went wrong, if anything did. */
+  readonly code: ErrorCode | null
+  readonly used: Metered
+  readonly costMicroVnd: MicroVnd
+  /** Null when nothing was sent. */
+  readonly firstByteMs: number | null
+  readonly latencyMs: number
+  readonly streamed: boolean
+}
+
+/** Keeps figures. Calls pay for it, so an observer does next to nothing. */
+export interface CallObserver {
+  /** Once for each call with an account, right before its settlement. */
+  ended(ended: EndedCall): void
+  /** A client was told an error, on any route of the API. */
+  errorTold(code: ErrorCode): void
+  /** A bank notification was taken, with the outcome of each transaction, or refused. */
+  notificationTaken(provider: string, outcomes: readonly string[]): void
+}
+
+/** Keeps traces. */
+export interface CallTracer {
+  /** As for the figures. */
+  ended(ended: EndedCall): void
+  /** Id of the call's trace, for its log line; null: it has none. */
+  traceIdOf(call: Call): string | null
+  /** The `traceparent` that a try carries to an upstream that is to have it; undefined: none. */
+  traceparentOf(call: Call, tried: CallTry): string | undefined
+}
+
 /** Limits of the pipeline; all come from configuration. */
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
@@ -104,6 +156,8 @@ export interface Services {
   readonly images: ImageFetcher
   readonly limits: PipelineLimits
   readonly log: PipelineLog
+  readonly observer: CallObserver
+  readonly tracer: CallTracer
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
   /** Page where a wallet is topped up, for the text of a 402. */

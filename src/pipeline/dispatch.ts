@@ -8,7 +8,7 @@ import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
-import type { Call, HeaderMap, Services } from './call.ts'
+import type { Call, CallTry, HeaderMap, Services } from './call.ts'
 import { type Candidate, Candidates } from './candidates.ts'
 import { Verdict } from './verdict.ts'
 
@@ -79,14 +79,16 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
     const prepared = preparing instanceof Promise ? await preparing : preparing
     const attempt = { target: candidate.target, prepared, upstream: candidate.upstream }
     const verdict = new Verdict(candidate)
+    const tried = begin(services, call, candidate)
     try {
-      const reply = await tryOne(services, call, { plan, candidate, attempt, verdict })
+      const reply = await tryOne(services, call, { plan, candidate, attempt, verdict, tried })
       const received = await plan.receive(reply, attempt)
       verdict.succeed()
       return { ...attempt, received }
     } catch (cause) {
       const error = gatewayErrorFor(cause)
       verdict.fail(error)
+      tried.failure = { atMs: services.nowMs(), code: error.code }
       if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
       const { message, level } = loudness(error)
       services.log[level](
@@ -112,13 +114,20 @@ interface Trying<Prepared extends PreparedBody, Received> {
   readonly candidate: Candidate
   readonly attempt: Attempt<Prepared>
   readonly verdict: Verdict
+  readonly tried: CallTry
+}
+
+function begin(services: Services, call: Call, { upstream, target }: Candidate): CallTry {
+  const tried: CallTry = { upstream, model: target.model, startedMs: services.nowMs(), failure: null }
+  call.tries.push(tried)
+  return tried
 }
 
 /** Resolves with a 2xx reply whose body has not been read. */
 async function tryOne<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
-  { plan, candidate, attempt, verdict }: Trying<Prepared, Received>,
+  { plan, candidate, attempt, verdict, tried }: Trying<Prepared, Received>,
 ): Promise<UpstreamReply> {
   const { target, prepared, upstream } = attempt
   const reply = await callUpstream(
@@ -133,7 +142,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       accept: prepared.accept ?? null,
       streamed: plan.streamed,
       betas: prepared.betas ?? [],
-      clientHeader: call.header,
+      clientHeader: name => (name === 'traceparent' ? services.tracer.traceparentOf(call, tried) : call.header(name)),
     },
     {
       totalTimeoutMs: timeLeftMs(services, call, candidate),

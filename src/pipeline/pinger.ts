@@ -39,6 +39,11 @@ export class Pinger {
     this.#timer = null
   }
 
+  /** Streams that are open. */
+  get watched(): number {
+    return this.#watches.size
+  }
+
   #look(): void {
     const now = this.#options.nowMs()
     for (const watch of this.#watches) {

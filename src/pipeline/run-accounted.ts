@@ -30,7 +30,7 @@ export async function runAccounted(
   } catch (error) {
     await fail(scope, error)
   } finally {
-    if (!account.closed) await account.release(500)
+    if (!account.closed) await account.release(500, 'internal')
   }
 }
 
@@ -41,7 +41,7 @@ async function fail({ services, call, client, account, headers }: CallScope, cau
     services.log.error({ requestId: call.requestId, code: error.code, cause: error.details.cause }, 'call failed')
   }
   try {
-    await account.release(status)
+    await account.release(status, error.code)
   } catch (fault) {
     services.log.error({ requestId: call.requestId, cause: fault }, 'settlement failed')
     await account.abandon()

@@ -1,8 +1,9 @@
 /** Ends a call's account once: the charge, or the release at cost 0, and the usage row with it. */
 
+import type { ErrorCode, GatewayError } from '../errors.ts'
 import { ENDPOINT_CODES, type SettleAnswer } from '../ledger/types.ts'
 import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
-import type { Call, Services } from './call.ts'
+import type { Call, EndedCall, Services } from './call.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
 
@@ -11,6 +12,8 @@ export interface CallResult {
   readonly charged: boolean
   /** For the log: 200, 499 when the client went away, else the error's status. */
   readonly status: number
+  /** Absent for a call without an error. */
+  readonly code?: ErrorCode
 }
 
 /** What the usage row says of a call that ended before a model was chosen. */
@@ -64,13 +67,13 @@ export class CallAccount {
 
   /** Ends an account whose settlement could not be made as asked: uncharged, so that no hold stays. */
   abandon(): Promise<SettleAnswer> {
-    this.#closing = this.#settle({ used: NOTHING_USED, charged: false, status: 500 })
+    this.#closing = this.#settle({ used: NOTHING_USED, charged: false, status: 500, code: 'internal' })
     return this.#closing
   }
 
   /** Settles without a charge. */
-  release(status: number): Promise<SettleAnswer> {
-    return this.close({ used: NOTHING_USED, charged: false, status })
+  release(status: number, code: ErrorCode): Promise<SettleAnswer> {
+    return this.close({ used: NOTHING_USED, charged: false, status, code })
   }
 
   async #settle(result: CallResult): Promise<SettleAnswer> {
@@ -80,12 +83,17 @@ export class CallAccount {
     const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
     // A whole reply is sent right after it is settled: its first byte is its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
+    const traceId = this.#services.tracer.traceIdOf(this.#call)
     this.#services.log.info(
       {
         requestId: this.#call.requestId,
+        callId: this.#call.id,
+        ...(traceId === null ? {} : { traceId }),
         endpoint: this.#call.endpoint,
         entry: entry?.id ?? null,
+        upstream: this.#call.tries.at(-1)?.upstream.facts.id ?? null,
         status: result.status,
+        code: result.code ?? null,
         inputTokens: result.used.inputTokens,
         outputTokens: result.used.outputTokens,
         costMicroVnd: this.#cost.toString(),
@@ -95,6 +103,19 @@ export class CallAccount {
       },
       'call',
     )
+    const ended: EndedCall = {
+      call: this.#call,
+      entry: entry ?? null,
+      status: result.status,
+      code: result.code ?? null,
+      used: result.used,
+      costMicroVnd: this.#cost,
+      firstByteMs,
+      latencyMs,
+      streamed: this.#streamed,
+    }
+    this.#services.observer.ended(ended)
+    this.#services.tracer.ended(ended)
     return this.#services.ledger.settle({
       callId: this.#call.id,
       accountId: this.#call.caller.accountId,
@@ -122,6 +143,6 @@ export class CallAccount {
 }
 
 /** The usage row of an authenticated call whose body could not be read. */
-export function recordUnread(services: Services, call: Call, status: number): Promise<SettleAnswer> {
-  return new CallAccount(services, call, () => null).release(status)
+export function recordUnread(services: Services, call: Call, fault: GatewayError): Promise<SettleAnswer> {
+  return new CallAccount(services, call, () => null).release(fault.status, fault.code)
 }

@@ -52,15 +52,15 @@ export class Verdict {
       case 'upstream_failed':
       case 'upstream_overloaded':
         if (fault === 'aborted' || fault === 'oversized') return void this.#leave()
-        upstream.failures++
+        upstream.failed(error.code)
         upstream.health.fail(this.#visits.upstream)
         return void this.#leave(upstream.health)
       case 'upstream_rate_limited':
-        upstream.failures++
+        upstream.failed(error.code)
         this.#putModelAside(retryAfterSeconds)
         return void this.#leave(this.#model)
       case 'upstream_misconfigured':
-        upstream.failures++
+        upstream.failed(error.code)
         if (MODEL_STATUSES.has(upstreamStatus)) {
           this.#putModelAside(retryAfterSeconds)
           return void this.#leave(this.#model)
@@ -82,7 +82,7 @@ export class Verdict {
     const { upstream } = this.#candidate
     if (!this.#settled || fault?.kind === 'aborted') return
     if (fault === null) return void upstream.health.succeed()
-    upstream.failures++
+    upstream.failed('broken_stream')
     upstream.health.fail('call')
   }
 

@@ -47,6 +47,8 @@ export interface UpstreamStatus {
   /** Tries since the start of the process, and how many of them failed. */
   readonly tries: number
   readonly failures: number
+  /** The failures by what went wrong: the code that a client would get, or `broken_stream`. */
+  readonly failuresByClass: Readonly<Record<string, number>>
   readonly credentials: readonly CredentialStatus[]
 }
 
@@ -58,6 +60,7 @@ export class ReachableUpstream {
   readonly connections: Connections
   /** Of the host in requests: name and port. */
   readonly host: string
+  readonly address: { readonly host: string; readonly port: number }
   /** Path of the base URL, without a slash at its end. */
   readonly basePath: string
   readonly health: Health
@@ -66,7 +69,7 @@ export class ReachableUpstream {
   readonly #signers = new Map<Credential, Signer>()
   callsInFlight = 0
   tries = 0
-  failures = 0
+  readonly #failures = new Map<string, number>()
 
   constructor(
     facts: Upstream,
@@ -78,6 +81,7 @@ export class ReachableUpstream {
     this.facts = facts
     this.sandbox = given.sandbox
     this.host = url.host
+    this.address = { host: url.hostname, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
@@ -88,6 +92,7 @@ export class ReachableUpstream {
       given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
     )
     this.connections = new Connections(url.origin, {
+      connectionsMax: this.#concurrencyMax,
       pipelining: 1,
       allowH2: false,
       connect: { timeout: facts.connectTimeoutMs },
@@ -98,6 +103,11 @@ export class ReachableUpstream {
   /** It has as many calls as it may have. */
   get full(): boolean {
     return this.callsInFlight >= this.#concurrencyMax
+  }
+
+  /** `what`: the code of the error, or `broken_stream`. */
+  failed(what: string): void {
+    this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
 
   /** Signs for a credential; the signer is made once. */
@@ -119,7 +129,8 @@ export class ReachableUpstream {
       waitSeconds: Math.ceil(waitMs / 1000),
       callsInFlight: this.callsInFlight,
       tries: this.tries,
-      failures: this.failures,
+      failures: this.#failures.values().reduce((sum, count) => sum + count, 0),
+      failuresByClass: Object.fromEntries(this.#failures),
       credentials: this.credentials.status(),
     }
   }

@@ -125,6 +125,7 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
         plan = rows.map(row => row['QUERY PLAN'])
         return [] as unknown as readonly Row[]
       },
+      load: { name: 'plan', statements: 0, connectionsMax: 1 },
       close: () => sql.end(),
     })
     await sql.end()

@@ -207,7 +207,7 @@ test(`${BODIES} random and mutated bodies are never our fault; the process stays
   left = BODIES - warm
   await Promise.all(Array.from({ length: PARALLEL }, worker))
   console.log(statuses)
-  expect(bad).toEqual([])
+  expect(bad.length === 0 ? [] : [...bad, running.output().slice(-5_000)]).toEqual([])
   expect(running.isUp()).toBe(true)
   expect(statuses[200]).toBeGreaterThan(BODIES / 100)
   expect(statuses[400]).toBeGreaterThan(BODIES / 5)

@@ -1,5 +1,6 @@
 /** Abuse below HTTP's surface, at a real process: bombs, smuggled requests, headers and bodies that never end. */
 
+import { connect } from 'node:net'
 import { brotliCompressSync, constants, createBrotliCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -209,4 +210,28 @@ test.each([
   expect((await post(GOOD, headers)).status).toBe(status)
   expect((await post('{"model":', headers)).status).toBe(status === 200 ? 400 : status)
   expect((await post(GOOD, { ...headers, 'x-api-key': 'wrong' })).status).toBe(401)
+})
+
+test('a client that does not close its side is left behind, and does not hold up a stop', async () => {
+  const { port, hostname } = new URL(impatient.url)
+  const opened = ['nonsense\r\n\r\n', 'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-slow: '].map(text => {
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(text))
+    const answered = new Promise<void>(resolve => socket.once('data', () => resolve()))
+    const refused = new Promise<void>(resolve => socket.on('error', () => resolve()))
+    return { socket, answered, refused }
+  })
+  for (const { socket, answered, refused } of opened) {
+    await answered
+    // It goes on sending until the other side tells it that nobody is there any more.
+    const sending = setInterval(() => socket.write('x'), 20)
+    await refused
+    clearInterval(sending)
+  }
+  const late = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () =>
+    late.write('nonsense\r\n\r\n'),
+  )
+  late.on('error', () => {})
+  await new Promise(resolve => late.once('data', resolve))
+  expect(await impatient.stop()).toBe(0)
+  late.destroy()
 })

@@ -68,6 +68,11 @@ export class Crew {
     return this.#serving().length
   }
 
+  /** Those that take calls, and those that finish theirs. */
+  get working(): readonly Worker[] {
+    return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
+  }
+
   /** Rejects with WorkerStartError when one does not start; then all are gone. */
   async start(): Promise<Ready> {
     const starts = Array.from({ length: this.#options.size }, () => this.#start())
@@ -156,6 +161,7 @@ export class Crew {
       worker.process.kill('SIGKILL')
     }, limits.workerStartMs)
     worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'metrics') return
       clearTimeout(timer)
       if (message.kind === 'failed') {
         reason = message.reason

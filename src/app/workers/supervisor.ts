@@ -1,10 +1,12 @@
 /** The life of a supervisor: database first, then the workers, then signals. */
 
 import { createLog } from '../../lib/log.ts'
+import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-server.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Foundation, layFoundation } from '../foundation.ts'
 import { welcome } from '../welcome.ts'
 import { Crew, WorkerStartError } from './crew.ts'
+import { gatherMetrics } from './metrics.ts'
 
 export interface Supervisor {
   readonly url: string
@@ -30,11 +32,20 @@ export async function supervise(config: Config, write: (text: string) => void): 
     log,
     onHopeless: error => despair(error),
   })
+  let metrics: MetricsServer | null = null
   const close = async (quick: boolean) => {
     await crew.stop(quick ? { kind: 'stop' } : { kind: 'retire', how: 'leaving' })
+    await metrics?.close()
     await foundation.close()
   }
   try {
+    if (config.metrics !== null) {
+      metrics = await startMetricsServer({
+        ...config.metrics,
+        text: () => gatherMetrics(crew.working),
+        report: ({ level, message, cause }) => log[level]({ cause }, message),
+      })
+    }
     const { url, sandboxed, catalogue } = await crew.start()
     log.info({ url, catalogue, workers: config.workers }, 'ready')
     if (!config.production) write(await welcome(foundation, { url, sandboxed }))

@@ -5,7 +5,7 @@ import { type Config, ConfigError } from '../config.ts'
 import { type RunningServer, serve } from '../serve.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-type Leave = Exclude<ToWorker, { kind: 'hurry' }>
+type Leave = Exclude<ToWorker, { kind: 'hurry' | 'metrics' }>
 
 /** Resolves when the worker has left. `readEnvironment` throws ConfigError. */
 export async function work(readEnvironment: () => Config): Promise<void> {
@@ -14,6 +14,7 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   let left = false
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'hurry') return running?.hurry()
+    if (message.kind === 'metrics') return void tellMetrics(running, message.question)
     // Told a second time: what was to have its time is to go sooner now.
     if (left) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
     left = true
@@ -50,6 +51,11 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   if (message.kind === 'retire') await gateway.retire(message.how)
   await running.stop()
   cluster.worker?.disconnect()
+}
+
+async function tellMetrics(running: RunningServer | null, question: number): Promise<void> {
+  const text = await running?.gateway.metrics?.text().catch(() => '')
+  await tell({ kind: 'metrics', question, text: text ?? '' })
 }
 
 function tell(message: FromWorker): Promise<void> {

@@ -1,0 +1,107 @@
+/** What the environment says of metrics and traces; both are off unless it names where they go. */
+
+export interface TelemetryConfig {
+  /** Null: there are no metrics. */
+  readonly metrics: MetricsConfig | null
+  /** Null: there are no traces. */
+  readonly traces: TracesConfig | null
+}
+
+export interface MetricsConfig {
+  readonly host: string
+  readonly port: number
+  /** Pause between two audits of the books; 0: there are none. */
+  readonly auditMinutes: number
+}
+
+export interface TracesConfig {
+  /** Where OTLP spans are posted to. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: the service's own. */
+  readonly serviceName: string | null
+  /** Further attributes of the resource. */
+  readonly attributes: Readonly<Record<string, string>>
+  /** Share of the traces that is kept, 0 to 1. */
+  readonly ratio: number
+}
+
+interface IntegerRow {
+  readonly fallback: number
+  readonly min: number
+  readonly max: number
+}
+
+/** As much of the environment's reader as is needed here. */
+interface Reader {
+  readonly faults: string[]
+  text(name: string): string | null
+  url(name: string, protocols: readonly string[]): string | null
+  integer(name: string, row: IntegerRow): number
+}
+
+const METRICS = ['METRICS_PORT', 'METRICS_HOST', 'METRICS_AUDIT_MINUTES'] as const
+const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
+const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
+const HTTP = ['http:', 'https:']
+
+/** Notes every fault with the reader. `names` are the variables that are set; `port` is the public one. */
+export function readTelemetryConfig(reader: Reader, names: Iterable<string>, port: number): TelemetryConfig {
+  for (const name of names) {
+    if (!name.startsWith('METRICS_') || METRICS.some(known => known === name)) continue
+    reader.faults.push(`${name} is not read by this gateway; there are ${METRICS.join(', ')}`)
+  }
+  return { metrics: readMetrics(reader, port), traces: readTraces(reader) }
+}
+
+function readMetrics(reader: Reader, publicPort: number): MetricsConfig | null {
+  const port = reader.integer('METRICS_PORT', PORTS)
+  const auditMinutes = reader.integer('METRICS_AUDIT_MINUTES', AUDIT_MINUTES)
+  if (reader.text('METRICS_PORT') === null) return null
+  if (port !== 0 && port === publicPort) {
+    reader.faults.push('METRICS_PORT is PORT; give the metrics a port of their own, which the public does not reach')
+  }
+  return { host: reader.text('METRICS_HOST') ?? '127.0.0.1', port, auditMinutes }
+}
+
+function readTraces(reader: Reader): TracesConfig | null {
+  const base = reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', HTTP)
+  const own = reader.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', HTTP)
+  const protocol =
+    reader.text('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? reader.text('OTEL_EXPORTER_OTLP_PROTOCOL') ?? 'http/json'
+  const headers = readPairs(reader, 'OTEL_EXPORTER_OTLP_HEADERS')
+  const attributes = readPairs(reader, 'OTEL_RESOURCE_ATTRIBUTES')
+  const ratio = readRatio(reader)
+  const url = own ?? (base === null ? null : `${base}/v1/traces`)
+  if (url === null || reader.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return null
+  if (protocol !== 'http/json') {
+    reader.faults.push(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; this gateway speaks http/json`)
+  }
+  return { url, headers, attributes, ratio, serviceName: reader.text('OTEL_SERVICE_NAME') }
+}
+
+/** `name=value` with commas, values percent-encoded. They may be secrets: no fault repeats them. */
+function readPairs(reader: Reader, name: string): Readonly<Record<string, string>> {
+  const pairs = (reader.text(name) ?? '').split(',').filter(pair => pair.trim() !== '')
+  try {
+    return Object.fromEntries(
+      pairs.map(pair => {
+        const [, key = '', value = ''] = /^\s*([^=\s]+)\s*=(.*)$/s.exec(pair) ?? []
+        if (key === '') throw new URIError('a pair has no name')
+        return [key, decodeURIComponent(value.trim())]
+      }),
+    )
+  } catch {
+    reader.faults.push(`${name} is not a list of pairs; write some such as name=value,other=value`)
+    return {}
+  }
+}
+
+function readRatio(reader: Reader): number {
+  const text = reader.text('OTEL_TRACES_SAMPLER_ARG')
+  if (text === null) return 1
+  const ratio = /^(0|1|0?\.\d+|1\.0*|0\.0*)$/.test(text) ? Number(text) : Number.NaN
+  if (ratio >= 0 && ratio <= 1) return ratio
+  reader.faults.push(`OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(text)}; write a share from 0 to 1, such as 0.1`)
+  return 1
+}

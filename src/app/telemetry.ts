@@ -1,0 +1,174 @@
+/** Figures and traces of one gateway: what is watched while calls run, and where operators find it. */
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Readiness } from '../http/readiness.ts'
+import type { RunningLedger } from '../ledger/ledger.ts'
+import { LEDGER_EVENTS, type LedgerEvent } from '../ledger/options.ts'
+import type { PoolLoad } from '../lib/database.ts'
+import type { Logger } from '../lib/log.ts'
+import type { MailFigures } from '../lib/mail.ts'
+import { counter, type Family, gauge, type Labels, writeExposition } from '../lib/metrics.ts'
+import type { Maintenance } from '../operations/maintenance.ts'
+import type { CallObserver, CallTracer } from '../pipeline/call.ts'
+import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
+import type { Pinger } from '../pipeline/pinger.ts'
+import { Books } from '../telemetry/books.ts'
+import { CallFigures } from '../telemetry/calls.ts'
+import { ledgerFamilies } from '../telemetry/ledger.ts'
+import { startMetricsServer } from '../telemetry/metrics-server.ts'
+import { ProcessFigures } from '../telemetry/process.ts'
+import type { SpanSink } from '../telemetry/spans.ts'
+import { Traces } from '../telemetry/traces.ts'
+import { upstreamFamilies } from '../telemetry/upstreams.ts'
+import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { Config } from './config.ts'
+
+/** Parts of a running gateway that have something to say. */
+export interface Watched {
+  readonly catalogue: Catalogue
+  readonly ledger: RunningLedger
+  readonly upstreams: UpstreamRegistry
+  readonly readiness: Readiness
+  readonly pinger: Pinger
+  readonly maintenance: () => Maintenance
+  readonly mails: () => MailFigures
+  /** Pools that are not the ledger's. */
+  readonly pools: () => readonly PoolLoad[]
+}
+
+export interface Metrics {
+  /** Null for a worker. */
+  readonly url: string | null
+  /** What a scrape reads. */
+  text(): Promise<string>
+}
+
+export interface TelemetryOptions {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly spoolDir: string
+  readonly version: string
+  /** Name of the service in traces, where the environment gives none. */
+  readonly serviceName: string
+  readonly log: Logger
+}
+
+export class Telemetry {
+  readonly #options: TelemetryOptions
+  readonly #calls: CallFigures | null
+  readonly #ledgerEvents = new Map<string, number>(LEDGER_EVENTS.map(code => [code, 0]))
+  readonly #closers: (() => unknown)[] = []
+  readonly #spans: SpanSink | null
+  readonly tracer: CallTracer
+
+  private constructor(options: TelemetryOptions, spans: SpanSink | null) {
+    const { metrics, traces } = options.config
+    this.#options = options
+    this.#calls = metrics === null ? null : new CallFigures()
+    this.#spans = spans
+    this.tracer = spans === null ? NO_TRACER : new Traces({ sink: spans, ratio: traces?.ratio ?? 1 })
+  }
+
+  /** What traces need is loaded only when they are on. */
+  static async open(options: TelemetryOptions): Promise<Telemetry> {
+    const { config, version, log, serviceName } = options
+    if (config.traces === null) return new Telemetry(options, null)
+    const { openSpanSink } = await import('../telemetry/spans.ts')
+    const { url, headers, attributes } = config.traces
+    const spans = openSpanSink({
+      url,
+      headers,
+      attributes: {
+        ...attributes,
+        'service.name': config.traces.serviceName ?? serviceName,
+        'service.version': version,
+        ...(config.worker === null ? {} : { 'gateway.worker': String(config.worker) }),
+      },
+      waitingMax: config.limits.spansWaitingMax,
+      report: ({ level, message, cause }) => log[level]({ cause }, message),
+    })
+    return new Telemetry(options, spans)
+  }
+
+  get observer(): CallObserver {
+    return this.#calls ?? NO_OBSERVER
+  }
+
+  ledgerReported({ code }: LedgerEvent): void {
+    this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
+  }
+
+  /** Null where metrics are off. Of a worker its supervisor asks for them; everybody else gets a port. */
+  async serve(watched: Watched): Promise<Metrics | null> {
+    const { config, databaseUrl, spoolDir, log } = this.#options
+    const calls = this.#calls
+    if (config.metrics === null || calls === null) return null
+    const { host, port, auditMinutes } = config.metrics
+    const report = ({ level, message, cause }: { level: 'error' | 'warn'; message: string; cause?: unknown }) =>
+      log[level]({ cause }, message)
+    const processFigures = new ProcessFigures()
+    const books = new Books({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
+    this.#closers.push(
+      () => processFigures.close(),
+      () => books.close(),
+    )
+    const labels: Labels = config.worker === null ? {} : { worker: String(config.worker) }
+    const text = async () => {
+      const ledger = await ledgerFamilies({
+        state: watched.ledger.figures(),
+        available: watched.ledger.available,
+        events: this.#ledgerEvents,
+        pools: watched.pools(),
+        spoolDir,
+      })
+      const families = [
+        ...this.#serviceFamilies(watched),
+        ...this.#spanFamilies(),
+        ...calls.families(),
+        ...upstreamFamilies(watched.upstreams.status()),
+        ...ledger,
+        ...books.families(),
+        ...processFigures.families(),
+      ]
+      return writeExposition(families, labels)
+    }
+    if (config.worker !== null) return { url: null, text }
+    const server = await startMetricsServer({ host, port, text, report })
+    this.#closers.unshift(() => server.close())
+    return { url: server.url, text }
+  }
+
+  async close(): Promise<void> {
+    await this.#spans?.close()
+    for (const close of this.#closers.splice(0)) await close()
+  }
+
+  #spanFamilies(): readonly Family[] {
+    const { waiting, sent, failed, dropped } = this.#spans?.figures() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
+    return [
+      gauge('gateway_spans_waiting', 'Spans that wait for the collector of traces.', waiting),
+      counter('gateway_spans_total', 'Spans by what became of them.', [
+        [{ outcome: 'sent' }, sent],
+        [{ outcome: 'failed' }, failed],
+        [{ outcome: 'dropped' }, dropped],
+      ]),
+    ]
+  }
+
+  #serviceFamilies({ catalogue, readiness, pinger, maintenance, mails }: Watched): readonly Family[] {
+    const { waiting, sent, failed } = mails()
+    const facts = { version: this.#options.version, catalogue: catalogue.settings.digest, node: process.version }
+    return [
+      gauge('gateway_info', 'Always 1; the labels say what runs.', [[facts, 1]]),
+      gauge('gateway_draining', '1 while calls in flight finish before a stop.', readiness.draining() ? 1 : 0),
+      gauge('gateway_maintenance', '1 while new calls are refused by an operator.', maintenance().enabled ? 1 : 0),
+      gauge('gateway_calls_in_flight', 'Calls, and bank notifications, under way.', readiness.callsInFlight),
+      gauge('gateway_streams_open', 'Event streams that have begun and not ended.', pinger.watched),
+      gauge('gateway_mails_waiting', 'Mails on their way to the mail server.', waiting),
+      counter('gateway_mails_total', 'Mails by what became of them.', [
+        [{ outcome: 'sent' }, sent],
+        [{ outcome: 'failed' }, failed],
+      ]),
+    ]
+  }
+}

@@ -1,0 +1,16 @@
+/** Nobody watches: for gateways without figures or traces. */
+
+import type { CallObserver, CallTracer } from './call.ts'
+
+export const NO_OBSERVER: CallObserver = {
+  ended() {},
+  errorTold() {},
+  notificationTaken() {},
+}
+
+/** What the client sent goes on unchanged to an upstream that is to have it. */
+export const NO_TRACER: CallTracer = {
+  ended() {},
+  traceIdOf: () => null,
+  traceparentOf: call => call.header('traceparent'),
+}

@@ -1,0 +1,204 @@
+/**
+ * What only the database knows: old holds, transfers without an owner, and now and then the audit. It is the same for every
+ * process of one database. A scrape never waits for it: it gets what was read last.
+ */
+
+import { audit } from '../ledger/audit.ts'
+import { openDatabase, type Sql } from '../lib/database.ts'
+import { type Family, gauge } from '../lib/metrics.ts'
+import { takeTurn } from '../lib/turns.ts'
+import { auditPayments } from '../payments/audit.ts'
+import { countUnreadable } from '../payments/notification.ts'
+import { type PullState, readPulls } from '../payments/pull.ts'
+import { countUnmatched } from '../payments/unmatched.ts'
+
+export interface BooksOptions {
+  readonly url: string
+  readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
+  /** Least pause between two looks, in ms. */
+  readonly everyMs?: number
+  /** Pause between two audits, of whatever process, in ms; 0: there are none. */
+  readonly auditEveryMs: number
+}
+
+const HOLDS = `select count(*)::integer as holds,
+  coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
+/** The audit reads every row of the journal. */
+const AUDIT_TIMEOUT_MS = 600_000
+/** How often a process looks whether an audit is due. */
+const AUDIT_LOOK_MS = 60_000
+
+interface Look {
+  readonly atSeconds: number
+  readonly holds: number
+  readonly oldestSeconds: number
+  readonly unmatched: { readonly transactions: number; readonly amountVnd: number }
+  readonly unreadable: number
+  readonly pulls: readonly PullState[]
+}
+
+interface Audited {
+  readonly atSeconds: number
+  readonly differences: Readonly<Record<string, number>>
+}
+
+export class Books {
+  readonly #options: BooksOptions
+  readonly #sql: Sql
+  #look: Look | null = null
+  #looking: Promise<void> | null = null
+  #audited: Audited | null = null
+  #auditing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #isDown = false
+  #closed = false
+
+  constructor(options: BooksOptions) {
+    this.#options = options
+    this.#sql = openDatabase({
+      url: options.url,
+      name: 'gateway books',
+      connectionsMax: 2,
+      statementTimeoutMs: AUDIT_TIMEOUT_MS,
+    })
+    this.#schedule()
+  }
+
+  /** Starts a look if the last one is old; what it finds is for the next scrape. */
+  families(): readonly Family[] {
+    const { everyMs = 15_000 } = this.#options
+    if (this.#look === null || Date.now() - this.#look.atSeconds * 1000 >= everyMs) void this.look()
+    return [...lookFamilies(this.#look), ...auditFamilies(this.#audited)]
+  }
+
+  /** Asks the database now, or waits for the look under way. */
+  look(): Promise<void> {
+    this.#looking ??= this.#closed ? Promise.resolve() : this.#lookSafely()
+    return this.#looking
+  }
+
+  /** Audits now. */
+  audit(): Promise<void> {
+    this.#auditing = this.#auditing.then(() => this.#auditSafely())
+    return this.#auditing
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    // An audit under way is broken off.
+    await this.#sql.end({ timeout: 0 }).catch(() => {})
+    await Promise.all([this.#looking, this.#auditing])
+  }
+
+  async #lookSafely(): Promise<void> {
+    try {
+      const services = { sql: this.#sql }
+      const [row] = await this.#sql.unsafe(HOLDS)
+      const unmatched = await countUnmatched(services)
+      const unreadable = await countUnreadable(services)
+      const pulls = await readPulls(services)
+      const { holds, oldest_seconds: oldestSeconds } = row!
+      this.#look = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
+      this.#isDown = false
+    } catch (cause) {
+      if (!this.#isDown && !this.#closed) this.#report('warn', 'the books cannot be read; the last figures stay', cause)
+      this.#isDown = true
+    } finally {
+      this.#looking = null
+    }
+  }
+
+  async #auditSafely(): Promise<void> {
+    if (this.#closed) return
+    try {
+      const { differences: ledger } = await audit(this.#sql)
+      const { differences: payments } = await auditPayments(this.#sql)
+      const differences = { ...ledger, ...payments }
+      this.#audited = { atSeconds: Date.now() / 1000, differences }
+      const wrong = Object.entries(differences).filter(([, count]) => count > 0)
+      if (wrong.length > 0) {
+        this.#report(
+          'error',
+          `the audit found differences: ${wrong.map(([rule, count]) => `${rule} ${count}`).join(', ')}`,
+        )
+      }
+    } catch (cause) {
+      if (!this.#closed) this.#report('warn', 'the audit failed; it is tried again later', cause)
+    }
+  }
+
+  #schedule(): void {
+    if (this.#options.auditEveryMs === 0 || this.#closed) return
+    this.#timer = setTimeout(() => void this.#auditInTurn().then(() => this.#schedule()), AUDIT_LOOK_MS)
+    this.#timer.unref()
+  }
+
+  /** One process audits for all of them. */
+  async #auditInTurn(): Promise<void> {
+    const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
+    const turn = { task: 'audit', everyMs: this.#options.auditEveryMs }
+    const isMine = await takeTurn(query, turn).catch(() => false)
+    if (isMine) await this.audit()
+  }
+
+  #report(level: 'error' | 'warn', message: string, cause?: unknown): void {
+    this.#options.report({ level, message, cause })
+  }
+}
+
+function lookFamilies(look: Look | null): readonly Family[] {
+  const known = (value: (look: Look) => number) => (look === null ? [] : value(look))
+  return [
+    gauge(
+      'gateway_books_read_timestamp_seconds',
+      'When holds and transfers in the database were last counted, in seconds since 1970.',
+      known(({ atSeconds }) => atSeconds),
+    ),
+    gauge(
+      'gateway_database_holds',
+      'Open holds of all processes.',
+      known(({ holds }) => holds),
+    ),
+    gauge(
+      'gateway_database_oldest_hold_age_seconds',
+      'Age of the oldest open hold of all processes; 0: there is none.',
+      known(({ oldestSeconds }) => oldestSeconds),
+    ),
+    gauge(
+      'gateway_transfers_unmatched',
+      'Bank transfers that wait for an operator to find their owner.',
+      known(({ unmatched }) => unmatched.transactions),
+    ),
+    gauge(
+      'gateway_transfers_unmatched_vnd',
+      'Sum of the bank transfers that wait for an operator, in dong.',
+      known(({ unmatched }) => unmatched.amountVnd),
+    ),
+    gauge(
+      'gateway_notifications_unreadable',
+      'Authentic bank notifications that nobody could read.',
+      known(({ unreadable }) => unreadable),
+    ),
+    gauge(
+      'gateway_bank_pull_timestamp_seconds',
+      'When a bank service was last asked in full for what it may have failed to report, in seconds since 1970; 0: never.',
+      (look?.pulls ?? []).map(({ source, finishedAt }) => [{ source }, (finishedAt?.getTime() ?? 0) / 1000]),
+    ),
+  ]
+}
+
+function auditFamilies(audited: Audited | null): readonly Family[] {
+  return [
+    gauge(
+      'gateway_audit_timestamp_seconds',
+      'When this process last audited the books, in seconds since 1970.',
+      audited === null ? [] : audited.atSeconds,
+    ),
+    gauge(
+      'gateway_audit_differences',
+      'What the audit found, by rule; every one must be 0.',
+      Object.entries(audited?.differences ?? {}).map(([rule, count]) => [{ rule }, count]),
+    ),
+  ]
+}

@@ -1,0 +1,200 @@
+/** Counts calls by entry, upstream, endpoint and status. A call costs two look-ups and a few additions. */
+
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import { counter, type Family, Histogram, histogram, type Labels } from '../lib/metrics.ts'
+import type { CallObserver, EndedCall } from '../pipeline/call.ts'
+
+/** Of calls that ended before a model was chosen, or before an upstream was tried. */
+const NONE = 'none'
+const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
+const FIRST_BYTE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60]
+/** Providers have their names from the code, outcomes too; the bound is for mistakes. */
+const NOTIFICATION_KINDS_MAX = 500
+
+type StatusClass = '2xx' | '4xx' | '499' | '5xx'
+
+/** 499 is a client that went away: it says nothing of the gateway. */
+function classOf(status: number): StatusClass {
+  if (status < 400) return '2xx'
+  if (status === 499) return '499'
+  return status < 500 ? '4xx' : '5xx'
+}
+
+interface Cell {
+  readonly labels: Labels
+  readonly seconds: Histogram
+  readonly firstByteSeconds: Histogram
+}
+
+/** What has no use for endpoint and status. */
+interface Use {
+  readonly labels: Labels
+  /** By endpoint and status class. */
+  readonly cells: Map<string, Map<StatusClass, Cell>>
+  inputTokens: number
+  cachedInputTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  images: number
+  estimated: number
+}
+
+export class CallFigures implements CallObserver {
+  /** By entry, then by upstream; the catalogue bounds both. */
+  readonly #uses = new Map<string, Map<string, Use>>()
+  readonly #failovers = new Map<string, number>()
+  readonly #errors = new Map<ErrorCode, number>()
+  readonly #notifications = new Map<string, { readonly labels: Labels; count: number }>()
+
+  constructor() {
+    for (const code of Object.keys(ERRORS) as ErrorCode[]) this.#errors.set(code, 0)
+  }
+
+  ended({ call, entry, status, used, firstByteMs, latencyMs }: EndedCall): void {
+    const { tries } = call
+    const use = this.#use(entry?.id ?? NONE, tries.at(-1)?.upstream.facts.id ?? NONE)
+    const cell = cellOf(use, call.endpoint, classOf(status))
+    cell.seconds.observe(latencyMs / 1000)
+    if (firstByteMs !== null) cell.firstByteSeconds.observe(firstByteMs / 1000)
+    use.inputTokens += used.inputTokens
+    use.cachedInputTokens += used.cachedInputTokens
+    use.outputTokens += used.outputTokens
+    use.reasoningTokens += used.reasoningTokens
+    use.images += used.images
+    if (used.estimated) use.estimated++
+    for (let index = 1; index < tries.length; index++) {
+      const left = tries[index - 1]!.upstream.facts.id
+      this.#failovers.set(left, (this.#failovers.get(left) ?? 0) + 1)
+    }
+  }
+
+  errorTold(code: ErrorCode): void {
+    this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
+  }
+
+  notificationTaken(provider: string, outcomes: readonly string[]): void {
+    for (const outcome of outcomes) {
+      const name = `${provider} ${outcome}`
+      const known = this.#notifications.get(name)
+      if (known !== undefined) known.count++
+      else if (this.#notifications.size < NOTIFICATION_KINDS_MAX) {
+        this.#notifications.set(name, { labels: { provider, outcome }, count: 1 })
+      }
+    }
+  }
+
+  families(): readonly Family[] {
+    const uses = this.#uses
+      .values()
+      .flatMap(byUpstream => byUpstream.values())
+      .toArray()
+    const cells = uses.flatMap(use =>
+      use.cells
+        .values()
+        .flatMap(byStatus => byStatus.values())
+        .toArray(),
+    )
+    const withFirstByte = cells.filter(({ firstByteSeconds }) => firstByteSeconds.count > 0)
+    const sums = (pick: (use: Use) => number) => uses.map(use => [use.labels, pick(use)] as const)
+    return [
+      counter(
+        'gateway_calls_total',
+        'Calls with a usage row; status 499: the client went away.',
+        cells.map(({ labels, seconds }) => [labels, seconds.count]),
+      ),
+      histogram(
+        'gateway_call_duration_seconds',
+        'From the first header of a call to its settlement.',
+        cells.flatMap(({ labels, seconds }) => seconds.samples(labels)),
+      ),
+      histogram(
+        'gateway_first_byte_seconds',
+        'From the first header of a call to the first byte of its reply.',
+        withFirstByte.flatMap(({ labels, firstByteSeconds }) => firstByteSeconds.samples(labels)),
+      ),
+      counter(
+        'gateway_input_tokens_total',
+        'Billed input tokens, cached ones included.',
+        sums(use => use.inputTokens),
+      ),
+      counter(
+        'gateway_cached_input_tokens_total',
+        'Part of the input tokens that came from caches of providers.',
+        sums(use => use.cachedInputTokens),
+      ),
+      counter(
+        'gateway_output_tokens_total',
+        'Billed output tokens, reasoning included.',
+        sums(use => use.outputTokens),
+      ),
+      counter(
+        'gateway_reasoning_tokens_total',
+        'Part of the output tokens that was reasoning.',
+        sums(use => use.reasoningTokens),
+      ),
+      counter(
+        'gateway_images_total',
+        'Billed images.',
+        sums(use => use.images),
+      ),
+      counter(
+        'gateway_estimated_calls_total',
+        'Calls whose tokens were counted here, because the provider reported none.',
+        sums(use => use.estimated),
+      ),
+      counter(
+        'gateway_failovers_total',
+        'Tries that failed at this upstream and were followed by another try.',
+        this.#failovers.entries().map(([upstream, count]) => [{ upstream }, count] as const),
+      ),
+      counter(
+        'gateway_errors_total',
+        'Errors that API clients were told, by code.',
+        this.#errors.entries().map(([code, count]) => [{ code }, count] as const),
+      ),
+      counter(
+        'gateway_bank_notifications_total',
+        'Transactions of bank notifications by outcome, and notifications that were refused by code.',
+        this.#notifications.values().map(({ labels, count }) => [labels, count] as const),
+      ),
+    ]
+  }
+
+  #use(entry: string, upstream: string): Use {
+    let byUpstream = this.#uses.get(entry)
+    if (byUpstream === undefined) {
+      byUpstream = new Map()
+      this.#uses.set(entry, byUpstream)
+    }
+    let use = byUpstream.get(upstream)
+    if (use === undefined) {
+      const labels = { entry, upstream }
+      const none = {
+        inputTokens: 0,
+        cachedInputTokens: 0,
+        outputTokens: 0,
+        reasoningTokens: 0,
+        images: 0,
+        estimated: 0,
+      }
+      use = { labels, cells: new Map(), ...none }
+      byUpstream.set(upstream, use)
+    }
+    return use
+  }
+}
+
+function cellOf({ labels, cells }: Use, endpoint: string, status: StatusClass): Cell {
+  let byStatus = cells.get(endpoint)
+  if (byStatus === undefined) {
+    byStatus = new Map()
+    cells.set(endpoint, byStatus)
+  }
+  let cell = byStatus.get(status)
+  if (cell === undefined) {
+    const seconds = new Histogram(CALL_SECONDS)
+    cell = { labels: { ...labels, endpoint, status }, seconds, firstByteSeconds: new Histogram(FIRST_BYTE_SECONDS) }
+    byStatus.set(status, cell)
+  }
+  return cell
+}

@@ -1,0 +1,111 @@
+/** Families made of what the ledger of this process counts. */
+
+import { statfs } from 'node:fs/promises'
+import type { LedgerState } from '../ledger/figures.ts'
+import type { PoolLoad } from '../lib/database.ts'
+import { counter, type Family, gauge, histogram } from '../lib/metrics.ts'
+
+const MICRO = 1_000_000
+
+export interface LedgerSource {
+  readonly state: LedgerState
+  /** Postgres answered when it was last asked. */
+  readonly available: boolean
+  /** What the ledger reported, by code. */
+  readonly events: ReadonlyMap<string, number>
+  /** Pools that are not the ledger's. */
+  readonly pools: readonly PoolLoad[]
+  readonly spoolDir: string
+}
+
+export async function ledgerFamilies(source: LedgerSource): Promise<readonly Family[]> {
+  const { state, available, events, spoolDir } = source
+  const { counts, spool, oldestOpenedMs } = state
+  const pools = [...state.pools, ...source.pools]
+  const disk = await statfs(spoolDir).catch(() => null)
+  const ageSeconds = oldestOpenedMs === null ? 0 : Math.max(0, (Date.now() - oldestOpenedMs) / 1000)
+  return [
+    gauge('gateway_database_up', '1 while Postgres answers the ledger.', available ? 1 : 0),
+    gauge(
+      'gateway_database_connections_used',
+      'Connections of a pool that run a statement.',
+      pools.map(pool => [{ pool: pool.name }, Math.min(pool.statements, pool.connectionsMax)]),
+    ),
+    gauge(
+      'gateway_database_connections_max',
+      'Connections that a pool may open.',
+      pools.map(pool => [{ pool: pool.name }, pool.connectionsMax]),
+    ),
+    gauge(
+      'gateway_database_statements_waiting',
+      'Statements that wait for a connection of their pool.',
+      pools.map(pool => [{ pool: pool.name }, Math.max(0, pool.statements - pool.connectionsMax)]),
+    ),
+    gauge('gateway_calls_awaiting_funds', 'Calls that wait for money which other calls hold.', state.waiting),
+    gauge('gateway_holds_open', 'Calls of this process from their wish for a hold to their settlement.', state.open),
+    gauge(
+      'gateway_oldest_hold_age_seconds',
+      'Age of the oldest open hold of this process; 0: there is none.',
+      ageSeconds,
+    ),
+    counter(
+      'gateway_hold_requests_total',
+      'Calls that asked for a hold, by the answer.',
+      Object.entries(counts.admissions).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    histogram(
+      'gateway_hold_batch_calls',
+      'Holds that were placed by one statement.',
+      counts.holdBatches.calls.samples(),
+    ),
+    histogram(
+      'gateway_hold_batch_seconds',
+      'Time of a statement that places holds.',
+      counts.holdBatches.seconds.samples(),
+    ),
+    histogram(
+      'gateway_settle_batch_calls',
+      'Calls that were settled by one statement.',
+      counts.settleBatches.calls.samples(),
+    ),
+    histogram(
+      'gateway_settle_batch_seconds',
+      'Time of a statement that settles.',
+      counts.settleBatches.seconds.samples(),
+    ),
+    gauge('gateway_settlements_waiting', 'Settlements that are not durable in Postgres yet.', state.owed),
+    gauge('gateway_spool_settlements', 'Settlements in the spool that Postgres does not have yet.', spool.owed),
+    gauge('gateway_spool_bytes', 'Size of the spool of this process.', spool.bytes),
+    gauge(
+      'gateway_spool_disk_free_bytes',
+      'Space left on the disk of the spool.',
+      disk === null ? [] : disk.bavail * disk.bsize,
+    ),
+    gauge(
+      'gateway_spool_disk_size_bytes',
+      'Size of the disk of the spool.',
+      disk === null ? [] : disk.blocks * disk.bsize,
+    ),
+    counter('gateway_holds_swept_total', 'Holds that were freed because their call never ended.', counts.holdsSwept),
+    counter(
+      'gateway_settlements_replayed_total',
+      'Settlements that were sent again from a spool.',
+      counts.settlementsReplayed,
+    ),
+    counter(
+      'gateway_charged_vnd_total',
+      'Money that was charged, in dong.',
+      counts.money.entries().map(([entry, money]) => [{ entry }, money.charged / MICRO] as const),
+    ),
+    counter(
+      'gateway_uncollected_vnd_total',
+      'Cost that no balance was left to pay, in dong.',
+      counts.money.entries().map(([entry, money]) => [{ entry }, money.uncollected / MICRO] as const),
+    ),
+    counter(
+      'gateway_ledger_events_total',
+      'What the ledger reported to its log, by code.',
+      events.entries().map(([code, count]) => [{ code }, count] as const),
+    ),
+  ]
+}

@@ -1,0 +1,148 @@
+/** What Node and the kernel say of this process, under the names that Node's dashboards know. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import {
+  constants,
+  type EventLoopUtilization,
+  monitorEventLoopDelay,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks'
+import { counter, type Family, gauge, Histogram, histogram } from '../lib/metrics.ts'
+
+/** Pause between two looks at the event loop, in ms; a look comes late by as much as the loop was busy. */
+const LOOK_MS = 10
+const NANOSECONDS = 1e9
+const MICROSECONDS = 1e6
+const GC_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2]
+const GC_KINDS: Readonly<Record<number, string>> = {
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
+}
+
+/** What Node adds to an entry of a garbage collection. */
+interface CollectionEntry extends PerformanceEntry {
+  readonly detail?: { readonly kind?: number }
+}
+
+export class ProcessFigures {
+  readonly #startedSeconds = Date.now() / 1000 - process.uptime()
+  readonly #loop = monitorEventLoopDelay({ resolution: LOOK_MS })
+  readonly #collections = new Map(Object.values(GC_KINDS).map(kind => [kind, new Histogram(GC_SECONDS)]))
+  readonly #observer = new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) {
+      const { kind = 0 } = (entry as CollectionEntry).detail ?? {}
+      this.#collections.get(GC_KINDS[kind] ?? '')?.observe(entry.duration / 1000)
+    }
+  })
+  #utilization: EventLoopUtilization = performance.eventLoopUtilization()
+
+  constructor() {
+    this.#loop.enable()
+    this.#observer.observe({ entryTypes: ['gc'] })
+  }
+
+  close(): void {
+    this.#loop.disable()
+    this.#observer.disconnect()
+  }
+
+  /** What the event loop did since the last call. */
+  families(): readonly Family[] {
+    return [...this.#processFamilies(), ...this.#loopFamilies(), ...this.#memoryFamilies()]
+  }
+
+  #processFamilies(): readonly Family[] {
+    const { user, system } = process.cpuUsage()
+    const byType = Map.groupBy(process.getActiveResourcesInfo(), type => type)
+    return [
+      counter('process_cpu_user_seconds_total', 'CPU time of this process in user code.', user / MICROSECONDS),
+      counter('process_cpu_system_seconds_total', 'CPU time of this process in the kernel.', system / MICROSECONDS),
+      counter('process_cpu_seconds_total', 'CPU time of this process.', (user + system) / MICROSECONDS),
+      gauge('process_start_time_seconds', 'When this process started, in seconds since 1970.', this.#startedSeconds),
+      gauge('process_open_fds', 'Open file descriptors.', openFiles() ?? []),
+      gauge('process_max_fds', 'File descriptors that this process may open.', openFilesMax() ?? []),
+      gauge(
+        'nodejs_active_resources',
+        'Handles and requests that keep the process alive, by type.',
+        byType.entries().map(([type, same]) => [{ type }, same.length] as const),
+      ),
+    ]
+  }
+
+  #loopFamilies(): readonly Family[] {
+    const delay = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - LOOK_MS / 1000) || 0
+    const loop = this.#loop
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, this.#utilization)
+    this.#utilization = now
+    const families = [
+      gauge(
+        'nodejs_eventloop_lag_mean_seconds',
+        'Delay of the event loop since the last scrape, mean.',
+        delay(loop.mean),
+      ),
+      gauge(
+        'nodejs_eventloop_lag_p50_seconds',
+        'Delay of the event loop since the last scrape, median.',
+        delay(loop.percentile(50)),
+      ),
+      gauge(
+        'nodejs_eventloop_lag_p99_seconds',
+        'Delay of the event loop since the last scrape, 99th percentile.',
+        delay(loop.percentile(99)),
+      ),
+      gauge(
+        'nodejs_eventloop_lag_max_seconds',
+        'Delay of the event loop since the last scrape, longest.',
+        delay(loop.max),
+      ),
+      gauge(
+        'nodejs_eventloop_utilization',
+        'Share of the time since the last scrape that the loop was busy.',
+        utilization,
+      ),
+    ]
+    loop.reset()
+    return families
+  }
+
+  #memoryFamilies(): readonly Family[] {
+    const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
+    return [
+      gauge('process_resident_memory_bytes', 'Memory of this process in RAM.', rss),
+      gauge('nodejs_heap_size_total_bytes', 'Size of the heap.', heapTotal),
+      gauge('nodejs_heap_size_used_bytes', 'Used part of the heap.', heapUsed),
+      gauge('nodejs_external_memory_bytes', 'Memory outside the heap that belongs to its objects.', external),
+      histogram(
+        'nodejs_gc_duration_seconds',
+        'Garbage collections by kind.',
+        this.#collections
+          .entries()
+          .toArray()
+          .flatMap(([kind, seconds]) => seconds.samples({ kind })),
+      ),
+    ]
+  }
+}
+
+/** Null where the kernel does not tell. */
+function openFiles(): number | null {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return null
+  }
+}
+
+function openFilesMax(): number | null {
+  try {
+    const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined ? null : Number(limit)
+  } catch {
+    return null
+  }
+}

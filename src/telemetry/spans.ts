@@ -1,0 +1,148 @@
+/** Spans on their way to a collector by OTLP over HTTP: OpenTelemetry's own SDK, behind a queue whose losses are counted. */
+
+import {
+  type HrTime,
+  type Attributes as OtelAttributes,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace'
+
+/** A span as it is known when it is over. */
+export interface SpanRecord {
+  readonly name: string
+  readonly kind: 'server' | 'client'
+  readonly traceId: string
+  readonly spanId: string
+  readonly parent: { readonly spanId: string; readonly isRemote: boolean } | null
+  /** Milliseconds since 1970, with fractions. */
+  readonly startMs: number
+  readonly endMs: number
+  readonly attributes: Readonly<Record<string, string | number | boolean>>
+  readonly failed: boolean
+}
+
+export interface SpanFigures {
+  readonly waiting: number
+  readonly sent: number
+  /** The collector did not take them. */
+  readonly failed: number
+  /** There was no room for them. */
+  readonly dropped: number
+}
+
+export interface SpanSink {
+  add(span: SpanRecord): void
+  figures(): SpanFigures
+  /** Sends what waits, as far as that is quick. */
+  close(): Promise<void>
+}
+
+export interface SpanSinkOptions {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Of the service, on every span. */
+  readonly attributes: Readonly<Record<string, string>>
+  readonly waitingMax: number
+  /** Told when the collector takes no spans any more, and when it takes them again. */
+  readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
+  /** Time for one batch, repetitions included, in ms. */
+  readonly sendMs?: number
+}
+
+const BATCH_MAX = 512
+const PAUSE_MS = 1_000
+const CLOSE_MS = 3_000
+const SCOPE = { name: 'gateway' }
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT } as const
+/** `ExportResultCode.SUCCESS` of @opentelemetry/core. */
+const SUCCESS = 0
+
+export function openSpanSink(options: SpanSinkOptions): SpanSink {
+  const { url, headers, waitingMax, sendMs = 10_000 } = options
+  const counts = { waiting: 0, sent: 0, failed: 0, dropped: 0 }
+  // At a stop all that waits is sent at once.
+  const concurrencyLimit = Math.ceil(waitingMax / BATCH_MAX) + 1
+  const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit })
+  let isDown = false
+  const exporter: SpanExporter = {
+    export(spans, done) {
+      counts.waiting -= spans.length
+      otlp.export(spans, result => {
+        const isSent = result.code === SUCCESS
+        counts[isSent ? 'sent' : 'failed'] += spans.length
+        if (isSent && isDown) options.report({ level: 'info', message: 'the collector takes spans again' })
+        if (!isSent && !isDown) {
+          options.report({
+            level: 'warn',
+            message: 'the collector takes no spans; they are lost',
+            cause: result.error?.message,
+          })
+        }
+        isDown = !isSent
+        done(result)
+      })
+    },
+    shutdown: () => otlp.shutdown(),
+  }
+  const queue = new BatchSpanProcessor({
+    exporter,
+    maxQueueSize: waitingMax,
+    maxExportBatchSize: Math.min(BATCH_MAX, waitingMax),
+    scheduledDelayMillis: PAUSE_MS,
+    exportTimeoutMillis: sendMs + 1_000,
+  })
+  const resource = resourceFromAttributes(options.attributes)
+  return {
+    add(span) {
+      // The queue's own bound is never reached: it drops without a count.
+      if (counts.waiting >= waitingMax) {
+        counts.dropped++
+        return
+      }
+      counts.waiting++
+      queue.onEnd({ ...readable(span), resource })
+    },
+    figures: () => ({ ...counts }),
+    async close() {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>(resolve => {
+        timer = setTimeout(resolve, CLOSE_MS)
+      })
+      await Promise.race([queue.shutdown().catch(() => {}), late])
+      clearTimeout(timer)
+    },
+  }
+}
+
+function readable(span: SpanRecord): Omit<ReadableSpan, 'resource'> {
+  const { traceId, spanId, parent, startMs, endMs } = span
+  const traceFlags = TraceFlags.SAMPLED
+  const context = { traceId, spanId, traceFlags }
+  return {
+    name: span.name,
+    kind: KINDS[span.kind],
+    spanContext: () => context,
+    ...(parent === null ? {} : { parentSpanContext: { traceId, traceFlags, ...parent } }),
+    startTime: hrTime(startMs),
+    endTime: hrTime(endMs),
+    duration: hrTime(endMs - startMs),
+    status: { code: span.failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
+    attributes: span.attributes as OtelAttributes,
+    links: [],
+    events: [],
+    ended: true,
+    instrumentationScope: SCOPE,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }
+}
+
+function hrTime(milliseconds: number): HrTime {
+  const seconds = Math.floor(milliseconds / 1000)
+  return [seconds, Math.round((milliseconds - seconds * 1000) * 1e6)]
+}

@@ -1,0 +1,200 @@
+/**
+ * A trace of each call: one span for what the client asked, and below it one for each try at a provider, with the attributes
+ * that OpenTelemetry gives generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai,
+ * docs/gen-ai/client-inference.md). Spans are made when the call is over, of what is known of it anyway. Never of its content.
+ */
+
+import type { Endpoint } from '../generated/types.ts'
+import { uuidv7 } from '../lib/ids.ts'
+import type { Call, CallTracer, CallTry, EndedCall } from '../pipeline/call.ts'
+import { ENDPOINT_PATHS } from '../pipeline/resolve.ts'
+import type { SpanRecord, SpanSink } from './spans.ts'
+
+interface TraceContext {
+  readonly traceId: string
+  /** Of the call's own span. */
+  readonly spanId: string
+  /** The client's span, where it sent one. */
+  readonly parentSpanId: string | null
+  readonly isSampled: boolean
+}
+
+/** Version, trace, span, flags; later versions may append to it (W3C Trace Context). */
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const SAMPLED = 1
+
+const OPERATIONS: Readonly<Record<Endpoint, string>> = {
+  messages: 'chat',
+  chat_completions: 'chat',
+  responses: 'chat',
+  images_generations: 'generate_content',
+  images_edits: 'generate_content',
+  audio_speech: 'generate_content',
+}
+const OUTPUT_TYPES: Readonly<Partial<Record<Endpoint, string>>> = {
+  images_generations: 'image',
+  images_edits: 'image',
+  audio_speech: 'speech',
+}
+
+export interface TracesOptions {
+  readonly sink: SpanSink
+  /** Share of the traces that is kept, 0 to 1; the same ones everywhere, for it goes by their ids. */
+  readonly ratio: number
+}
+
+export class Traces implements CallTracer {
+  readonly #options: TracesOptions
+  readonly #contexts = new WeakMap<Call, TraceContext>()
+  readonly #trySpans = new WeakMap<CallTry, string>()
+
+  constructor(options: TracesOptions) {
+    this.#options = options
+  }
+
+  traceIdOf(call: Call): string | null {
+    const { traceId, isSampled } = this.#contextOf(call)
+    return isSampled ? traceId : null
+  }
+
+  traceparentOf(call: Call, tried: CallTry): string {
+    const { traceId, isSampled } = this.#contextOf(call)
+    return `00-${traceId}-${this.#spanIdOf(tried)}-${isSampled ? '01' : '00'}`
+  }
+
+  ended(ended: EndedCall): void {
+    const context = this.#contextOf(ended.call)
+    if (!context.isSampled) return
+    const { sink } = this.#options
+    const { tries } = ended.call
+    for (const [index, tried] of tries.entries()) {
+      const isLast = index === tries.length - 1
+      sink.add(trySpan(ended, tried, { context, spanId: this.#spanIdOf(tried), isLast }))
+    }
+    sink.add(callSpan(ended, context))
+  }
+
+  #contextOf(call: Call): TraceContext {
+    let context = this.#contexts.get(call)
+    if (context === undefined) {
+      context = contextOf(call, this.#options.ratio)
+      this.#contexts.set(call, context)
+    }
+    return context
+  }
+
+  #spanIdOf(tried: CallTry): string {
+    let spanId = this.#trySpans.get(tried)
+    if (spanId === undefined) {
+      spanId = newSpanId()
+      this.#trySpans.set(tried, spanId)
+    }
+    return spanId
+  }
+}
+
+/** The half of a new id that is random. */
+function newSpanId(): string {
+  return uuidv7().slice(19).replace('-', '')
+}
+
+/** A trace that begins here has the id of its call, so that one leads to the other. */
+function contextOf(call: Call, ratio: number): TraceContext {
+  const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
+  if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
+    const own = call.id.replaceAll('-', '')
+    return { traceId: own, spanId: newSpanId(), parentSpanId: null, isSampled: isKept(own, ratio) }
+  }
+  const isWanted = (Number.parseInt(flags, 16) & SAMPLED) !== 0
+  return { traceId, spanId: newSpanId(), parentSpanId, isSampled: isWanted && isKept(traceId, ratio) }
+}
+
+/** The last 56 bits of a trace id are random (W3C Trace Context, level 2). */
+function isKept(traceId: string, ratio: number): boolean {
+  return Number.parseInt(traceId.slice(-14), 16) / 2 ** 56 >= 1 - ratio
+}
+
+function callSpan(ended: EndedCall, { traceId, spanId, parentSpanId }: TraceContext): SpanRecord {
+  const { call, entry, status, code, latencyMs } = ended
+  const startMs = call.openedAt.getTime()
+  const route = ENDPOINT_PATHS[call.endpoint]
+  return {
+    name: `POST ${route}`,
+    kind: 'server',
+    traceId,
+    spanId,
+    parent: parentSpanId === null ? null : { spanId: parentSpanId, isRemote: true },
+    startMs,
+    endMs: startMs + latencyMs,
+    attributes: {
+      'http.request.method': 'POST',
+      'http.route': route,
+      'url.path': route,
+      'http.response.status_code': status,
+      'gateway.call.id': call.id,
+      'gateway.request.id': call.requestId,
+      'gateway.entry': entry?.id ?? 'none',
+      'gateway.streamed': ended.streamed,
+      'gateway.tries': call.tries.length,
+      'gateway.cost_vnd': Number(ended.costMicroVnd) / 1e6,
+      ...(code === null ? {} : { 'error.type': code }),
+    },
+    failed: status >= 500,
+  }
+}
+
+interface TrySpanFacts {
+  readonly context: TraceContext
+  readonly spanId: string
+  /** It served the call, or nothing did. */
+  readonly isLast: boolean
+}
+
+function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: TrySpanFacts): SpanRecord {
+  const { call, latencyMs, status } = ended
+  const { upstream, model, startedMs, failure } = tried
+  const operation = OPERATIONS[call.endpoint]
+  const outputType = OUTPUT_TYPES[call.endpoint]
+  const openedMs = call.openedAt.getTime()
+  const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
+  // A stream that broke off after it had begun, too, is its provider's fault.
+  const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
+  return {
+    name: `${operation} ${model}`,
+    kind: 'client',
+    traceId: context.traceId,
+    spanId,
+    parent: { spanId: context.spanId, isRemote: false },
+    startMs: openedMs + (startedMs - call.startedMs),
+    endMs: openedMs + Math.max(startedMs, endedMs) - call.startedMs,
+    attributes: {
+      'gen_ai.operation.name': operation,
+      // Well-known providers are written with dots.
+      'gen_ai.provider.name': upstream.facts.id.replaceAll('-', '.'),
+      'gen_ai.request.model': model,
+      'gen_ai.request.stream': ended.streamed,
+      'server.address': upstream.address.host,
+      'server.port': upstream.address.port,
+      ...(outputType === undefined ? {} : { 'gen_ai.output.type': outputType }),
+      ...(failure === null && isLast ? usageAttributes(ended, tried) : {}),
+      ...(error === null ? {} : { 'error.type': error }),
+    },
+    failed: error !== null,
+  }
+}
+
+function usageAttributes({ call, used, firstByteMs, streamed }: EndedCall, { model, startedMs }: CallTry) {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = used
+  const attributes: Record<string, string | number> = {
+    'gen_ai.response.model': model,
+    'gen_ai.usage.input_tokens': inputTokens,
+    'gen_ai.usage.output_tokens': outputTokens,
+  }
+  if (cachedInputTokens > 0) attributes['gen_ai.usage.cache_read.input_tokens'] = cachedInputTokens
+  if (reasoningTokens > 0) attributes['gen_ai.usage.reasoning.output_tokens'] = reasoningTokens
+  if (streamed && firstByteMs !== null) {
+    const seconds = Math.max(0, firstByteMs - (startedMs - call.startedMs)) / 1000
+    attributes['gen_ai.response.time_to_first_chunk'] = seconds
+  }
+  return attributes
+}

@@ -1,0 +1,58 @@
+/** Families made of how the upstreams fare in this process. */
+
+import { counter, type Family, gauge } from '../lib/metrics.ts'
+import type { UpstreamStatus } from '../upstream/registry.ts'
+
+export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly Family[] {
+  const each = (pick: (status: UpstreamStatus) => number) =>
+    upstreams.map(status => [{ upstream: status.id }, pick(status)] as const)
+  return [
+    gauge(
+      'gateway_upstream_up',
+      '0 while an upstream is left aside after faults.',
+      each(({ state }) => (state === 'well' ? 1 : 0)),
+    ),
+    gauge(
+      'gateway_upstream_cooldown_seconds',
+      'Time until an upstream that is left aside is tried again.',
+      each(({ waitSeconds }) => waitSeconds),
+    ),
+    gauge(
+      'gateway_upstream_simulated',
+      '1 where the sandbox stands in for an upstream without credentials.',
+      each(({ sandbox }) => (sandbox ? 1 : 0)),
+    ),
+    gauge(
+      'gateway_upstream_credentials',
+      'Credentials of an upstream.',
+      each(({ credentials }) => credentials.length),
+    ),
+    gauge(
+      'gateway_upstream_credentials_aside',
+      'Credentials that the provider refused and that are left aside.',
+      each(({ credentials }) => credentials.filter(({ state }) => state !== 'well').length),
+    ),
+    gauge(
+      'gateway_upstream_models_aside',
+      'Models that the provider limits or refuses, over all credentials.',
+      each(({ credentials }) => credentials.reduce((sum, { modelsAside }) => sum + modelsAside.length, 0)),
+    ),
+    gauge(
+      'gateway_upstream_calls_in_flight',
+      'Calls at an upstream.',
+      each(({ callsInFlight }) => callsInFlight),
+    ),
+    counter(
+      'gateway_upstream_tries_total',
+      'Tries at an upstream.',
+      each(({ tries }) => tries),
+    ),
+    counter(
+      'gateway_upstream_failures_total',
+      'Tries that failed, by what went wrong.',
+      upstreams.flatMap(({ id, failuresByClass }) =>
+        Object.entries(failuresByClass).map(([what, count]) => [{ upstream: id, class: what }, count] as const),
+      ),
+    ),
+  ]
+}

@@ -1,0 +1,96 @@
+/** How connections end at a stop: no call that is on its way meets a closed one. */
+
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { Connections } from '../../src/http/connections.ts'
+
+const LONG_MS = 600_000
+
+let server: Server
+let sockets: Socket[] = []
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+  server.closeAllConnections()
+})
+
+/** A server that ends `/slow` and `/begun` when it is told to, and answers everything else at once. */
+async function start() {
+  const slow: ServerResponse[] = []
+  server = createServer((request, response) => {
+    connections.onRequest(request, response)
+    if (request.url === '/begun') {
+      response.write('first ')
+      slow.push(response)
+    } else if (request.url === '/slow') slow.push(response)
+    else response.end('ok')
+  })
+  const connections = new Connections(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { connections, slow, port: (server.address() as AddressInfo).port }
+}
+
+/** A client on one connection: what it has received, and whether it was closed. */
+async function client(port: number) {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  const seen = { text: '', closed: false }
+  socket.on('data', data => {
+    seen.text += data
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    seen.closed = true
+  })
+  await new Promise<void>(resolve => socket.on('connect', () => resolve()))
+  return {
+    seen,
+    ask: (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`),
+    has: (text: string) => expect.poll(() => seen.text, { timeout: 20_000 }).toContain(text),
+    isClosed: () => expect.poll(() => seen.closed, { timeout: 20_000 }).toBe(true),
+  }
+}
+
+test('a connection without a call is served once more, told so, and closed', async () => {
+  const { connections, port } = await start()
+  const [used, fresh] = [await client(port), await client(port)]
+  used.ask('/')
+  await used.has('ok')
+  expect(used.seen.text).toMatch(/connection: keep-alive/i)
+  const ended = connections.end(LONG_MS)
+  used.seen.text = ''
+  used.ask('/')
+  fresh.ask('/')
+  for (const each of [used, fresh]) {
+    await each.has('ok')
+    expect(each.seen.text).toMatch(/connection: close/i)
+    await each.isClosed()
+  }
+  await ended
+})
+
+test('a call under way goes on to its end, whether its reply had begun or not', async () => {
+  const { connections, port, slow } = await start()
+  const [begun, waiting] = [await client(port), await client(port)]
+  begun.ask('/begun')
+  await begun.has('first')
+  waiting.ask('/slow')
+  await expect.poll(() => slow.length, { timeout: 20_000 }).toBe(2)
+  const ended = connections.end(50)
+  for (const response of slow) response.end('last')
+  await begun.has('last')
+  await waiting.has('last')
+  expect(waiting.seen.text).toMatch(/connection: close/i)
+  await begun.isClosed()
+  await ended
+})
+
+test('idle connections go after their time, and sooner when told again', async () => {
+  const { connections, port } = await start()
+  const idle = await client(port)
+  const ended = connections.end(LONG_MS)
+  void connections.end(1)
+  await idle.isClosed()
+  await ended
+})

@@ -1,0 +1,353 @@
+/** What a scrape reads after calls of every kind: the figures are the calls', their labels are bounded, nothing of content. */
+
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import { Histogram, histogram, mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
+import { Books } from '../../src/telemetry/books.ts'
+import { chatCall, goodMessage, MESSAGE, MESSAGES_START, textDelta } from '../support/chat.ts'
+import { Figures, parseExposition, scrape } from '../support/exposition.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import {
+  type Answer,
+  end,
+  json,
+  reset,
+  type ScriptedUpstream,
+  sse,
+  startScriptedUpstream,
+  until,
+  write,
+} from '../support/scripted-upstream.ts'
+import { changedTables } from '../support/tables.ts'
+
+const ENTRY = 'claude-opus-5'
+const LABELS = { entry: ENTRY, upstream: 'anthropic', endpoint: 'messages' }
+/** Not served on the chat endpoints. */
+const IMAGES = TABLES.entries.find(({ endpoints }) => endpoints[0] === 'images_generations')?.id ?? ''
+const CANARY = 'a secret prompt'
+
+describe('a gateway with metrics', () => {
+  let provider: ScriptedUpstream
+  let answers: Answer[] = []
+  let running: TestGateway
+  let account: TestAccount
+  let url: string
+
+  beforeAll(async () => {
+    provider = await startScriptedUpstream(() => answers.shift() ?? goodMessage)
+    running = await startTestGateway({
+      tables: changedTables({
+        everyUpstream: { cooldown: { failures: 1000, baseMs: 60_000, maxMs: 60_000 } },
+        upstreams: { xai: { paths: { messages: '/v1/messages' } } },
+        targets: { 'claude-sonnet-5': ['anthropic', 'xai'] },
+      }),
+      upstreams: { anthropic: provider.url, xai: provider.url },
+      environment: { METRICS_PORT: '0', BANK_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+    })
+    account = await running.account(1_000_000n * 1_000_000n)
+    url = running.gateway.metrics?.url ?? ''
+  })
+  afterAll(async () => {
+    await running.close()
+    await provider.close()
+  })
+
+  async function post(body: string, signal?: AbortSignal, path = '/v1/messages'): Promise<Response> {
+    const headers = { 'x-api-key': account.apiKey, 'x-request-id': CANARY.replaceAll(' ', '-') }
+    const response = await fetch(running.url + path, { method: 'POST', headers, body, ...(signal && { signal }) })
+    return new Response(await response.text(), response)
+  }
+
+  /** How much each of the sums rises by `work`, after every call of it is settled. */
+  async function rises(
+    sums: readonly (readonly [name: string, labels?: Readonly<Record<string, string>>])[],
+    work: () => Promise<unknown>,
+  ): Promise<number[]> {
+    const before = await scrape(url)
+    await work()
+    await running.gateway.readiness.idle()
+    const after = await scrape(url)
+    return sums.map(([name, labels]) => after.sum(name, labels) - sumOrZero(before, name, labels))
+  }
+
+  /** Resolves when the gateway has closed the connection. */
+  function sendRaw(text: string): Promise<void> {
+    const { hostname, port } = new URL(running.url)
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => socket.write(text))
+      socket
+        .resume()
+        .on('close', () => resolve())
+        .on('error', reject)
+    })
+  }
+
+  function sumOrZero(figures: Figures, name: string, labels?: Readonly<Record<string, string>>): number {
+    return figures.families.has(name.replace(/_(bucket|sum|count)$/, '')) || figures.families.has(name)
+      ? figures.sum(name, labels)
+      : 0
+  }
+
+  test('counts a call with its tokens, its money and its time, as its usage row has them', async () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 30, output_tokens: 7 }
+    answers = [json(200, { ...MESSAGE, usage })]
+    const figures = await rises(
+      [
+        ['gateway_calls_total', { ...LABELS, status: '2xx' }],
+        ['gateway_call_duration_seconds_count', { ...LABELS, status: '2xx' }],
+        ['gateway_call_duration_seconds_bucket', { ...LABELS, status: '2xx', le: '+Inf' }],
+        ['gateway_first_byte_seconds_count', { ...LABELS, status: '2xx' }],
+        ['gateway_input_tokens_total', { entry: ENTRY, upstream: 'anthropic' }],
+        ['gateway_cached_input_tokens_total', { entry: ENTRY }],
+        ['gateway_output_tokens_total', { entry: ENTRY }],
+        ['gateway_upstream_tries_total', { upstream: 'anthropic' }],
+        ['gateway_upstream_failures_total'],
+        ['gateway_hold_requests_total', { outcome: 'admitted' }],
+        ['gateway_hold_batch_calls_sum'],
+        ['gateway_settle_batch_calls_sum'],
+        ['gateway_uncollected_vnd_total'],
+        ['gateway_errors_total'],
+      ],
+      () => post(chatCall(ENTRY)),
+    )
+    expect(figures).toEqual([1, 1, 1, 1, 40, 30, 7, 1, 0, 1, 1, 1, 0, 0])
+    const row = (await running.usage(account.accountId)).at(-1)
+    expect([row?.input_tokens, row?.output_tokens]).toEqual([40, 7])
+    const charged = (await scrape(url)).sum('gateway_charged_vnd_total', { entry: ENTRY })
+    expect(charged).toBeCloseTo(Number(row?.charged) / 1e6, 9)
+  })
+
+  test('counts what a wallet could not pay apart from what it paid', async () => {
+    const poor = await running.account(100_000n)
+    const [charged, uncollected] = await rises(
+      [['gateway_charged_vnd_total'], ['gateway_uncollected_vnd_total', { entry: ENTRY }]],
+      () =>
+        fetch(`${running.url}/v1/messages`, {
+          method: 'POST',
+          headers: { 'x-api-key': poor.apiKey },
+          body: chatCall(ENTRY),
+        }).then(reply => reply.text()),
+    )
+    expect(charged).toBeCloseTo(0.1, 9)
+    expect(uncollected).toBeCloseTo((17 * 6500 - 100_000) / 1e6, 9)
+  })
+
+  test('a call that fails over counts at the upstream that served it, and the fault at the one that did not', async () => {
+    answers = [json(529, { error: { message: 'overloaded' } }), goodMessage]
+    const figures = await rises(
+      [
+        ['gateway_calls_total', { entry: 'claude-sonnet-5', upstream: 'xai', status: '2xx' }],
+        ['gateway_calls_total', { entry: 'claude-sonnet-5', upstream: 'anthropic' }],
+        ['gateway_failovers_total', { upstream: 'anthropic' }],
+        ['gateway_upstream_failures_total', { upstream: 'anthropic', class: 'upstream_overloaded' }],
+        ['gateway_errors_total'],
+      ],
+      () => post(chatCall('claude-sonnet-5')),
+    )
+    expect(figures).toEqual([1, 0, 1, 1, 0])
+  })
+
+  test('a stream that breaks off counts as a failure of its upstream and as an error of the call', async () => {
+    answers = [[sse(), write(MESSAGES_START.join('') + textDelta('a')), reset()]]
+    const figures = await rises(
+      [
+        ['gateway_calls_total', { ...LABELS, status: '5xx' }],
+        ['gateway_upstream_failures_total', { upstream: 'anthropic', class: 'broken_stream' }],
+        ['gateway_errors_total', { code: 'upstream_failed' }],
+      ],
+      () => post(chatCall(ENTRY, { stream: true })),
+    )
+    expect(figures).toEqual([1, 1, 1])
+  })
+
+  test('shows a stream, its hold and its call while they are open; a client that leaves counts under 499', async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+    answers = [[sse(), write(MESSAGES_START.join('') + textDelta('a')), until(gate), end()]]
+    const leaving = new AbortController()
+    const response = await fetch(`${running.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: chatCall(ENTRY, { stream: true }),
+      signal: leaving.signal,
+    })
+    await response.body?.getReader().read()
+    const figures = await scrape(url)
+    const shown = ['gateway_streams_open', 'gateway_calls_in_flight', 'gateway_holds_open'].map(name =>
+      figures.sum(name),
+    )
+    expect(shown).toEqual([1, 1, 1])
+    expect(figures.sum('gateway_upstream_calls_in_flight', { upstream: 'anthropic' })).toBe(1)
+    expect(figures.sum('gateway_oldest_hold_age_seconds')).toBeGreaterThan(0)
+    expect(await rises([['gateway_calls_total', { status: '499' }]], async () => leaving.abort())).toEqual([1])
+    open()
+    const after = await scrape(url)
+    expect(
+      ['gateway_streams_open', 'gateway_calls_in_flight', 'gateway_holds_open'].map(name => after.sum(name)),
+    ).toEqual([0, 0, 0])
+  })
+
+  test('counts each error that a client is told once, on every route and before a request is one', async () => {
+    const codes = [
+      'malformed_json',
+      'authentication_failed',
+      'route_not_found',
+      'method_not_allowed',
+      'wrong_endpoint',
+      'invalid_request',
+    ]
+    const counted = await rises(
+      [...codes.map(code => ['gateway_errors_total', { code }] as const), ['gateway_errors_total']],
+      async () => {
+        await post('{')
+        await fetch(`${running.url}/v1/messages`, { method: 'POST', body: '{}' })
+        await fetch(`${running.url}/v1/nothing`, { method: 'POST' })
+        await fetch(`${running.url}/v1/messages`)
+        await post(chatCall(IMAGES))
+        await fetch(`${running.url}/v1/models`)
+        await sendRaw('NOT HTTP\r\n\r\n')
+      },
+    )
+    expect(counted).toEqual([1, 2, 1, 1, 1, 1, 7])
+  })
+
+  test('counts bank notifications that are refused', async () => {
+    const counted = await rises(
+      [['gateway_bank_notifications_total', { outcome: 'notification_refused' }], ['gateway_errors_total']],
+      () => fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', body: '{}' }),
+    )
+    expect(counted).toEqual([1, 1])
+  })
+
+  test('names that are in no catalogue make no labels', async () => {
+    const series = async () => (await scrape(url)).families.get('gateway_calls_total')?.samples.length
+    await post(chatCall('nothing-0'), undefined, '/v1/responses')
+    const before = await series()
+    for (let index = 1; index <= 20; index++) await post(chatCall(`nothing-${index}`), undefined, '/v1/responses')
+    await running.gateway.readiness.idle()
+    expect(await series()).toBe(before)
+    expect((await scrape(url)).sum('gateway_calls_total', { entry: 'none', upstream: 'none' })).toBeGreaterThanOrEqual(
+      21,
+    )
+  })
+
+  test('holds no prompt, key, id or address', async () => {
+    await post(chatCall(`${CANARY} as a name`))
+    const text = await (await fetch(url)).text()
+    for (const secret of [CANARY, 'secret', account.apiKey, account.email, 'upstream-secret', 'req_', provider.url]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  test('the public port has no metrics, and the port of the metrics has nothing else', async () => {
+    expect((await fetch(`${running.url}/metrics`)).status).toBe(404)
+    const root = url.replace('/metrics', '')
+    const statuses = [`${root}/`, `${root}/healthz`, `${root}/v1/models`].map(async each => (await fetch(each)).status)
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404])
+    expect((await fetch(url, { method: 'POST', body: 'a' })).status).toBe(405)
+    const head = await fetch(`${url}?a=b`, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+  })
+
+  test('figures of the process are there', async () => {
+    const figures = await scrape(url)
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'process_open_fds',
+      'nodejs_heap_size_used_bytes',
+      'nodejs_active_resources',
+    ]) {
+      expect([name, figures.sum(name) > 0]).toEqual([name, true])
+    }
+    expect(figures.sum('gateway_info', { catalogue: changedTables({}).settings.digest })).toBe(1)
+  })
+})
+
+test('without METRICS_PORT there are none', async () => {
+  const running = await startTestGateway()
+  expect(running.gateway.metrics).toBe(null)
+  await running.close()
+})
+
+describe('the books', () => {
+  test('show old holds, and the audit its differences', async () => {
+    const database = await createTestDatabase()
+    const books = new Books({ url: database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
+    const { sql } = database
+    await sql`insert into wallet (account_id, balance_micro_vnd, held_micro_vnd, seq) values (1, 5, 5, 0)`
+    await books.look()
+    await books.audit()
+    const figures = new Figures(writeExposition(books.families()))
+    expect(figures.sum('gateway_database_holds')).toBe(0)
+    expect(figures.sum('gateway_transfers_unmatched')).toBe(0)
+    expect(figures.sum('gateway_audit_differences', { rule: 'balance' })).toBe(1)
+    expect(figures.sum('gateway_audit_differences', { rule: 'held' })).toBe(1)
+    expect(figures.sum('gateway_audit_differences')).toBe(2)
+    expect(figures.sum('gateway_audit_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
+    await books.close()
+    await database.drop()
+  })
+
+  test('a database that is away leaves the last figures, and one line in the log', async () => {
+    const reported: string[] = []
+    const books = new Books({
+      url: 'postgres://nobody@127.0.0.1:1/nothing',
+      report: ({ message }) => reported.push(message),
+      everyMs: 0,
+      auditEveryMs: 0,
+    })
+    await books.look()
+    await books.look()
+    expect(books.families().map(({ name, samples }) => [name, samples.length])).toContainEqual([
+      'gateway_database_holds',
+      0,
+    ])
+    expect(reported).toEqual(['the books cannot be read; the last figures stay'])
+    await books.close()
+  })
+})
+
+describe('the text', () => {
+  test('a histogram counts a value in its bucket and in all above', () => {
+    const seconds = new Histogram([0.1, 1])
+    for (const value of [0.05, 0.1, 0.5, 3]) seconds.observe(value)
+    expect(writeExposition([histogram('a_seconds', 'A.', seconds.samples({ of: 'x' }))])).toBe(
+      [
+        '# HELP a_seconds A.',
+        '# TYPE a_seconds histogram',
+        'a_seconds_bucket{of="x",le="0.1"} 2',
+        'a_seconds_bucket{of="x",le="1"} 3',
+        'a_seconds_bucket{of="x",le="+Inf"} 4',
+        'a_seconds_sum{of="x"} 3.65',
+        'a_seconds_count{of="x"} 4',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('values of labels are escaped', () => {
+    const text = writeExposition([
+      { name: 'a', help: 'b\\\n', type: 'gauge', samples: [{ labels: { l: 'a"\\\n' }, value: 1 }] },
+    ])
+    expect(parseExposition(text).get('a')?.samples).toEqual([{ name: 'a', labels: { l: 'a"\\\n' }, value: 1 }])
+  })
+
+  test('texts of several workers become one, told apart by their label', () => {
+    const seconds = new Histogram([1])
+    seconds.observe(0.5)
+    const family = (value: number) => [
+      { name: 'a', help: 'A.', type: 'gauge' as const, samples: [{ labels: {}, value }] },
+      histogram('b_seconds', 'B.', seconds.samples()),
+    ]
+    const merged = mergeExpositions([1, 2].map(worker => writeExposition(family(worker), { worker: String(worker) })))
+    const figures = new Figures(merged)
+    expect(figures.families.get('a')?.samples).toEqual([
+      { name: 'a', labels: { worker: '1' }, value: 1 },
+      { name: 'a', labels: { worker: '2' }, value: 2 },
+    ])
+    expect(figures.sum('b_seconds_count')).toBe(2)
+    expect(figures.sum('b_seconds_bucket', { worker: '2', le: '1' })).toBe(1)
+  })
+})
