@@ -17,7 +17,7 @@ export interface AccountWithWallet extends Account {
 
 const EMAIL_BYTES_MAX = 254
 /** Without quotes, lists, names and comments, which would make another address of it in a mail; nor marks that nobody sees. */
-const EMAIL = /^[^\s@\p{C}"(),:;<>[\]\\]+@[^\s@\p{C}"(),:;<>[\]\\]+\.[^\s@\p{C}"(),:;<>[\]\\]+$/u
+const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
   w as (insert into wallet (account_id) select account_id from a)
