@@ -48,8 +48,8 @@ export const KEY_TEXTS = {
     en: 'You have {max} active keys. Revoke one first.',
   },
   'keys.fault.gone': {
-    vi: 'Biểu mẫu này đã được gửi, và khóa tạo từ nó đã bị thu hồi. Hãy gửi lại để tạo khóa mới.',
-    en: 'This form was sent before, and its key has been revoked. Send it again for a new key.',
+    vi: 'Biểu mẫu này đã được gửi trước đó. Xem khóa đã tạo trong danh sách, hoặc gửi lại để tạo khóa mới.',
+    en: 'This form was sent before. Its key is in the list; send the form again for a new one.',
   },
   'keys.fault.blocked': {
     vi: 'Tài khoản này đã bị khóa. Hãy liên hệ với chúng tôi.',
