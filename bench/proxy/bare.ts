@@ -5,7 +5,7 @@ import { Pool } from 'undici'
 import { serveRole } from './role.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
-const server = Fastify({ bodyLimit: 20 * 1024 * 1024, logger: false })
+const server = Fastify({ bodyLimit: 20 * 1024 * 1024, keepAliveTimeout: 600_000, logger: false })
 server.removeAllContentTypeParsers()
 server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 server.post('/*', async (request, reply) => {

@@ -20,7 +20,8 @@ const TAIL_BYTES = 512
 
 /** One connection with one call at a time. */
 export class Client {
-  readonly #socket: Socket
+  readonly #url: string
+  #socket: Socket
   #head = ''
   #headDone = false
   #left = 0
@@ -31,11 +32,17 @@ export class Client {
   #finish: ((error: Error | null) => void) | null = null
 
   constructor(url: string) {
-    const { hostname, port } = new URL(url)
-    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
-    this.#socket.on('data', chunk => this.#read(chunk as Buffer))
-    this.#socket.on('error', error => this.#end(error))
-    this.#socket.on('close', () => this.#end(new Error('the connection was closed')))
+    this.#url = url
+    this.#socket = this.#connect()
+  }
+
+  #connect(): Socket {
+    const { hostname, port } = new URL(this.#url)
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    socket.on('data', chunk => this.#read(chunk as Buffer))
+    socket.on('error', error => this.#end(error))
+    socket.on('close', () => this.#end(new Error('the connection was closed')))
+    return socket
   }
 
   /** Resolves when the whole reply has come. Rejects for a status other than 200 and for a stream that did not end well. */
@@ -44,6 +51,8 @@ export class Client {
     this.#headDone = false
     this.#tail = []
     this.#tailBytes = 0
+    // A server closes a connection that was idle while others had their turns.
+    if (this.#socket.destroyed) this.#socket = this.#connect()
     return new Promise((resolve, reject) => {
       this.#finish = error => (error === null ? resolve() : reject(error))
       this.#socket.write(request)

@@ -129,8 +129,8 @@ export interface Rotation {
   readonly sliceMs: number
 }
 
-/** The first rounds warm up. */
-const WARM_UP_ROUNDS = 2
+/** The first round warms up. */
+const WARM_UP_ROUNDS = 1
 
 /** Runs a case with all contenders, slice after slice in turn. */
 export async function runCase(

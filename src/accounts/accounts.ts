@@ -16,7 +16,8 @@ export interface AccountWithWallet extends Account {
 }
 
 const EMAIL_BYTES_MAX = 254
-const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@\p{Cc}]+$/u
+/** Without quotes, lists, names and comments, which would make another address of it in a mail; nor marks that nobody sees. */
+const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
   w as (insert into wallet (account_id) select account_id from a)
@@ -26,9 +27,17 @@ const FIND = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
 const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
   from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
 
+/**
+ * An address as it is stored and looked up: the database need only know the small letters of ASCII, for of others each
+ * database has its own, and who is throttled as one address must not be found under another.
+ */
+export function spellEmail(text: string): string {
+  return text.trim().replace(/[^\p{ASCII}]+/gu, letters => letters.toLowerCase())
+}
+
 /** The address without spaces around it, or null when it cannot be one. */
 export function readEmail(text: string): string | null {
-  const address = text.trim()
+  const address = spellEmail(text)
   return EMAIL.test(address) && Buffer.byteLength(address) <= EMAIL_BYTES_MAX ? address : null
 }
 
@@ -49,7 +58,7 @@ export async function createAccount(sql: Sql, email: string): Promise<Account> {
 
 /** Null when there is none. Upper and lower case do not matter. */
 export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountWithWallet | null> {
-  return readAccount((await sql.unsafe(FIND, [email.trim()]))[0])
+  return readAccount((await sql.unsafe(FIND, [spellEmail(email)]))[0])
 }
 
 /** Null when there is none. */

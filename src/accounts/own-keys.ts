@@ -29,7 +29,9 @@ export const KEY_CAP_VND_MAX = 1_000_000_000
 const STANDING = `select a.email_verified_at is not null as verified, a.blocked_at is not null as blocked,
     exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up
   from account a where a.account_id = $1::text::bigint`
-const SUBMITTED = 'select key_id from api_key where account_id = $1::text::bigint and submission = $2::text::uuid'
+/** Only for so long is a form that was sent twice taken for one that was sent once more by mistake. */
+const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as fresh from api_key
+  where account_id = $1::text::bigint and submission = $2::text::uuid`
 const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
@@ -52,10 +54,12 @@ const SET_CAP = `update api_key set monthly_cap_micro_vnd = $3::text::bigint
 export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
+  /** The form was sent before: its key has been revoked since, or is older than five minutes and needs the password to be shown. */
+  | { readonly outcome: 'gone' }
 
 /**
  * A key for an account that is verified and has once been topped up. `submission` is a UUID that the form carries: sent
- * twice, also at the same moment, it makes one key and shows it twice.
+ * twice, also at the same moment, it makes one key and shows it twice, for five minutes.
  */
 export async function createOwnKey(
   sql: Sql,
@@ -88,8 +92,8 @@ async function findSubmitted(
   const row = (await sql.unsafe(SUBMITTED, [String(accountId), submission]))[0]
   if (row === undefined) return null
   const keyId = Number(row.key_id)
-  const shown = await showKey(sql, secrets, { accountId, keyId })
-  return shown?.outcome === 'shown' ? { outcome: 'created', keyId, key: shown.key } : null
+  const shown = row.fresh ? await showKey(sql, secrets, { accountId, keyId }) : null
+  return shown?.outcome === 'shown' ? { outcome: 'created', keyId, key: shown.key } : { outcome: 'gone' }
 }
 
 /** Active ones first, then the newest. */

@@ -1,5 +1,6 @@
 /** Signing in, and asking for the password again before a secret is shown. */
 
+import { spellEmail } from './accounts.ts'
 import { networkOf } from './network.ts'
 import { isTooLong } from './password-rules.ts'
 import { openSession } from './sessions.ts'
@@ -28,7 +29,7 @@ export async function signIn(
   const retryAfterSeconds = await guard.begin()
   if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   if (isTooLong(password, limits)) return { outcome: 'refused' }
-  const row = (await sql.unsafe(FIND, [storable(email.trim())]))[0]
+  const row = (await sql.unsafe(FIND, [storable(spellEmail(email))]))[0]
   if (!(await passwords.verify(row?.password_phc ?? null, password)) || row === undefined) return { outcome: 'refused' }
   await guard.succeed()
   if (row.blocked) return { outcome: 'blocked' }

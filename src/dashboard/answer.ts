@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Session } from '../accounts/types.ts'
 import type { Assets } from './assets.ts'
-import { type CookiePolicy, forgetSession, sendSession } from './guard.ts'
+import { type CookiePolicy, forgetSession, sendSession, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Answer, FragmentAnswer, PageAnswer, ProblemAnswer } from './page.ts'
 import type { Preferences } from './preferences.ts'
@@ -127,13 +127,22 @@ const CAPABILITY_KEYS = {
 
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
-/** Path and query without the fields that switch language and colours. */
+/**
+ * Where links that switch language and colours lead: path and query without their own fields. What answers a form has an
+ * address that cannot be opened as a link; then it is the page above it.
+ */
 function localUrl(request: FastifyRequest): string {
-  const url = new URL(request.url, 'http://local')
-  url.searchParams.delete('language')
-  url.searchParams.delete('theme')
-  const query = url.searchParams.toString()
-  return query === '' ? `${url.pathname}?` : `${url.pathname}?${query}&`
+  let { path, query } = splitTarget(request.url)
+  let route = request.routeOptions.url ?? ''
+  while (request.method === 'POST' && route !== '' && !request.server.hasRoute({ method: 'GET', url: route })) {
+    path = path.slice(0, path.lastIndexOf('/'))
+    route = route.slice(0, route.lastIndexOf('/'))
+  }
+  const fields = new URLSearchParams(query)
+  fields.delete('language')
+  fields.delete('theme')
+  query = fields.toString()
+  return query === '' ? `${path || '/'}?` : `${path || '/'}?${query}&`
 }
 
 function sendProblem(

@@ -7,7 +7,7 @@ import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } fr
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
-import { comesFromUs, cookiePolicy, sessionOf } from './guard.ts'
+import { comesFromUs, cookiePolicy, sessionOf, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
@@ -178,9 +178,9 @@ function rememberPreferences({ cookie }: Frame, query: Form, reply: FastifyReply
 }
 
 function queryOf(request: FastifyRequest): Form {
-  return new Form(new URL(request.url, 'http://local').searchParams)
+  return new Form(new URLSearchParams(splitTarget(request.url).query))
 }
 
 function pathOf(request: FastifyRequest): string {
-  return new URL(request.url, 'http://local').pathname
+  return splitTarget(request.url).path
 }

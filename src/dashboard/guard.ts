@@ -58,3 +58,10 @@ export function comesFromUs(
 export function localPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/overview'
 }
+
+/** Path and query of a request as they were sent. A path begins with one `/`, or a link to it could lead to another host. */
+export function splitTarget(url: string): { path: string; query: string } {
+  const mark = url.indexOf('?')
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+  return { path: path.replace(/^\/*/, '/'), query }
+}

@@ -47,10 +47,15 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   })
   return {
     async send(message) {
-      await transport.sendMail({ ...message, from })
+      await transport.sendMail({ ...message, to: recipient(message), from })
     },
     close: () => transport.close(),
   }
+}
+
+/** As one address whatever is in it: text would be read as a list, with names and comments. */
+function recipient({ to }: MailMessage): { name: string; address: string } {
+  return { name: '', address: to }
 }
 
 /** Writes each message to `folder` as a file whose name begins with its time, for development. */
@@ -59,7 +64,7 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   return {
     async send(message) {
-      const { message: bytes } = await transport.sendMail({ ...message, from })
+      const { message: bytes } = await transport.sendMail({ ...message, to: recipient(message), from })
       await writeFile(join(folder, `${uuidv7()}.eml`), bytes as Buffer, { mode: 0o600, flag: 'wx' })
     },
     close: () => transport.close(),

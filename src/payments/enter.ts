@@ -1,5 +1,6 @@
 /** A transfer that an operator sees on the bank's statement and no provider reported. */
 
+import { spellReference } from './providers/read.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
@@ -23,10 +24,7 @@ const AMOUNT_VND_MAX = 1_000_000_000_000
  * a provider has reported it already. Throws RangeError that says what is missing.
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
-  const bankReference = given.bankReference
-    .toWellFormed()
-    .replace(/[\s\0]+/g, '')
-    .toUpperCase()
+  const bankReference = spellReference(given.bankReference)
   const accountNumber = (given.accountNumber ?? services.bank?.accountNumber ?? '').replace(/[^A-Za-z0-9]/g, '')
   if (bankReference === '' || bankReference.length > 200)
     throw new RangeError("the bank's reference is missing or too long")

@@ -5,33 +5,53 @@
 
 import { Client } from 'undici'
 
+export interface Connection {
+  readonly client: Client
+  /** Calls that have taken it and not given it back: one, or more that wait behind it while there are no others. */
+  calls: number
+}
+
+export interface ConnectionsOptions extends Client.Options {
+  /** Most of them at the same time. */
+  readonly connectionsMax: number
+}
+
 export class Connections {
   readonly #origin: string
   readonly #options: Client.Options
-  readonly #free: Client[] = []
-  readonly #all = new Set<Client>()
+  readonly #connectionsMax: number
+  readonly #free: Connection[] = []
+  readonly #all: Connection[] = []
+  #next = 0
 
-  /** There are never more of them than calls at the same time: whoever takes one keeps to the upstream's limit. */
-  constructor(origin: string, options: Client.Options) {
+  constructor(origin: string, { connectionsMax, ...options }: ConnectionsOptions) {
     this.#origin = origin
     this.#options = options
+    this.#connectionsMax = connectionsMax
   }
 
   /** A connection for one call; it goes back by `release`. */
-  take(): Client {
-    const free = this.#free.pop()
-    if (free !== undefined) return free
-    const client = new Client(this.#origin, this.#options)
-    this.#all.add(client)
-    return client
+  take(): Connection {
+    const connection = this.#free.pop() ?? this.#another()
+    connection.calls++
+    return connection
   }
 
   /** The call is over, however it ended: a connection that was lost is made again by its next call. */
-  release(client: Client): void {
-    this.#free.push(client)
+  release(connection: Connection): void {
+    connection.calls--
+    if (connection.calls === 0) this.#free.push(connection)
   }
 
   async destroy(): Promise<void> {
-    await Promise.all([...this.#all].map(client => client.destroy()))
+    await Promise.all(this.#all.map(({ client }) => client.destroy()))
+  }
+
+  /** A new one, or one in turn that calls have already. */
+  #another(): Connection {
+    if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
+    const connection = { client: new Client(this.#origin, this.#options), calls: 0 }
+    this.#all.push(connection)
+    return connection
   }
 }

@@ -92,6 +92,7 @@ export class ReachableUpstream {
       given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
     )
     this.connections = new Connections(url.origin, {
+      connectionsMax: this.#concurrencyMax,
       pipelining: 1,
       allowH2: false,
       connect: { timeout: facts.connectTimeoutMs },

@@ -1,9 +1,9 @@
 /** One request to a provider over undici's dispatch: no retries, no decoding; what is read of the reply is up to the caller. */
 
-import type { Client, Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
-import type { Connections } from './connections.ts'
+import type { Connection, Connections } from './connections.ts'
 import { UpstreamFault } from './fault.ts'
 import { type ReplySource, UpstreamReply } from './reply.ts'
 
@@ -36,7 +36,7 @@ class Sending implements ReplySource {
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
   #deadline: Deadline | null = null
-  #client: Client | null = null
+  #connection: Connection | null = null
   #controller: Dispatcher.DispatchController | null = null
   #reply: UpstreamReply | null = null
   #aborted: UpstreamFault | null = null
@@ -58,9 +58,9 @@ class Sending implements ReplySource {
     if (signal.aborted) return void this.#close(goneAway())
     this.#deadline = startDeadline(totalTimeoutMs, this)
     signal.addEventListener('abort', this.#onAbort)
-    this.#client = connections.take()
+    this.#connection = connections.take()
     try {
-      this.#client.dispatch(
+      this.#connection.client.dispatch(
         { method: 'POST', path, headers, body, headersTimeout: firstByteTimeoutMs, bodyTimeout: idleTimeoutMs },
         this,
       )
@@ -126,7 +126,7 @@ class Sending implements ReplySource {
     if (this.#closed) return
     this.#closed = true
     this.#deadline?.end()
-    if (this.#client !== null) this.#request.connections.release(this.#client)
+    if (this.#connection !== null) this.#request.connections.release(this.#connection)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
     this.#request.onClose(fault)
     if (this.#reply) this.#reply.finish(fault)

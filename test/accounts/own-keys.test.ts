@@ -62,6 +62,26 @@ describe('making a key', () => {
     await expect(make(accountId, `'; --`)).rejects.toThrow(RangeError)
   })
 
+  test('a form sent again after its key was revoked makes no second key', async () => {
+    const accountId = await newAccount()
+    const submission = uuidv7()
+    const made = await make(accountId, submission)
+    if (made.outcome !== 'created') throw new Error('no key was made')
+    await revokeKey(sql, { accountId, keyId: made.keyId })
+    expect(await make(accountId, submission)).toEqual({ outcome: 'gone' })
+    expect(await listOwnKeys(sql, accountId)).toHaveLength(1)
+  })
+
+  test('a form sent again long after shows its key no more: that takes the password', async () => {
+    const accountId = await newAccount()
+    const submission = uuidv7()
+    const made = await make(accountId, submission)
+    expect(await make(accountId, submission)).toEqual(made)
+    await sql`update api_key set created_at = created_at - interval '6 minutes' where submission = ${submission}`
+    expect(await make(accountId, submission)).toEqual({ outcome: 'gone' })
+    expect(await listOwnKeys(sql, accountId)).toHaveLength(1)
+  })
+
   test('a label loses what cannot be shown and what is too long', async () => {
     const accountId = await newAccount()
     const label = ` my\0 key\n${'x'.repeat(200)}`

@@ -126,6 +126,17 @@ test('says what is wrong with an address and a password, both at once', async ()
   expect(answer).toEqual({ outcome: 'invalid', email: 'malformed', password: 'too_short' })
 })
 
+test.each([
+  '1,ann@example.com',
+  '<ann@example.com>',
+  'x:ann@example.com;',
+  '(x)ann@example.com',
+  'ann\u202e@example.com',
+])('the address %j, which a mail server may read as another one, is none', async email => {
+  const answer = await register(people, visitor(), { email, password: PASSWORD })
+  expect(answer).toEqual({ outcome: 'invalid', email: 'malformed' })
+})
+
 test('no password and no token is in the database in the clear', async () => {
   const email = newAddress()
   await register(people, visitor(), { email, password: PASSWORD })

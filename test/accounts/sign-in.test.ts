@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readEmail } from '../../src/accounts/accounts.ts'
 import { networkOf } from '../../src/accounts/network.ts'
 import { blockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
@@ -35,6 +36,16 @@ describe('signing in', () => {
     const answer = await signIn(people, visitor(), { email: ` ${email.toUpperCase()}`, password: PASSWORD })
     expect(answer).toMatchObject({ outcome: 'signed_in', opened: { session: { email, device: 'Chrome, Windows' } } })
     expect(answer.outcome === 'signed_in' && answer.opened.token).not.toBe(opened.token)
+  })
+
+  test('knows capitals of every alphabet as we do, whatever the language of the database', async () => {
+    const [name, domain] = newAddress().split('@')
+    await newcomer(people, `Ünal.${name}@${domain}`)
+    for (const address of [`ünal.${name}@${domain}`, `ÜNAL.${name}@${domain}`]) {
+      expect((await attempt(PASSWORD, visitor(), address)).outcome).toBe('signed_in')
+    }
+    // Some databases make a plain i of it: then guesses under this spelling would count for nobody.
+    expect(readEmail(`V\u0130CTIM@${domain}`)).toBe(`Vi\u0307CTIM@${domain}`)
   })
 
   test.each([

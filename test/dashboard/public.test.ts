@@ -128,6 +128,8 @@ test('the snippets carry the address that each kind of client wants', async () =
   const text = readable((await visitor.get('/quickstart')).html)
   expect(text).toContain('OpenAI(base_url="http://gateway.test/v1"')
   expect(text).toContain('Anthropic(base_url="http://gateway.test",')
+  // Who runs one as it stands sees the reply.
+  expect(text.match(/print\(|console\.log\(/g)).toHaveLength(4)
   expect(text).toContain('export ANTHROPIC_BASE_URL=http://gateway.test export ANTHROPIC_AUTH_TOKEN=$KEY')
   expect(text).toContain('base_url = "http://gateway.test/v1" env_key = "GATEWAY_KEY" wire_api = "responses"')
 })

@@ -1,5 +1,6 @@
 /** Where forms may come from, and what production changes. Who may call which route: test/security/routes.test.ts. */
 
+import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -40,6 +41,38 @@ test('no form is taken from another site, whatever it says of itself', async () 
   expect((await customer.post('/topup', { amount: '1' }, { origin: '', 'sec-fetch-site': 'same-origin' })).status).toBe(
     422,
   )
+})
+
+test('no address of a request becomes an address of another host', async () => {
+  const ask = (path: string) =>
+    new Promise<{ status: number; location: string }>((resolve, reject) => {
+      // Unlike fetch it sends the path as it stands.
+      request(running.url, { path, headers: { accept: 'text/html' } }, answer => {
+        answer.resume()
+        resolve({ status: answer.statusCode ?? 0, location: answer.headers.location ?? '' })
+      })
+        .on('error', reject)
+        .end()
+    })
+  for (const path of ['/models/..//evil.example', '/models/%2e%2e//evil.example', '//', '///', '//evil.example:x']) {
+    expect((await ask(`${path}?language=en`)).location).not.toMatch(/^\/[/\\]/)
+    expect([path, (await ask(path)).status]).not.toEqual([path, 500])
+  }
+})
+
+test('what answers a form has links to a page that can be opened', async () => {
+  await customer.topUp('50.000')
+  const { path } = await customer.createKey('laptop')
+  const answers = [
+    await customer.post(`${path}/show`, { password: 'not mine at all' }),
+    await customer.post(`${path}/settings`, { cap: 'much' }),
+    await customer.post('/topup/ST0000000000/cancel'),
+  ]
+  for (const { html } of answers) {
+    const link = /href="([^"]*)language(?:=|&#x3D;)vi"/.exec(html)?.[1]?.replaceAll('&#x3D;', '=')
+    expect(link).toMatch(/^\/(keys|topup)\/\w+\?$/)
+  }
+  expect((await customer.get(path)).status).toBe(200)
 })
 
 test('in production the session cookie is bound to the host, and there is no outbox', async () => {

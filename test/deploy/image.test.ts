@@ -79,6 +79,8 @@ test('the image holds what serving needs: it answers its probes, writes below DA
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     PUBLIC_URL: 'https://api.example.com',
+    LIMIT_DRAIN_NOTICE_MS: '0',
+    LIMIT_DRAIN_IDLE_MS: '0',
     KEY_ENCRYPTION_KEYS: generateSecretSet(),
     KEY_PEPPERS: generateSecretSet(),
   }

@@ -74,7 +74,7 @@ beforeAll(async () => {
   }
   await fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', body: '{}' })
   await running.gateway.readiness.idle()
-  await running.database.sql`insert into bank_pull (source, claimed_at) values ('test', now())`
+  await running.database.sql`insert into bank_pull (source, finished_at) values ('test', now())`
   const books = new Books({ url: running.database.url, report: () => {}, auditEveryMs: 0 })
   await books.look()
   await books.audit()

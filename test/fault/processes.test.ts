@@ -22,7 +22,7 @@ let gateways: [GatewayProcess, GatewayProcess, GatewayProcess]
 beforeAll(async () => {
   world = await createWorld({
     gateways: 3,
-    environment: { LIMIT_LOST_AFTER_MS: '2000', LIMIT_DRAIN_NOTICE_MS: '300' },
+    environment: { LIMIT_LOST_AFTER_MS: '2000', LIMIT_DRAIN_NOTICE_MS: '300', LIMIT_DRAIN_IDLE_MS: '1000' },
     clientTimeoutMs: 90_000,
   })
   gateways = world.gateways as unknown as typeof gateways

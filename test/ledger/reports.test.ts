@@ -269,6 +269,12 @@ describe('the export', () => {
     ['\t=1', `'\t=1`],
     ['a\r\nb', '"a\r\nb"'],
     ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
+    // Where a semicolon or a tab parts the cells, the second half is a cell of its own.
+    ['a;=1', `a;'=1`],
+    ['a; "+1', `"a;' ""+1"`],
+    ['a\t@x', `a\t'@x`],
+    ['＝1', `'＝1`],
+    ['a;b', 'a;b'],
     ['plain', 'plain'],
     ['a-b', 'a-b'],
     ['', ''],

@@ -55,6 +55,11 @@ test('an address cannot smuggle a header or a second recipient in', async () => 
   await mailer.send({ ...MESSAGE, to: 'ann@example.com\r\nBcc: eve@example.com', subject: 'a\r\nBcc: eve@example.com' })
   const text = readFileSync(join(folder, 'hostile', readdirSync(join(folder, 'hostile'))[0]!), 'utf8')
   expect(text).not.toMatch(/^bcc:/im)
+  for (const to of ['ann,eve@example.com', 'ann:eve@example.com', '(ann)eve@example.com']) {
+    const outbox = mkdtempSync(join(folder, 'syntax-'))
+    await createOutboxMailer({ folder: outbox, from: 'no-reply@gateway.test' }).send({ ...MESSAGE, to })
+    expect(readFileSync(join(outbox, readdirSync(outbox)[0]!), 'utf8')).not.toMatch(/^to: (\w+ )?<?eve@/im)
+  }
 })
 
 /** Speaks as much SMTP as one mail needs. */

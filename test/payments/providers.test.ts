@@ -113,6 +113,7 @@ describe('SePay', () => {
     ['an unknown direction', { transferType: 'sideways' }],
     ['no amount', { transferAmount: 0 }],
     ['a negative amount of none', { transferAmount: 'abc' }],
+    ['an amount that came in below 0', { transferAmount: -50_000 }],
     ['half a dong', { transferAmount: 50_000.5 }],
     ['an endless amount', { transferAmount: 1e20 }],
   ])('says of %s that it is not understood', (_, change) => {

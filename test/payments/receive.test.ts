@@ -287,6 +287,10 @@ describe('an entry by hand', () => {
     const entered = await enterTransfer(payments, { ...entry, memo: order.orderCode })
     expect(entered).toMatchObject({ outcome: 'credited', accountId: order.accountId })
     expect((await enterTransfer(payments, { ...entry, memo: order.orderCode })).outcome).toBe('duplicate')
+    // Copied from a page: with a mark that nobody sees, and in full width.
+    const copied = `\u200b${entry.bankReference.replace('f', 'ｆ')}`
+    const again = await enterTransfer(payments, { ...entry, bankReference: copied, memo: order.orderCode })
+    expect(again.outcome).toBe('duplicate')
     expect((await enterTransfer(payments, { ...entry, amountVnd: 60_000 })).outcome).toBe('conflict')
     const reported = await receive(payments, transfer({ memo: order.orderCode, bankReference: 'FT900' }))
     expect(reported.outcome).toBe('alias')

@@ -21,7 +21,7 @@ import {
   write,
 } from '../support/scripted-upstream.ts'
 import { Canaries } from './canaries.ts'
-import { type GatewayProcess, startProcess } from './process.ts'
+import { freePort, type GatewayProcess, startProcess } from './process.ts'
 
 const canaries = new Canaries()
 const at = (place: string) => canaries.at(place)
@@ -30,8 +30,9 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8A
 let provider: ScriptedUpstream
 let running: GatewayProcess
 let apiKey: string
-/** What the process shows on further addresses, such as its metrics: add them here. */
-const scraped: string[] = []
+/** Takes the traces. */
+let collector: ScriptedUpstream
+let metricsUrl: string
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(answerOf)
@@ -42,11 +43,17 @@ beforeAll(async () => {
       [`${name}_API_KEY`, at('upstream key')],
     ]
   })
+  collector = await startScriptedUpstream(() => json(200, {}))
+  const metricsPort = await freePort()
+  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
   running = await startProcess({
     preload: new URL('crash-inside.ts', import.meta.url),
     environment: {
       ...Object.fromEntries(upstreams),
       LOG_LEVEL: 'trace',
+      METRICS_PORT: String(metricsPort),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${at('collector key')}`,
       CRASH_CONTENT: at('fault of our own'),
       SEPAY_WEBHOOK_SECRET: at('webhook secret'),
       LIMIT_UPSTREAM_TRIES_MAX: '2',
@@ -57,6 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await running.close()
   await provider.close()
+  await collector.close()
 })
 
 const failed = (status: number, extra: object = {}): Answer =>
@@ -292,7 +300,9 @@ test('faults of our own that carry content in their message', async () => {
   const page = await new Visitor(running.url).post('/signin', { email: 'a@example.com', password: 'crash-page' })
   expect(page.status).toBe(500)
   expect(canaries.found(page.html)).toEqual([])
-  for (const url of scraped) expect(canaries.found(await (await fetch(url)).text())).toEqual([])
+  const metrics = await (await fetch(metricsUrl)).text()
+  expect(metrics.split('\n').length).toBeGreaterThan(50)
+  expect(canaries.found(metrics)).toEqual([])
   await crash('process')
   expect(await running.stop()).toBe(1)
 })
@@ -328,6 +338,12 @@ test('nothing of it is in what the process has written', async () => {
   for (const { subject, text } of mails) {
     expect(['', 'reset link']).toContain(canaries.found(`${subject}\n${text}`).join())
   }
+})
+
+test('nothing of it is in the traces', () => {
+  const spans = collector.requests.map(({ body }) => body.toString('utf8')).join('\n')
+  expect(spans.match(/"traceId"/g)?.length ?? 0).toBeGreaterThan(50)
+  expect(canaries.found(spans)).toEqual([])
 })
 
 test('nothing of it is in the database', async () => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Client } from 'undici'
 import { expect, test } from 'vitest'
-import { Connections } from '../../src/upstream/connections.ts'
+import { type Connection, Connections } from '../../src/upstream/connections.ts'
 
 test('one that was given back is used before another is made, also after it was lost', async () => {
   let made = 0
@@ -14,8 +13,12 @@ test('one that was given back is used before another is made, also after it was 
   server.on('connection', () => made++)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const connections = new Connections(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { pipelining: 1 })
-  const ask = async (client: Client, path: string) => (await client.request({ method: 'GET', path })).body.text()
+  const connections = new Connections(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    pipelining: 1,
+    connectionsMax: 2,
+  })
+  const ask = async ({ client }: Connection, path: string) =>
+    (await client.request({ method: 'GET', path })).body.text()
 
   const first = connections.take()
   const second = connections.take()
@@ -32,6 +35,13 @@ test('one that was given back is used before another is made, also after it was 
   connections.release(second)
   expect(await ask(connections.take(), '/')).toBe('fine')
   expect(made).toBe(3)
+
+  // Beyond the limit a call waits behind another.
+  expect(connections.take()).toBe(first)
+  const shared = connections.take()
+  expect([first, second]).toContain(shared)
+  connections.release(shared)
+  expect([first, second]).toContain(connections.take())
 
   await connections.destroy()
   await expect(ask(first, '/')).rejects.toThrow()

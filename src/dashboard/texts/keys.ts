@@ -47,6 +47,10 @@ export const KEY_TEXTS = {
     vi: 'Bạn đã có {max} khóa đang dùng. Hãy thu hồi một khóa trước.',
     en: 'You have {max} active keys. Revoke one first.',
   },
+  'keys.fault.gone': {
+    vi: 'Biểu mẫu này đã được gửi trước đó. Xem khóa đã tạo trong danh sách, hoặc gửi lại để tạo khóa mới.',
+    en: 'This form was sent before. Its key is in the list; send the form again for a new one.',
+  },
   'keys.fault.blocked': {
     vi: 'Tài khoản này đã bị khóa. Hãy liên hệ với chúng tôi.',
     en: 'This account is blocked. Please contact us.',

@@ -97,8 +97,11 @@ function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
   return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}\r\n`
 }
 
+/** Where a cell begins, also for a spreadsheet that parts cells at semicolons or tabs, with what it would run as a formula. */
+const FORMULA = /(^|[;\t])([\s"']*[=+\-@＝＋－＠]|\s*[\t\r])/g
+
 /** Text that a spreadsheet would run as a formula gets an apostrophe before it; quotes where RFC 4180 wants them. */
 export function textCell(value: string): string {
-  const safe = /^[\s]*[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const safe = value.replace(FORMULA, `$1'$2`)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

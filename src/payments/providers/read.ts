@@ -34,7 +34,16 @@ export function readId(value: JsonValue | undefined, name: string): string {
 export function readReference(value: JsonValue | undefined): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null
-  return clean(text).replace(/\s+/g, '').toUpperCase().slice(0, REFERENCE_CHARACTERS_MAX) || null
+  return spellReference(clean(text)).slice(0, REFERENCE_CHARACTERS_MAX) || null
+}
+
+/** Without spaces and marks that nobody sees, which come along when people copy it, and in plain letters. */
+export function spellReference(text: string): string {
+  return text
+    .toWellFormed()
+    .normalize('NFKC')
+    .replace(/[\s\p{C}]+/gu, '')
+    .toUpperCase()
 }
 
 export function readText(value: JsonValue | undefined): string {

@@ -30,8 +30,9 @@ export function createSepayProvider(secrets: SepaySecrets, { limits, nowMs }: Pr
     verify(rawBody, headers) {
       authenticate(rawBody, headers)
       const body = readBody(rawBody)
-      const { amountVnd } = readAmount(body.transferAmount, 'transferAmount')
+      const { amountVnd, isNegative } = readAmount(body.transferAmount, 'transferAmount')
       const direction = body.transferType
+      if (isNegative && direction === 'in') return unreadable('transferAmount is negative, but came in')
       if (direction !== 'in' && direction !== 'out') return unreadable('transferType is neither in nor out')
       return [
         {
