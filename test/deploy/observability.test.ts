@@ -106,7 +106,8 @@ function faultsOf(query: string): string[] {
   const faults: string[] = []
   const known = new Set(TARGET_LABELS)
   const uses = [...query.matchAll(METRIC)]
-  if (uses.length === 0) faults.push('it names no metric')
+  // Whether a target answers is Prometheus' own figure.
+  if (uses.length === 0 && !query.startsWith('up{')) faults.push('it names no metric')
   for (const [, name = '', matchers = ''] of uses) {
     const family = familyOf(name)
     if (family === undefined) {
