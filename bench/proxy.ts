@@ -57,7 +57,9 @@ function profileFile(folder: string, one: Case): string {
 
 function rowOf(one: Case, { name, against }: Contender, sums: ReadonlyMap<string, Sum>): ProxyRow {
   const own = sums.get(name) as Sum
-  const reference = sums.get(against) as Sum
+  // A whole call is the same to bare in both formats, and twice the slices are a better figure.
+  const references = one.pace.streamed ? [against] : ['bare, messages', 'bare, chat']
+  const reference = { slices: references.flatMap(of => (sums.get(of) as Sum).slices) }
   return {
     case: one.name,
     contender: name,

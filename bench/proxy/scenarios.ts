@@ -129,8 +129,8 @@ export interface Rotation {
   readonly sliceMs: number
 }
 
-/** The first round warms up. */
-const WARM_UP_ROUNDS = 1
+/** Of each contender before a case: until then much of it runs as V8 has not compiled it yet. */
+const WARM_UP_MS = 2_500
 
 /** Runs a case with all contenders, slice after slice in turn. */
 export async function runCase(
@@ -144,12 +144,12 @@ export async function runCase(
     contenders.map(({ name }) => [name, { slices: [] as Slice[], postgres: 0, units: 0, seconds: 0 }]),
   )
   const requests = contenders.map(contender => requestBytes(contender.target(one)))
-  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+  for (let round = -1; round < rounds; round++) {
     for (const [index, contender] of contenders.entries()) {
       const foreign = foreignSince(world)
       const before = { cpu: await contender.role.cpuMicroseconds(), postgres: world.ticks().postgres }
       const start = performance.now()
-      const options = { concurrency: one.concurrency, milliseconds: sliceMs }
+      const options = { concurrency: one.concurrency, milliseconds: round < 0 ? WARM_UP_MS : sliceMs }
       const calls = await contender.load.drive(requests[index] as Buffer, options)
       if (round < 0) continue
       const sum = sums.get(contender.name) as Sum
