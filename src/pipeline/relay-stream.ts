@@ -40,6 +40,8 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
+  /** What came in this turn of the event loop: each piece of a chunked body comes by itself. */
+  #gathered: Buffer[] = []
   #ended = false
   /** The client takes nothing at the moment. */
   #stalled = false
@@ -64,11 +66,26 @@ class RelayRun {
       return
     }
     client.gone.addEventListener('abort', this.#abandon)
-    upstream.consume({ data: this.#data, end: this.#end, error: this.#fail })
+    upstream.consume({
+      data: this.#data,
+      end: this.#end,
+      error: fault => {
+        this.feedGathered()
+        this.#fail(fault)
+      },
+    })
   }
 
   #data = (chunk: Buffer): void => {
-    if (this.#ended) return
+    if (this.#gathered.push(chunk) === 1) process.nextTick(feedGathered, this)
+  }
+
+  /** @internal Reads what was gathered. */
+  feedGathered(): void {
+    if (this.#ended || this.#gathered.length === 0) return
+    const [first] = this.#gathered as [Buffer]
+    const chunk = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered)
+    this.#gathered = []
     try {
       this.#feed.push(chunk)
       if (this.#relay.stream.finished) this.#complete()
@@ -78,6 +95,7 @@ class RelayRun {
   }
 
   #end = (): void => {
+    this.feedGathered()
     if (this.#ended) return
     try {
       this.#feed.end()
@@ -157,6 +175,10 @@ class RelayRun {
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
   }
+}
+
+function feedGathered(run: RelayRun): void {
+  run.feedGathered()
 }
 
 /** An error event's text may be the client's to see; credentials in it never are. */
