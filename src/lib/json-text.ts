@@ -137,7 +137,7 @@ interface Splice {
   readonly text: string
 }
 
-function unescapeToken(token: string): string {
+export function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { editJson, type Member, memberNamed, membersOf } from '../lib/json-text.ts'
+import { editJson, membersOf } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { Services } from './call.ts'
@@ -39,6 +39,5 @@ export async function withInlineImages(services: Services, options: InlineOption
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
-  const modelAt = memberNamed(membersOf(text), 'model') as Member
-  return { ...body, text, modelAt, json: JSON.parse(text) as JsonObject }
+  return { ...body, text, raw: null, members: membersOf(text), json: JSON.parse(text) as JsonObject }
 }

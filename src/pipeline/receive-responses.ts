@@ -2,12 +2,17 @@
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Member } from '../lib/json-text.ts'
 import { parseObject, requestedNameOf, streamedOf, tokenCapOf } from './receive.ts'
 
 export interface ResponsesBody {
   /** The body as a latin1 string of its UTF-8 bytes. */
   readonly text: string
+  /** The bytes of `text` as they came; null when some were left out. */
+  readonly raw: Buffer | null
   readonly json: JsonObject
+  /** The members of `text`. */
+  readonly members: readonly Member[]
   /** `model` as the client meant it, in Unicode. */
   readonly requestedName: string
   readonly streamed: boolean
@@ -16,8 +21,8 @@ export interface ResponsesBody {
 }
 
 /** Throws GatewayError `malformed_json` or `invalid_request`. */
-export function readResponsesBody(raw: Buffer): ResponsesBody {
-  const { text, json, members } = parseObject(raw)
+export function readResponsesBody(bytes: Buffer): ResponsesBody {
+  const { text, raw, json, members } = parseObject(bytes)
   const requestedName = requestedNameOf(text, json, members)
   const { input, background } = json
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
@@ -32,7 +37,9 @@ export function readResponsesBody(raw: Buffer): ResponsesBody {
   }
   return {
     text,
+    raw,
     json,
+    members,
     requestedName,
     streamed: streamedOf(json),
     outputTokensMax: tokenCapOf(json, ['max_output_tokens']),

@@ -15,12 +15,14 @@ import {
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
   readonly text: string
+  /** The bytes of `text` as they came; null when some were left out. */
+  readonly raw: Buffer | null
   /** No byte of the body is above 127: `json` is in Unicode as it is. */
   readonly isAscii: boolean
   /** Parsed from `text`: strings hold UTF-8 bytes, so only ASCII values may be compared. */
   readonly json: JsonObject
-  /** Where the value of `model` stands in `text`. */
-  readonly modelAt: Pick<Member, 'valueStart' | 'valueEnd'>
+  /** The members of `text`. */
+  readonly members: readonly Member[]
   /** `model` as the client meant it, in Unicode. */
   readonly requestedName: string
   readonly streamed: boolean
@@ -56,8 +58,10 @@ function placesOf(text: string): readonly Member[] {
   }
 }
 
+export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
+
 /** Parses a body and refuses all but an object. Throws GatewayError `malformed_json` or `invalid_request`. */
-export function parseObject(raw: Buffer): { text: string; json: JsonObject; members: readonly Member[] } {
+export function parseObject(raw: Buffer): ObjectBody {
   let text = raw.toString('latin1')
   if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3)
   if (text.trim() === '')
@@ -70,7 +74,8 @@ export function parseObject(raw: Buffer): { text: string; json: JsonObject; memb
     text = withoutDuplicates(text, members)
     members = membersOf(text)
   }
-  return { text, json, members }
+  // What was left out has made it shorter.
+  return { text, raw: text.length === raw.length ? raw : null, json, members }
 }
 
 /** `model` in Unicode. Throws GatewayError `invalid_request` without one. */
@@ -104,8 +109,8 @@ export function streamedOf({ stream }: JsonObject): boolean {
 }
 
 /** Reads the body of a chat call in either format. Throws GatewayError `malformed_json` or `invalid_request`. */
-export function readChatBody(raw: Buffer): ChatBody {
-  const { text, json, members } = parseObject(raw)
+export function readChatBody(bytes: Buffer): ChatBody {
+  const { text, raw, json, members } = parseObject(bytes)
   const requestedName = requestedNameOf(text, json, members)
   const { messages } = json
   if (messages === undefined) throw invalid('messages: Field required')
@@ -115,9 +120,10 @@ export function readChatBody(raw: Buffer): ChatBody {
   const wantsUsage = isObject(options) && options.include_usage === true
   return {
     text,
-    isAscii: isAscii(raw),
+    raw,
+    isAscii: isAscii(bytes),
     json,
-    modelAt: memberNamed(members, 'model') as Member,
+    members,
     requestedName,
     streamed: streamedOf(json),
     outputTokensMax: tokenCapOf(json, MAX_TOKENS_FIELDS),

@@ -3,43 +3,42 @@
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
-import { asciiJson, type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
+import { editMembers } from '../lib/json-members.ts'
+import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { applyRules } from '../translate/rules.ts'
 
 /** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
 export interface NamedBody {
   readonly text: string
+  /** The bytes of `text`, where they are at hand; nobody changes them. */
+  readonly raw?: Buffer | null
+  /** The members of `text`, where they are known, none written twice. */
+  readonly members?: readonly Member[]
   readonly requestedName: string
-  /** Where the value of `model` stands in `text`, where that is known. */
-  readonly modelAt?: Pick<Member, 'valueStart' | 'valueEnd'>
 }
 
 /** The body for a target. Every byte stays as it was written, apart from the model, `edits` and what a rule changes. */
 export function bodyFor(
-  { text, requestedName, modelAt }: NamedBody,
+  { text, raw, members, requestedName }: NamedBody,
   target: UpstreamTarget,
   endpoint: Endpoint,
   edits: readonly BodyEdit[] = [],
 ): Buffer {
-  const isNamed = requestedName === target.model
-  if (edits.length === 0 && target.rules.length === 0 && modelAt !== undefined) {
-    return isNamed ? Buffer.from(text, 'latin1') : spliced(text, modelAt, target.model)
+  const named: BodyEdit[] = requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model }]
+  const all = [...named, ...edits]
+  if (target.rules.length === 0) {
+    if (all.length === 0) return raw ?? Buffer.from(text, 'latin1')
+    const pieces = members === undefined ? null : editMembers(text, members, all)
+    if (pieces !== null) return bytesOf(pieces)
   }
-  const named: BodyEdit[] = isNamed ? [] : [{ op: 'set', path: '/model', value: target.model }]
-  return Buffer.from(applyRulesToText(editJson(text, [...named, ...edits]), target, endpoint), 'latin1')
+  return Buffer.from(applyRulesToText(editJson(text, all), target, endpoint), 'latin1')
 }
 
 /** Writes the pieces next to each other: a text put together first would be copied twice. */
-function spliced(
-  text: string,
-  { valueStart, valueEnd }: Pick<Member, 'valueStart' | 'valueEnd'>,
-  model: string,
-): Buffer {
-  const name = asciiJson(model)
-  const bytes = Buffer.allocUnsafe(text.length - (valueEnd - valueStart) + name.length)
-  let at = bytes.write(text.slice(0, valueStart), 0, 'latin1')
-  at += bytes.write(name, at, 'latin1')
-  bytes.write(text.slice(valueEnd), at, 'latin1')
+function bytesOf(pieces: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at, 'latin1')
   return bytes
 }
 

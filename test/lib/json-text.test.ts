@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { editJson, hasDuplicates, memberNamed, membersOf, withoutDuplicates } from '../../src/lib/json-text.ts'
+import { editMembers } from '../../src/lib/json-members.ts'
+import {
+  type BodyEdit,
+  editJson,
+  hasDuplicates,
+  memberNamed,
+  membersOf,
+  withoutDuplicates,
+} from '../../src/lib/json-text.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
 const utf8 = (text: string) => Buffer.from(text, 'latin1').toString('utf8')
@@ -42,6 +50,22 @@ test('adds, removes and enters members by pointer', () => {
   expect(edit('{"a/b":{"~":1}}', { op: 'remove', path: '/a~1b/~0' })).toBe('{"a/b":{}}')
 })
 
+test('adds, removes and replaces several members at once', () => {
+  const edit = (text: string, ...edits: BodyEdit[]) => editMembers(text, membersOf(text), edits)?.join('')
+  const body = ' { "a" : 1, "b":2 ,\n "c":3 }\n'
+  expect(edit(body, { op: 'set', path: '/b', value: 'ế' }, { op: 'remove', path: '/c' })).toBe(
+    ' { "a" : 1, "b":"\\u1ebf" }\n',
+  )
+  expect(edit(body, { op: 'remove', path: '/b' }, { op: 'remove', path: '/c' })).toBe(' { "a" : 1 }\n')
+  expect(edit(body, { op: 'remove', path: '/a' }, { op: 'set', path: '/z~1', value: [] })).toBe(
+    ' {"z/":[], "b":2 ,\n "c":3 }\n',
+  )
+  expect(edit('{"a":1}', { op: 'remove', path: '/a' }, { op: 'set', path: '/b', value: 2 })).toBe('{"b":2}')
+  expect(edit('{ }', { op: 'set', path: '/b', value: 2 })).toBe('{"b":2 }')
+  expect(edit(body, { op: 'set', path: '/b/c', value: 2 })).toBeUndefined()
+  expect(edit(body, { op: 'remove', path: '/b' }, { op: 'set', path: '/b', value: 2 })).toBeUndefined()
+})
+
 test('keeps the last of members written twice, as JSON.parse does', () => {
   const body = '{"model":"cheap","x":1,"model":"dear","x":2}'
   const members = membersOf(body)
@@ -63,6 +87,25 @@ test('an edit of any JSON object equals the same edit of its parsed form', () =>
       if (remove) expected.delete(name)
       else expected.set(name, JSON.parse(JSON.stringify(value)))
       expect(new Map(Object.entries(JSON.parse(edited)))).toEqual(expected)
+    }),
+  )
+})
+
+test('several edits at once say the same as one after the other', () => {
+  const key = fc.constantFrom('a', 'b"', '\\', '__proto__', 'ế', '', 'c/d~')
+  const body = fc.dictionary(key, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 6 })
+  const edit = fc.tuple(key, fc.jsonValue({ maxDepth: 1 }), fc.boolean())
+  const edits = fc.uniqueArray(edit, { maxLength: 5, selector: ([name]) => name })
+  fc.assert(
+    fc.property(body, edits, fc.nat(3), (object, given, indent) => {
+      const text = latin1(JSON.stringify(object, null, indent))
+      const wanted = given.map(([name, value, remove]): BodyEdit => {
+        const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        return remove ? { op: 'remove', path } : { op: 'set', path, value }
+      })
+      const together = editMembers(text, membersOf(text), wanted)?.join('') ?? ''
+      expect(JSON.parse(utf8(together))).toEqual(JSON.parse(utf8(editJson(text, wanted))))
+      expect(membersOf(together).length).toBe(new Set(membersOf(together).map(member => member.key)).size)
     }),
   )
 })
