@@ -256,6 +256,20 @@ describe.each(Object.entries(MESSAGES_UPSTREAM))('a messages stream %s', (_, ope
   })
 })
 
+test('what a messages stream says is counted piece by piece, whatever its pieces look like', () => {
+  fc.assert(
+    fc.property(pieces, escapes, fc.constantFrom(1, 400), places, (value, escaped, times, cuts) => {
+      const said = Array.from({ length: value.length === 0 ? 0 : times }, () => value).flat()
+      const opened = said.findIndex(([kind]) => kind !== 'ping' && kind !== 'refusal' && kind !== 'odd')
+      const counted = said.filter(
+        ([kind], index) => kind !== 'ping' && kind !== 'refusal' && opened >= 0 && index >= opened,
+      )
+      const { output } = throughFeed(MESSAGES_UPSTREAM['to a messages client']!(), messagesBytes(said, escaped), cuts)
+      expect(output).toBe(counted.reduce((sum, [, text]) => sum + text.length, 0))
+    }),
+  )
+})
+
 describe('an event that looks like the ones before and is not', () => {
   const GOOD = chatBytes(
     Array.from({ length: 4 }, (): Piece => ['text', 'word']),

@@ -21,6 +21,8 @@ export interface OutputCounterOptions {
 export class OutputCounter {
   readonly #markers: readonly string[]
   readonly #gathered: OutputGatherer
+  /** What stood around the only piece of output of the event that was read last. */
+  #looks: { readonly before: string; readonly after: string } | null = null
   #unread: string[] = []
   #unreadCharacters = 0
 
@@ -40,19 +42,51 @@ export class OutputCounter {
     const events = this.#unread.join('')
     this.#unread = []
     this.#unreadCharacters = 0
+    for (let at = 0; at < events.length; ) at = this.#readAlike(events, at) ?? this.#readOther(events, at)
+  }
+
+  /** One past an event that is like the one before but for its piece of output; null when the next one is not. */
+  #readAlike(events: string, at: number): number | null {
+    if (this.#looks === null) return null
+    const { before, after } = this.#looks
+    const start = at + before.length
+    // Slices are compared faster than `startsWith` compares.
+    if (events.slice(at, start) !== before) return null
+    const piece = stringAt(events, start)
+    const end = start + piece.length + after.length
+    if (events.slice(end - after.length, end) !== after) return null
+    this.#gathered.add(piece)
+    return end
+  }
+
+  #readOther(events: string, at: number): number {
+    const blank = events.indexOf('\n\n', at)
+    const end = blank < 0 ? events.length : blank + 2
+    const event = events.slice(at, end)
+    const found: { start: number; piece: string }[] = []
     for (const marker of this.#markers) {
-      for (let at = events.indexOf(marker); at >= 0; at = events.indexOf(marker, at + marker.length)) {
-        let start = at + marker.length
-        while (events[start] === ' ') start++
-        if (events[start] === '"') this.#gathered.add(stringAt(events, start + 1))
+      for (let hit = event.indexOf(marker); hit >= 0; hit = event.indexOf(marker, hit + marker.length)) {
+        let start = hit + marker.length
+        while (event[start] === ' ') start++
+        if (event[start] === '"') found.push({ start: start + 1, piece: stringAt(event, start + 1) })
       }
     }
+    for (const { piece } of found) this.#gathered.add(piece)
+    const [only] = found
+    this.#looks = only === undefined || found.length > 1 ? null : looksOf(event, only)
+    return end
   }
 
   tokens(): number {
     this.#read()
     return this.#gathered.tokens()
   }
+}
+
+/** Copies: a slice would keep all events in memory that it was cut from. */
+function looksOf(event: string, { start, piece }: { start: number; piece: string }): { before: string; after: string } {
+  const copy = (text: string) => Buffer.from(text, 'latin1').toString('latin1')
+  return { before: copy(event.slice(0, start)), after: copy(event.slice(start + piece.length)) }
 }
 
 /** The content of the JSON string whose first character stands at `start`, as written. */
