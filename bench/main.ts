@@ -28,7 +28,7 @@ const { values } = parseArgs({
   options: {
     base: { type: 'string' },
     name: { type: 'string', default: new Date().toISOString().replaceAll(':', '-').slice(0, 19) },
-    rounds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '4' },
   },
 })
 const rounds = Number(values.rounds)
@@ -52,7 +52,7 @@ try {
     console.error(JSON.stringify(row))
   })
   say(await measureLatency(world, { rounds: 4, perSecond: 200 }))
-  say(await measureModelList(world, rounds))
+  say(await measureModelList(world, 2 * rounds))
   say(await measureStarts(world, 5))
   say(await measureWorkers(world, 4))
 } finally {

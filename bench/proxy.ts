@@ -13,7 +13,7 @@ import { parseArgs, parseEnv } from 'node:util'
 import { CASES, type Case, type Contender, contendersOf, quiet, runCase, type Sum } from './proxy/scenarios.ts'
 import { openWorld, type World } from './proxy/world.ts'
 
-const SLICE_MS = 400
+const SLICE_MS = 1_500
 
 export interface ProxyRow {
   readonly case: string
@@ -90,7 +90,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const { values } = parseArgs({
     options: {
       base: { type: 'string' },
-      rounds: { type: 'string', default: '12' },
+      rounds: { type: 'string', default: '6' },
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       profile: { type: 'string' },

@@ -38,7 +38,7 @@ export async function measureLatency(
   ].map(contender => ({ ...contender, load: new Load(contender.target.url), taken: [] as number[] }))
   for (let round = -1; round < rounds; round++) {
     for (const { load, target: to, taken } of contenders) {
-      const times = await load.pace(requestBytes(to), { perSecond, milliseconds: 1_500 })
+      const times = await load.pace(requestBytes(to), { perSecond, milliseconds: 3_000 })
       if (round >= 0) taken.push(...times)
     }
   }
