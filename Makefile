@@ -20,7 +20,7 @@ node_modules/.installed: package.json package-lock.json
 	@touch $@
 
 run: generate ## Start the gateway on http://127.0.0.1:8080 with its own database; Ctrl-C stops it
-	@exec node --min-semi-space-size=16 src/main.ts serve
+	@exec node --min-semi-space-size=16 src/start.js serve
 
 generate: install ## Turn the catalogue into src/generated/
 	@node codegen/main.ts generate

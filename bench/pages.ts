@@ -37,7 +37,7 @@ try {
   await sql.unsafe('update account set is_operator = true')
   const visitor = { ipAddress: '127.0.0.1', userAgent: 'bench', language: 'en' } as const
   const { token } = await openSession(sql, PEOPLE_LIMITS, { accountId, visitor })
-  gateway = spawn(process.execPath, ['src/main.ts', 'serve'], {
+  gateway = spawn(process.execPath, ['src/start.js', 'serve'], {
     env: { ...process.env, DATABASE_URL: postgres.url, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -1,5 +1,3 @@
-/** The one program: `npm run -s gateway -- VERB`. */
+/** The same program by a name that needs its types taken out first, which is slower. */
 
-import { runCommandLine } from './cli/run.ts'
-
-process.exitCode = await runCommandLine(process.argv.slice(2), process.env)
+import './start.js'

@@ -9,6 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 350
 
 const FLOORS: Readonly<Record<string, number>> = {
+  start: 5,
   main: 5,
   app: 5,
   cli: 5,
@@ -32,15 +33,17 @@ const FLOORS: Readonly<Record<string, number>> = {
 /** Rooms of these floors may use each other. */
 const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 5])
 
-const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort()
+const sources = globSync(['src/**/*.ts', 'src/*.js'], { cwd: ROOT }).sort()
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
 function roomOf(file: string): string {
-  return (file.split('/')[1] as string).replace(/\.ts$/, '')
+  return (file.split('/')[1] as string).replace(/\.(ts|js)$/, '')
 }
 
 function importsOf(file: string): string[] {
-  const specifiers = [...read(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(match => match[1] as string)
+  const specifiers = [...read(file).matchAll(/(?:from|import\(|import)\s*'(\.[^']+)'/g)].map(
+    match => match[1] as string,
+  )
   return specifiers.map(specifier => relative(ROOT, resolve(ROOT, dirname(file), specifier)))
 }
 

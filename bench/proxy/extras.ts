@@ -118,12 +118,15 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
   })
 }
 
-/** From the start of the process to ready, database present; and how long the catalogue takes to generate. */
+/**
+ * From the start of the process to ready, database present: the first start in a new DATA_DIR, and those that find what it
+ * has compiled. And how long the catalogue takes to generate.
+ */
 export async function measureStarts(world: World, times: number): Promise<Row[]> {
   const { environment } = await world.prepare('starts')
   const ready: number[] = []
   const generate: number[] = []
-  for (let index = 0; index < times; index++) {
+  for (let index = 0; index <= times; index++) {
     const started = performance.now()
     const gateway = await serve(environment)
     ready.push(performance.now() - started)
@@ -133,7 +136,11 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
     generate.push(performance.now() - begun)
   }
   return [
-    { what: 'start to ready', contender: 'gateway', figures: spread(ready) },
+    {
+      what: 'start to ready',
+      contender: 'gateway',
+      figures: { firstMs: ready[0] ?? Number.NaN, ...spread(ready.slice(1)) },
+    },
     {
       what: 'make generate',
       contender: 'codegen',
@@ -180,7 +187,7 @@ interface Served {
 
 /** Runs `serve` as an operator does, on a free port; resolves when it says that it is ready. */
 async function serve(environment: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, [...FLAGS, 'src/main.ts', 'serve', '--json'], {
+  const child = spawn(process.execPath, [...FLAGS, 'src/start.js', 'serve', '--json'], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
     stdio: ['ignore', 'pipe', 'ignore'],

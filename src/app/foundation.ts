@@ -8,7 +8,7 @@ import { MigrationBusyError, migrate } from '../ledger/migrate.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { generateSecretSet, parseSecretSet } from '../lib/secrets.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { startEmbeddedPostgres } from './embedded-postgres.ts'
+import type { EmbeddedPostgres } from './embedded-postgres.ts'
 
 export interface Foundation {
   readonly config: Config
@@ -59,10 +59,16 @@ function localSecret(dataDir: string, name: string): string {
   return text
 }
 
+/** Loaded where it is wanted: never in production. */
+async function startEmbedded({ dataDir }: Config): Promise<EmbeddedPostgres> {
+  const { startEmbeddedPostgres } = await import('./embedded-postgres.ts')
+  return startEmbeddedPostgres({ dataDir })
+}
+
 /** Opens the database, the embedded one where none is configured, and brings its schema up to date. */
 export async function layFoundation(config: Config): Promise<Foundation> {
   const secrets = readSecrets(config)
-  const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null
+  const embedded = config.databaseUrl === null ? await startEmbedded(config) : null
   const databaseUrl = config.databaseUrl ?? (embedded?.url as string)
   const { databaseDirectUrl } = config
   const sql = openDatabase({ url: databaseDirectUrl ?? databaseUrl, name: 'gateway-admin', connectionsMax: 2 })

@@ -15,7 +15,6 @@ import { createLedger } from '../ledger/ledger.ts'
 import { LEDGER_LIMITS } from '../ledger/options.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import { warmTokens } from '../lib/tokens.ts'
 import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
@@ -161,7 +160,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onCredited: accountId => ledger.wake(accountId),
   })
   const startedAt = new Date().toISOString()
-  const operations: OperationsWatch = await watchOperations({
+  const watching = watchOperations({
     sql,
     listener,
     name: instanceName,
@@ -178,6 +177,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
+  // It is waited for below, when the server has been put together meanwhile.
+  watching.catch(() => {})
+  let operations: OperationsWatch
   const services = {
     catalogue,
     images,
@@ -210,7 +212,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await server.close()
     await backOffice.close()
     await ledger.close()
-    await operations.close()
+    await watching.then(
+      watch => watch.close(),
+      () => {},
+    )
     await Promise.all([
       upstreams.close(),
       images.close(),
@@ -224,6 +229,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   try {
     await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
+    operations = await watching
     const metrics = await telemetry.serve({
       catalogue,
       ledger,
@@ -235,7 +241,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       pools: () => [keyFinder.load, rateLimiter.load],
     })
     const url = await server.listen({ host: config.host, port: config.port })
-    setImmediate(warmTokens)
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits
     const idleMs = { quick: 0, leaving: drainIdleMs, replaced: Math.max(drainIdleMs, keepAliveTimeoutMs + 1_000) }
     const retire = (how: Leaving) =>

@@ -1,13 +1,14 @@
 /** The life of a gateway process: start in order, say how to use it, stop in order at a signal. */
 
+import { flushCompileCache } from 'node:module'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
 import { createLog, type Logger } from '../lib/log.ts'
-import { type Sandbox, startSandbox } from '../sandbox/server.ts'
+import { warmTokens } from '../lib/tokens.ts'
+import type { Sandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
 import { type Gateway, startGateway } from './gateway.ts'
-import { sandboxFacts } from './sandbox-facts.ts'
 import { welcome } from './welcome.ts'
 
 export interface RunningServer {
@@ -24,12 +25,13 @@ export interface RunningServer {
 /** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
 export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
   const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
+  // What had to be compiled is kept, however this process ends; see src/start.js. Calls would wait for the disk later.
+  flushCompileCache()
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
   let gateway: Gateway
   try {
-    sandbox =
-      config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await startSandbox(sandboxFacts(TABLES)) : null
+    sandbox = config.sandbox === 'auto' && needsSandbox(config, TABLES) ? await openSandbox() : null
     const { databaseUrl, databaseDirectUrl, secrets } = foundation
     gateway = await startGateway({
       config,
@@ -61,6 +63,7 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
     await stop()
     throw error
   }
+  warmTokens()
   return {
     gateway,
     catalogue: TABLES.settings.digest,
@@ -87,6 +90,15 @@ function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): v
 
 function needsSandbox(config: Config, tables: Tables): boolean {
   return tables.upstreams.some(upstream => config.upstream(upstream.id).apiKeys.length === 0)
+}
+
+/** Loaded where there is one: never in production. */
+async function openSandbox(): Promise<Sandbox> {
+  const [{ startSandbox }, { sandboxFacts }] = await Promise.all([
+    import('../sandbox/server.ts'),
+    import('./sandbox-facts.ts'),
+  ])
+  return startSandbox(sandboxFacts(TABLES))
 }
 
 async function stopAll(gateway: Gateway, sandbox: Sandbox | null, foundation: Foundation): Promise<void> {

@@ -3,15 +3,9 @@
 import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
 import { type Command, helpText, readCommand, UsageError } from './arguments.ts'
-import { BACKUP_ACTIONS } from './backup.ts'
 import { runCatalogue } from './catalogue.ts'
-import { OPERATIONS_ACTIONS } from './operations.ts'
-import { PAYMENT_ACTIONS } from './payments.ts'
-import { SECRETS_ACTIONS } from './secrets.ts'
-import { runServe } from './serve.ts'
-import { type Answer, VERB_ACTIONS } from './verbs.ts'
+import type { Answer } from './verbs.ts'
 
-const ACTIONS = { ...VERB_ACTIONS, ...OPERATIONS_ACTIONS, ...PAYMENT_ACTIONS, ...SECRETS_ACTIONS, ...BACKUP_ACTIONS }
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
@@ -20,6 +14,7 @@ function print(command: Command, answer: Answer): void {
 }
 
 async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promise<number> {
+  const { ACTIONS } = await import('./actions.ts')
   const action = ACTIONS[command.verb.name]
   if (action === undefined) throw new UsageError(helpText())
   const foundation: Foundation = await layFoundation(environmentConfig(environment))
@@ -41,7 +36,10 @@ export async function runCommandLine(argv: readonly string[], environment: NodeJ
       process.stdout.write(`${helpText()}\n`)
       return 0
     }
-    return command.verb.name === 'serve' ? await runServe(environment, command) : await runVerb(command, environment)
+    if (command.verb.name !== 'serve') return await runVerb(command, environment)
+    // What stays and what is soon over have little in common: each loads its own.
+    const { runServe } = await import('./serve.ts')
+    return await runServe(environment, command)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(json ? `${JSON.stringify({ error: message })}\n` : `${message}\n`)

@@ -1,14 +1,11 @@
 /**
  * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, where nobody supervises) leaves without a
  * client noticing, SIGINT is quicker; a second signal breaks off the calls in flight. With WORKERS, SIGHUP replaces the
- * workers one by one.
+ * workers one by one. Supervisor, worker and a gateway by itself each load their own part alone.
  */
 
 import { environmentConfig } from '../app/foundation.ts'
-import { serve } from '../app/serve.ts'
 import { WORKER_VARIABLE } from '../app/workers/messages.ts'
-import { supervise } from '../app/workers/supervisor.ts'
-import { work } from '../app/workers/worker.ts'
 import type { Command } from './arguments.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -44,6 +41,7 @@ function listenForSignals(): Signals {
 /** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   if (environment[WORKER_VARIABLE] !== undefined && process.send !== undefined) {
+    const { work } = await import('../app/workers/worker.ts')
     await work(() => environmentConfig(environment))
     return 0
   }
@@ -58,6 +56,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   if (config.workers !== null) {
     // Until the workers are there, nothing is to be replaced.
     signals.onReload = () => {}
+    const { supervise } = await import('../app/workers/supervisor.ts')
     const supervisor = await supervise(config, write)
     sayReady({ url: supervisor.url, workers: config.workers })
     signals.onReload = () => supervisor.reload()
@@ -71,6 +70,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
       throw error
     }
   }
+  const { serve } = await import('../app/serve.ts')
   const running = await serve(config, write)
   sayReady({ url: running.gateway.url })
   signals.onSecond = () => running.hurry()

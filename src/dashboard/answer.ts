@@ -14,7 +14,7 @@ import type { Templates } from './view/templates.ts'
 
 export interface Frame {
   readonly options: DashboardOptions
-  readonly templates: Templates
+  readonly templates: () => Promise<Templates>
   readonly assets: Assets
   readonly cookie: CookiePolicy
 }
@@ -67,7 +67,7 @@ export async function sendAnswer(
   switch (answer.kind) {
     case 'page':
     case 'fragment':
-      return sendHtml(request, reply, answer, render(frame, audience, request, answer), {
+      return sendHtml(request, reply, answer, await render(frame, audience, request, answer), {
         isPersonal: audience.session !== null,
       })
     case 'problem':
@@ -87,13 +87,14 @@ export async function sendAnswer(
   }
 }
 
-function render(
+async function render(
   frame: Frame,
   audience: Audience,
   request: FastifyRequest,
   answer: PageAnswer | FragmentAnswer,
-): string {
-  const { options, templates, assets } = frame
+): Promise<string> {
+  const { options, assets } = frame
+  const templates = await frame.templates()
   const { language, theme } = audience.preferences
   const { session } = audience
   const isPage = answer.kind === 'page'
@@ -145,7 +146,7 @@ function localUrl(request: FastifyRequest): string {
   return query === '' ? `${path || '/'}?` : `${path || '/'}?${query}&`
 }
 
-function sendProblem(
+async function sendProblem(
   frame: Frame,
   audience: Audience,
   request: FastifyRequest,
@@ -165,7 +166,7 @@ function sendProblem(
     data: { status, heading: title, message: body, requestId: audience.requestId },
     status,
   }
-  return sendHtml(request, reply, page, render(frame, audience, request, page), {
+  return sendHtml(request, reply, page, await render(frame, audience, request, page), {
     isPersonal: audience.session !== null,
   })
 }

@@ -1,10 +1,13 @@
-/** Styles, scripts and pictures: read once, compressed once, named by their content, kept by browsers for a year. */
+/** Styles, scripts and pictures: read at the start, compressed when first asked for, named by their content, kept by browsers for a year. */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+type Coding = 'br' | 'gzip'
 
 export interface Asset {
   /** As pages refer to it: `app.css`. */
@@ -13,9 +16,8 @@ export interface Asset {
   readonly fileName: string
   readonly contentType: string
   readonly plain: Buffer
-  /** Null where compression gains nothing. */
-  readonly gzip: Buffer | null
-  readonly brotli: Buffer | null
+  /** Made at the first call; null where compression gains nothing. */
+  coded(coding: Coding): Promise<Buffer | null>
 }
 
 export interface Assets {
@@ -65,32 +67,40 @@ export function loadAssets(folder: string): Assets {
 function createAsset(name: string, plain: Buffer): Asset {
   const extension = extname(name)
   const hash = createHash('sha256').update(plain).digest('hex').slice(0, 12)
-  const brotli = brotliCompressSync(plain, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
-  })
-  const pays = brotli.length < plain.length
+  const made = new Map<Coding, Promise<Buffer | null>>()
   return {
     name,
     fileName: `${name.slice(0, -extension.length)}.${hash}${extension}`,
     contentType: TYPES[extension] as string,
     plain,
-    gzip: pays ? gzipSync(plain) : null,
-    brotli: pays ? brotli : null,
+    coded(coding) {
+      const known = made.get(coding) ?? compress(plain, coding)
+      made.set(coding, known)
+      return known
+    },
   }
 }
 
+const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+
+async function compress(plain: Buffer, coding: Coding): Promise<Buffer | null> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length }
+  const coded = coding === 'br' ? await compressors.br(plain, { params }) : await compressors.gzip(plain)
+  return coded.length < plain.length ? coded : null
+}
+
 /** The body in the best coding that the client takes, and the headers that say so. */
-export function codedAsset(asset: Asset, acceptEncoding: string): { body: Buffer; headers: Record<string, string> } {
+export async function codedAsset(
+  asset: Asset,
+  acceptEncoding: string,
+): Promise<{ body: Buffer; headers: Record<string, string> }> {
   const headers: Record<string, string> = {
     'content-type': asset.contentType,
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'accept-encoding',
   }
-  if (asset.brotli !== null && /\bbr\b/.test(acceptEncoding)) {
-    return { body: asset.brotli, headers: { ...headers, 'content-encoding': 'br' } }
-  }
-  if (asset.gzip !== null && /\bgzip\b/.test(acceptEncoding)) {
-    return { body: asset.gzip, headers: { ...headers, 'content-encoding': 'gzip' } }
-  }
-  return { body: asset.plain, headers }
+  const coding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : null
+  const body = coding === null ? null : await asset.coded(coding)
+  if (coding === null || body === null) return { body: asset.plain, headers }
+  return { body, headers: { ...headers, 'content-encoding': coding } }
 }

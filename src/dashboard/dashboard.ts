@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { later } from '../lib/later.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
@@ -12,7 +13,7 @@ import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
 import { LANGUAGES, readPreferences, THEMES } from './preferences.ts'
-import { loadTemplates } from './view/templates.ts'
+import type { Templates } from './view/templates.ts'
 
 const TEMPLATES = fileURLToPath(new URL('templates', import.meta.url))
 const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
@@ -34,15 +35,16 @@ const BROWSERS = {
     request.headers.accept?.includes('text/html') === true ? 'browser' : undefined,
 }
 
-/** Adds all pages to a server. Throws when a template or an asset is missing or damaged. */
+/** Adds all pages to a server. Throws when an asset is missing. */
 export async function addDashboard(server: FastifyInstance, options: DashboardOptions): Promise<void> {
   const frame: Frame = {
     options,
-    templates: loadTemplates(TEMPLATES),
+    templates: templatesWhenAsked(),
     assets: loadAssets(ASSETS),
     cookie: cookiePolicy(options),
   }
   server.addConstraintStrategy(BROWSERS as never)
+  loadSoon(server, frame)
   await server.register(async scope => {
     await scope.register(cookies)
     acceptForms(scope, options)
@@ -66,6 +68,29 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
   })
 }
 
+/** Loads them, and what compiles them, when a page or the time for it has come: a start is sooner ready for calls. */
+function templatesWhenAsked(): () => Promise<Templates> {
+  let loading: Promise<Templates> | undefined
+  return () => {
+    loading ??= import('./view/templates.ts').then(({ loadTemplates }) => loadTemplates(TEMPLATES))
+    return loading
+  }
+}
+
+/** The files on disk may become those of a newer program while this one runs: all of its templates are of one version. */
+function loadSoon(server: FastifyInstance, { templates, options: { log } }: Frame): void {
+  let cancel = () => {}
+  server.addHook('onListen', async () => {
+    cancel = later(() => {
+      templates().then(
+        ({ names }) => log.debug({ templates: names.length }, 'pages are loaded'),
+        cause => log.error({ cause }, 'no page can be shown: its templates cannot be loaded'),
+      )
+    })
+  })
+  server.addHook('onClose', async () => cancel())
+}
+
 function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
@@ -76,13 +101,17 @@ function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void
 }
 
 function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {
-  scope.get<{ Params: { file: string } }>('/assets/:file', { config: { authentication: 'none' } }, (request, reply) => {
-    reply.headers(cookie.secure ? { ...SAFETY_HEADERS, ...TLS_HEADERS } : SAFETY_HEADERS)
-    const asset = assets.find(request.params.file)
-    if (asset === null) return reply.code(404).type('text/plain').send('There is no such file.')
-    const { body, headers } = codedAsset(asset, String(request.headers['accept-encoding'] ?? ''))
-    return reply.headers(headers).send(body)
-  })
+  scope.get<{ Params: { file: string } }>(
+    '/assets/:file',
+    { config: { authentication: 'none' } },
+    async (request, reply) => {
+      reply.headers(cookie.secure ? { ...SAFETY_HEADERS, ...TLS_HEADERS } : SAFETY_HEADERS)
+      const asset = assets.find(request.params.file)
+      if (asset === null) return reply.code(404).type('text/plain').send('There is no such file.')
+      const { body, headers } = await codedAsset(asset, String(request.headers['accept-encoding'] ?? ''))
+      return reply.headers(headers).send(body)
+    },
+  )
 }
 
 function addPage(scope: FastifyInstance, frame: Frame, page: Page): void {

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport } from 'nodemailer'
 import { uuidv7 } from './ids.ts'
+import { later } from './later.ts'
 
 export interface MailMessage {
   readonly to: string
@@ -28,9 +28,34 @@ export interface SmtpOptions {
   readonly connectionsMax?: number
 }
 
+interface Transport<Open> {
+  open(): Promise<Open>
+  close(): void
+}
+
+/** What sends is loaded after the start, which does not wait for it; soon, because the files on disk may become newer ones. */
+function whenFirstUsed<Open extends { close(): void }>(
+  create: (mailers: typeof import('nodemailer')) => Open,
+): Transport<Open> {
+  let opening: Promise<Open> | undefined
+  const open = () => {
+    opening ??= import('nodemailer').then(create)
+    return opening
+  }
+  // Whoever sends hears of a failure.
+  const cancel = later(() => void open().catch(() => {}))
+  return {
+    open,
+    close() {
+      cancel()
+      void opening?.then(transport => transport.close())
+    },
+  }
+}
+
 export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax = 4 }: SmtpOptions): Mailer {
   const server = new URL(url)
-  const transport = createTransport({
+  const settings = {
     host: server.hostname.replace(/^\[|\]$/g, ''),
     port: server.port === '' ? (server.protocol === 'smtps:' ? 465 : 587) : Number(server.port),
     secure: server.protocol === 'smtps:',
@@ -44,10 +69,12 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
     socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  } as const
+  const transport = whenFirstUsed(({ createTransport }) => createTransport(settings))
   return {
     async send(message) {
-      await transport.sendMail({ ...message, to: recipient(message), from })
+      const smtp = await transport.open()
+      await smtp.sendMail({ ...message, to: recipient(message), from })
     },
     close: () => transport.close(),
   }
@@ -61,10 +88,13 @@ function recipient({ to }: MailMessage): { name: string; address: string } {
 /** Writes each message to `folder` as a file whose name begins with its time, for development. */
 export function createOutboxMailer({ folder, from }: { folder: string; from: string }): Mailer {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  const transport = whenFirstUsed(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
+  )
   return {
     async send(message) {
-      const { message: bytes } = await transport.sendMail({ ...message, to: recipient(message), from })
+      const writer = await transport.open()
+      const { message: bytes } = await writer.sendMail({ ...message, to: recipient(message), from })
       await writeFile(join(folder, `${uuidv7()}.eml`), bytes as Buffer, { mode: 0o600, flag: 'wx' })
     },
     close: () => transport.close(),

@@ -52,21 +52,36 @@ export function hash(bytes: Uint8Array, start: number, end: number): { slot: num
   return found
 }
 
-let loaded: Vocabulary | null = null
+/** One of some 200 parts: less than a millisecond. */
+const PART_LINES = 1_000
 
-/** The one vocabulary of this process. */
+let loaded: Vocabulary | null = null
+let reading: Generator<void, Vocabulary> | null = null
+
+/** The one vocabulary of this process; what was not read yet is read now. */
 export function vocabulary(): Vocabulary {
-  loaded ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
+  while (loaded === null) readVocabularyPart()
   return loaded
 }
 
-/** Lines of `<token in base64> <rank>`. */
-function read(path: string): Vocabulary {
+/** Reads a part of it; true when nothing is left. */
+export function readVocabularyPart(): boolean {
+  if (loaded !== null) return true
+  reading ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
+  const { done, value } = reading.next()
+  if (done) [loaded, reading] = [value, null]
+  return done === true
+}
+
+/** Lines of `<token in base64> <rank>`. Pauses after each part. */
+function* read(path: string): Generator<void, Vocabulary> {
   const made = new Vocabulary()
   const file = readFileSync(path)
   const digits = base64Digits()
   const token = new Uint8Array(512)
+  yield
   let position = 0
+  let lines = 0
   while (position < file.length) {
     let length = 0
     let bits = 0
@@ -87,6 +102,8 @@ function read(path: string): Vocabulary {
     }
     while (position < file.length && file[position]! <= 0x20) position += 1
     made.add(token, length, rank)
+    lines += 1
+    if (lines % PART_LINES === 0) yield
   }
   return made
 }

@@ -3,8 +3,9 @@
  * length, and very long texts are counted in windows. About 1 ms for 100 kB; the first call reads the vocabulary.
  */
 
+import { later } from './later.ts'
 import { PieceReader } from './token-pieces.ts'
-import { hash, NO_RANK, type Vocabulary, vocabulary } from './token-vocabulary.ts'
+import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
 export const TOKEN_LIMITS = {
   /** A longer run without a break is cut; byte-pair merging is quadratic in this. */
@@ -21,9 +22,14 @@ const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
 /** 0: nothing remembered here. */
 const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
-/** Reads the vocabulary ahead of the first count: some tens of milliseconds of blocking work, once per process. */
+const WARM_PAUSE_MS = 5
+
+/** Reads the vocabulary ahead of the first count, in parts with pauses between them: what comes meanwhile hardly waits. */
 export function warmTokens(): void {
-  vocabulary()
+  const part = (): void => {
+    if (!readVocabularyPart()) setTimeout(part, WARM_PAUSE_MS).unref()
+  }
+  later(part)
 }
 
 /** Exact up to `exactCharactersMax` characters, save for runs above `pieceBytesMax`; beyond that an estimate. */

@@ -53,9 +53,10 @@ class Watch implements OperationsWatch {
 
   async start(): Promise<void> {
     const { sql, listener = sql } = this.#options
-    await this.#ask()
     // Where nobody can listen, asking has to do.
-    await listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
+    const listening = listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
+    await this.#ask()
+    await listening
     this.#schedule()
   }
 
@@ -72,6 +73,7 @@ class Watch implements OperationsWatch {
   }
 
   #schedule(): void {
+    clearTimeout(this.#timer)
     if (!this.#closed) this.#timer = setTimeout(() => this.#look(), this.#options.askMs ?? 500).unref()
   }
 

@@ -1,7 +1,7 @@
 /** The sandbox: a double of the providers behind the gateway, on a loopback port, that needs no credentials of theirs. */
 
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createHttpServer } from '../lib/http-server.ts'
 import { checkSignature, isSigned } from './bedrock/signature.ts'
 import { chatErrors } from './chat/errors.ts'
 import { BodyTooLargeError, Exchange, type Pace, type SandboxLimits } from './exchange.ts'
@@ -47,7 +47,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pace = { ...SANDBOX_PACE, ...options.pace }
   const limits = { ...SANDBOX_LIMITS, ...options.limits }
   const table = createRoutes()
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const server = createHttpServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const exchange = new Exchange(request, response, { pace, limits })
     void handle(exchange, table, options)
   })

@@ -1,7 +1,8 @@
 /** `GET /metrics` on a port of its own, which the public never reaches. */
 
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createHttpServer } from '../lib/http-server.ts'
 import { EXPOSITION_TYPE } from '../lib/metrics.ts'
 
 export interface MetricsServerOptions {
@@ -30,7 +31,7 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
       send(response, 500, 'metrics could not be collected\n')
     }
   }
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 })
+  const server = createHttpServer({ requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 })
   server.maxConnections = CONNECTIONS_MAX
   server.on('request', (request, response) => {
     request.resume()

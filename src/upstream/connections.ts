@@ -3,7 +3,8 @@
  * that looks for a free connection among all of them takes the longer the more streams are open.
  */
 
-import { Client } from 'undici'
+import type { Client } from 'undici'
+import { openClient } from '../lib/undici.ts'
 
 export interface Connection {
   readonly client: Client
@@ -50,7 +51,7 @@ export class Connections {
   /** A new one, or one in turn that calls have already. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
-    const connection = { client: new Client(this.#origin, this.#options), calls: 0 }
+    const connection = { client: openClient(this.#origin, this.#options), calls: 0 }
     this.#all.push(connection)
     return connection
   }

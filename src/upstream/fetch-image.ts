@@ -5,9 +5,10 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
+import { openAgent, requestUrl } from '../lib/undici.ts'
 import { isPublicAddress } from './public-address.ts'
 
 export interface ImageFetchOptions {
@@ -62,7 +63,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   const guard = new AddressGuard(options)
-  const agent = new Agent({
+  const agent = openAgent({
     connect: { lookup: guard.lookup, timeout: options.timeoutMs },
     connections: 8,
     pipelining: 1,
@@ -165,8 +166,7 @@ async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
   let url = parseUrl(first)
   for (let redirects = 0; ; redirects++) {
     checkUrl(url, pursuit)
-    const response = await request(url, {
-      dispatcher: pursuit.agent,
+    const response = await requestUrl(pursuit.agent, url, {
       method: 'GET',
       headers: { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' },
       signal: pursuit.signal,

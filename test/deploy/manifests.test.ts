@@ -63,7 +63,7 @@ test('the alert on memory comes before a replica is killed for its memory', () =
 function commands(): readonly string[][] {
   const units = readdirSync(join(ROOT, 'deploy/systemd')).filter(name => name.endsWith('.service'))
   const ofUnits = units.map(name =>
-    /^ExecStart=\S+ (?:--\S+ )*src\/main\.ts (.+)$/m.exec(read(`deploy/systemd/${name}`))![1]!.split(' '),
+    /^ExecStart=\S+ (?:--\S+ )*src\/start\.js (.+)$/m.exec(read(`deploy/systemd/${name}`))![1]!.split(' '),
   )
   const job = parse(read('deploy/kubernetes/retire.yaml')).spec.jobTemplate.spec.template.spec.containers[0]
   return [...ofUnits, job.args]

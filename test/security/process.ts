@@ -14,7 +14,7 @@ import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface GatewayProcess {
   readonly url: string

@@ -75,7 +75,7 @@ test('the check sees a statement that is made of strings', () => {
   expect(stringsInSql('x', `const LIST = \`select ${put} from account where account_id = $1\``)).toEqual([])
 })
 
-test('templates are compiled from files when the program starts, and nothing of a request is ever one', () => {
+test('templates are compiled from files of the program, and nothing of a request is ever one', () => {
   const users = sources.filter(([, text]) => /from 'handlebars'/.test(text)).map(([file]) => file)
   expect(users).toEqual(['src/dashboard/view/templates.ts'])
   const [, loader] = sources.find(([file]) => file === users[0]) as readonly [string, string]

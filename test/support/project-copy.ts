@@ -30,7 +30,7 @@ export function copyProject(): ProjectCopy {
     writeFileSync(path, changed)
   }
   return {
-    main: join(root, 'src/main.ts'),
+    main: join(root, 'src/start.js'),
     edit,
     reprice(entryId, vnd) {
       const entry = new RegExp(`(\\{ id: ${entryId.replaceAll('.', '\\.')},\\s+price: \\{ vnd: )\\d+`)

