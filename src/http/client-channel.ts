@@ -75,7 +75,11 @@ export class ResponseChannel implements ClientChannel {
       this.#flushing = true
       process.nextTick(flush, this)
     }
-    return !this.#response.writableNeedDrain
+    return !this.full
+  }
+
+  get full(): boolean {
+    return this.#response.writableNeedDrain
   }
 
   onDrain(listener: () => void): void {

@@ -60,6 +60,8 @@ export interface ClientChannel {
   startStream(headers: HeaderMap): void
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
   write(text: string, encoding: 'latin1' | 'utf8'): boolean
+  /** It takes nothing at the moment: the next `write` or `writeBytes` will say false. */
+  readonly full: boolean
   onDrain(listener: () => void): void
   /** Ends a stream of events or of bytes. */
   endStream(): void

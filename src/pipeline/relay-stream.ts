@@ -40,8 +40,9 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
-  /** What came in this turn of the event loop: each piece of a chunked body comes by itself. */
+  /** What came in this turn of the event loop: each piece of a chunked body comes by itself. At most `eventBytesMax`. */
   #gathered: Buffer[] = []
+  #gatheredBytes = 0
   #ended = false
   /** The client takes nothing at the moment. */
   #stalled = false
@@ -77,15 +78,31 @@ class RelayRun {
   }
 
   #data = (chunk: Buffer): void => {
+    if (this.#ended) return
+    const { client, stream, limits } = this.#relay
+    const bytes = this.#gatheredBytes + chunk.length
+    // A pause counts for the upstream's timeouts only if it comes while a piece is being handed on.
+    if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
+      this.feedGathered()
+      this.#read(chunk)
+      return
+    }
+    this.#gatheredBytes = bytes
     if (this.#gathered.push(chunk) === 1) process.nextTick(feedGathered, this)
   }
 
   /** @internal Reads what was gathered. */
   feedGathered(): void {
-    if (this.#ended || this.#gathered.length === 0) return
+    if (this.#gathered.length === 0) return
     const [first] = this.#gathered as [Buffer]
-    const chunk = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered)
+    const chunk = this.#gathered.length === 1 ? first : Buffer.concat(this.#gathered, this.#gatheredBytes)
     this.#gathered = []
+    this.#gatheredBytes = 0
+    this.#read(chunk)
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#ended) return
     try {
       this.#feed.push(chunk)
       if (this.#relay.stream.finished) this.#complete()
@@ -138,6 +155,7 @@ class RelayRun {
   }
 
   #abandon = (): void => {
+    this.feedGathered()
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()

@@ -3,8 +3,7 @@
  * that looks for a free connection among all of them takes the longer the more streams are open.
  */
 
-import type { Client } from 'undici'
-import { openClient } from '../lib/undici.ts'
+import { Client } from 'undici'
 
 export interface Connection {
   readonly client: Client
@@ -51,7 +50,7 @@ export class Connections {
   /** A new one, or one in turn that calls have already. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
-    const connection = { client: openClient(this.#origin, this.#options), calls: 0 }
+    const connection = { client: new Client(this.#origin, this.#options), calls: 0 }
     this.#all.push(connection)
     return connection
   }

@@ -5,10 +5,9 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Dispatcher } from 'undici'
+import { Agent, type Dispatcher, request } from 'undici'
 import { GatewayError } from '../errors.ts'
 import { type PictureType, pictureType } from '../lib/picture.ts'
-import { openAgent, requestUrl } from '../lib/undici.ts'
 import { isPublicAddress } from './public-address.ts'
 
 export interface ImageFetchOptions {
@@ -63,7 +62,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
   const guard = new AddressGuard(options)
-  const agent = openAgent({
+  const agent = new Agent({
     connect: { lookup: guard.lookup, timeout: options.timeoutMs },
     connections: 8,
     pipelining: 1,
@@ -166,7 +165,8 @@ async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
   let url = parseUrl(first)
   for (let redirects = 0; ; redirects++) {
     checkUrl(url, pursuit)
-    const response = await requestUrl(pursuit.agent, url, {
+    const response = await request(url, {
+      dispatcher: pursuit.agent,
       method: 'GET',
       headers: { accept: 'image/png, image/jpeg, image/webp, image/gif', 'accept-encoding': 'identity' },
       signal: pursuit.signal,

@@ -4,8 +4,8 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
-import { openAgent, requestUrl } from '../../lib/undici.ts'
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
 import type { BankTransaction } from '../types.ts'
@@ -23,8 +23,6 @@ export interface SepayApi {
 }
 
 export function createSepaySource({ token, baseUrl }: SepayApi, limits: PaymentLimits): PullSource {
-  const agent = openAgent()
-
   async function readPage(page: number, since: Date): Promise<JsonObject> {
     const query = new URLSearchParams({
       transaction_date_from: vietnamTime(since),
@@ -33,8 +31,7 @@ export function createSepaySource({ token, baseUrl }: SepayApi, limits: PaymentL
       per_page: String(PAGE_ROWS),
       page: String(page),
     })
-    const { statusCode, body } = await requestUrl(agent, new URL(`${baseUrl}/transactions?${query}`), {
-      method: 'GET',
+    const { statusCode, body } = await request(`${baseUrl}/transactions?${query}`, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
       signal: AbortSignal.timeout(limits.pullTimeoutMs),
       headersTimeout: limits.pullTimeoutMs,

@@ -1,0 +1,141 @@
+/** Pieces of a stream that arrive in one turn of the event loop are read together; what that must not change. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { Canceller } from '../../src/lib/cancellation.ts'
+import type { ClientChannel } from '../../src/pipeline/call.ts'
+import { Pinger } from '../../src/pipeline/pinger.ts'
+import { relayStream } from '../../src/pipeline/relay-stream.ts'
+import { resultOf } from '../../src/pipeline/stream-result.ts'
+import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
+import { UpstreamFault } from '../../src/upstream/fault.ts'
+import { UpstreamReply } from '../../src/upstream/reply.ts'
+import { MESSAGES_END, MESSAGES_START, textDelta } from '../support/chat.ts'
+
+const EVENT_BYTES_MAX = 2_000
+const START = MESSAGES_START.join('')
+const END = MESSAGES_END.join('')
+
+class TestClient implements ClientChannel {
+  readonly gone = new Canceller()
+  readonly firstByteMs = null
+  failureEvent = null
+  started = false
+  full = false
+  text = ''
+  send(): void {}
+  startStream(): void {
+    this.started = true
+  }
+  write(text: string): boolean {
+    this.text += text
+    return !this.full
+  }
+  onDrain(): void {}
+  endStream(): void {}
+  startBytes(): void {}
+  writeBytes(): boolean {
+    return true
+  }
+  fail(): void {}
+}
+
+function relay() {
+  const client = new TestClient()
+  let paused = false
+  const source = {
+    pause: () => {
+      paused = true
+    },
+    resume: () => {
+      paused = false
+    },
+    abort: () => reply.finish(new UpstreamFault('aborted', 'the gateway ended the call')),
+  }
+  const reply = new UpstreamReply(source, 200, {})
+  const stream = new MessagesPassThrough({ clientModel: 'upstream-name', countTokens: text => text.length })
+  const settled: unknown[] = []
+  const ended = relayStream({
+    upstream: reply,
+    client,
+    stream,
+    headers: {},
+    limits: {
+      ...({} as Parameters<typeof relayStream>[0]['limits']),
+      eventBytesMax: EVENT_BYTES_MAX,
+      pingAfterMs: 60_000,
+    },
+    pinger: new Pinger({ nowMs: () => performance.now(), everyMs: 60_000 }),
+    ping: '',
+    settle: async end => {
+      settled.push(resultOf({ stream, end, started: client.started, countInputTokens: () => 3 }))
+    },
+  })
+  return {
+    client,
+    reply,
+    ended,
+    settled,
+    isPaused: () => paused,
+    receive: (text: string) => reply.receive(Buffer.from(text)),
+  }
+}
+
+test('what a provider sends behind the end of its stream is not kept', async () => {
+  const { reply, ended, receive } = relay()
+  receive(START + END)
+  expect(await ended).toBe('complete')
+  const receiveLate = () => {
+    const chunk = Buffer.alloc(1_000)
+    reply.receive(chunk)
+    return new WeakRef(chunk)
+  }
+  const late: WeakRef<Buffer>[] = []
+  for (let index = 0; index < 20; index++) {
+    late.push(receiveLate())
+    await turn()
+  }
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  expect(late.filter(chunk => chunk.deref() !== undefined)).toEqual([])
+})
+
+test('a provider is held back while it hands on the piece that a full client cannot take', async () => {
+  const { client, isPaused, receive } = relay()
+  receive(START)
+  await turn()
+  expect(isPaused()).toBe(false)
+  client.full = true
+  receive(textDelta('a'))
+  expect(isPaused()).toBe(true)
+})
+
+test('events before one that is too large are delivered, though they came in the same turn', async () => {
+  const { client, ended, receive } = relay()
+  receive(START)
+  receive(textDelta('a'))
+  receive(textDelta('b'.repeat(EVENT_BYTES_MAX)))
+  await expect(ended).rejects.toMatchObject({ code: 'upstream_failed' })
+  expect(client.text).toBe(START + textDelta('a'))
+})
+
+test('an end that has come counts, though the client left before it was read', async () => {
+  const { client, ended, settled, receive } = relay()
+  receive(START)
+  await turn()
+  receive(textDelta('a') + END)
+  client.gone.abort()
+  expect(await ended).toBe('complete')
+  expect(settled).toMatchObject([{ status: 200, used: { outputTokens: 25, estimated: false } }])
+})
+
+test('what came before a break is delivered, though both came in the same turn', async () => {
+  const { client, reply, ended, receive } = relay()
+  receive(START)
+  receive(textDelta('a'))
+  reply.finish(new UpstreamFault('reset', 'the connection was reset'))
+  await expect(ended).rejects.toMatchObject({ code: 'upstream_failed' })
+  expect(client.text).toBe(START + textDelta('a'))
+})
