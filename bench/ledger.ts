@@ -1,13 +1,14 @@
 /**
  * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production.
  * Prints figures and their ratio to the same statements sent one call at a time; asserts nothing. As JSON with --json, and
- * then in batches alone.
- * Run: npm exec node bench/ledger.ts [seconds per case] [--json]
+ * then in batches alone. With --rate, what a hold and a settlement take at so many calls a second, and nothing else.
+ * Run: npm exec node bench/ledger.ts [seconds per case] [--json] [--rate calls per second]
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { hashKey } from '../src/accounts/key-secret.ts'
 import { createKey } from '../src/accounts/keys.ts'
@@ -26,6 +27,7 @@ import { generateSecretSet, parseSecretSet } from '../src/lib/secrets.ts'
 const WALLETS = 1_000
 const CALLERS = 1_000
 const asJson = process.argv.includes('--json')
+const rate = process.argv.includes('--rate') ? Number(process.argv[process.argv.indexOf('--rate') + 1]) : null
 const seconds = Number(process.argv[2] ?? 4)
 
 interface Customer {
@@ -64,6 +66,19 @@ const sql = openDatabase({ url: postgres.url, name: 'bench', connectionsMax: 4 }
 try {
   await migrate(sql)
   const customers = await makeCustomers()
+  if (rate === null) await saturate(customers)
+  else await pace(customers.slice(0, 1), rate)
+  const report = await audit(sql)
+  const outcome = `audit: ${report.clean ? 'clean' : JSON.stringify(report.differences)}, ${report.calls} calls`
+  if (!asJson) console.log(outcome)
+  else if (!report.clean) throw new Error(outcome)
+} finally {
+  await sql.end()
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function saturate(customers: readonly Customer[]): Promise<void> {
   const batched: Partial<LedgerLimits> = {}
   const single: Partial<LedgerLimits> = { batchMax: 1, lanes: 20 }
   const hot = await run('one hot wallet, batched', customers.slice(0, 1), batched)
@@ -78,18 +93,35 @@ try {
     )
     console.log(`one hot wallet against ${WALLETS}: ${ratio(hot, many)}x`)
   }
-  const report = await audit(sql)
-  const outcome = `audit: ${report.clean ? 'clean' : JSON.stringify(report.differences)}, ${report.calls} calls`
-  if (!asJson) console.log(outcome)
-  else if (!report.clean) throw new Error(outcome)
-} finally {
-  await sql.end()
-  await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
 }
 
-async function run(name: string, customers: readonly Customer[], limits: Partial<LedgerLimits>): Promise<Figures> {
-  const ledger = await createLedger({
+/** Calls at a fixed rate, one after the other where nothing is slow: a batch is one call then. */
+async function pace(customers: readonly Customer[], perSecond: number): Promise<void> {
+  const ledger = await openLedger({})
+  for (const phase of ['warm-up', `${perSecond} calls/s, one wallet`]) {
+    const times: Times = { hold: [], settle: [] }
+    const running: Promise<void>[] = []
+    const start = performance.now()
+    for (let index = 0; index < perSecond * seconds; index++) {
+      const wait = start + (index * 1_000) / perSecond - performance.now()
+      if (wait > 0) await sleep(wait)
+      running.push(pair(ledger, customers[0] as Customer, new AbortController().signal, times))
+    }
+    await Promise.all(running)
+    if (phase !== 'warm-up')
+      console.log(`${phase}: hold ${quantiles(times.hold)}, settlement ${quantiles(times.settle)}`)
+  }
+  await ledger.close()
+}
+
+function quantiles(times: number[]): string {
+  times.sort((a, b) => a - b)
+  const at = (share: number) => (times[Math.floor(times.length * share)] ?? Number.NaN).toFixed(2)
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
+}
+
+function openLedger(limits: Partial<LedgerLimits>): Promise<RunningLedger> {
+  return createLedger({
     url: postgres.url,
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
@@ -97,12 +129,16 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
     // The single statements queue for longer than a gateway would let a call wait.
     limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
-  const holdTimes: number[] = []
+}
+
+async function run(name: string, customers: readonly Customer[], limits: Partial<LedgerLimits>): Promise<Figures> {
+  const ledger = await openLedger(limits)
+  const times: Times = { hold: [], settle: [] }
   let pairs = 0
   let until = performance.now() + 1_000
   await Promise.all(Array.from({ length: CALLERS }, (_, index) => caller(index)))
   pairs = 0
-  holdTimes.length = 0
+  times.hold.length = 0
   const cpu = process.cpuUsage()
   const start = performance.now()
   until = start + seconds * 1_000
@@ -110,8 +146,8 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
   const elapsed = (performance.now() - start) / 1_000
   const { user, system } = process.cpuUsage(cpu)
   await ledger.close()
-  holdTimes.sort((a, b) => a - b)
-  const at = (share: number): number => holdTimes[Math.floor(holdTimes.length * share)] ?? 0
+  times.hold.sort((a, b) => a - b)
+  const at = (share: number): number => times.hold[Math.floor(times.hold.length * share)] ?? 0
   const figures = {
     pairsPerSecond: pairs / elapsed,
     holdMs: { p50: at(0.5), p99: at(0.99) },
@@ -127,19 +163,26 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
   async function caller(index: number): Promise<void> {
     const signal = new AbortController().signal
     for (let turn = index; performance.now() < until; turn += CALLERS) {
-      const before = performance.now()
-      await pair(ledger, customers[turn % customers.length]!, signal, () => holdTimes.push(performance.now() - before))
+      await pair(ledger, customers[turn % customers.length]!, signal, times)
       pairs++
     }
   }
 }
 
-async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSignal, held: () => void): Promise<void> {
+/** In milliseconds. */
+interface Times {
+  readonly hold: number[]
+  readonly settle: number[]
+}
+
+async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSignal, times: Times): Promise<void> {
+  const start = performance.now()
   const callId = uuidv7()
   const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1 } as const
   const { keyHash } = customer
   const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
-  held()
+  const held = performance.now()
+  times.hold.push(held - start)
   if (answer.outcome !== 'admitted') throw new Error(`not admitted: ${answer.outcome}`)
   await ledger.settle({
     ...call,
@@ -148,6 +191,7 @@ async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSign
     keyId: answer.keyId,
     openedAt: new Date(),
   })
+  times.settle.push(performance.now() - held)
 }
 
 async function makeCustomers(): Promise<Customer[]> {

@@ -3,7 +3,8 @@
  * same run. Gateway, references, upstream and Postgres are processes of their own; the slices of the contenders rotate, so
  * that a busy machine slows all alike; ratios are what counts.
  * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--case start of name] [--only part of contender's name]
- *      [--profile folder] [--with 'NAME=value NAME=value']
+ *      [--events n] [--profile folder] [--with 'NAME=value NAME=value']
+ * `--events` is for streams of another length than 200 deltas, which shows what an event costs apart from its call.
  * `--with` compares with a gateway of this tree that has these variables too, such as METRICS_PORT=0: its rows say `base:`.
  */
 
@@ -86,6 +87,10 @@ function variablesOf(text: string | undefined): Record<string, string> | null {
   return text === undefined ? null : (parseEnv(text.replaceAll(' ', '\n')) as Record<string, string>)
 }
 
+function withEvents(one: Case, events: string | undefined): Case {
+  return events === undefined || one.per === 'call' ? one : { ...one, pace: { ...one.pace, events: Number(events) } }
+}
+
 if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const { values } = parseArgs({
     options: {
@@ -93,6 +98,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
       rounds: { type: 'string', default: '6' },
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
+      events: { type: 'string' },
       profile: { type: 'string' },
       with: { type: 'string' },
     },
@@ -100,7 +106,7 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const world = await openWorld({ baseRef: values.base ?? null, baseEnvironment: variablesOf(values.with) })
   try {
     console.log(PROXY_TABLE_HEAD)
-    const cases = CASES.filter(({ name }) => name.startsWith(values.case))
+    const cases = CASES.filter(({ name }) => name.startsWith(values.case)).map(one => withEvents(one, values.events))
     const options = { rounds: Number(values.rounds), cases, only: values.only, profile: values.profile ?? null }
     await measureProxy(world, options, row => console.log(proxyTableRow(row)))
   } finally {

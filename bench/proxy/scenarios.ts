@@ -153,7 +153,7 @@ export async function runCase(
       const calls = await contender.load.drive(requests[index] as Buffer, options)
       if (round < 0) continue
       const sum = sums.get(contender.name) as Sum
-      const units = one.per === 'call' ? calls : calls * STREAM_EVENTS
+      const units = one.per === 'call' ? calls : calls * one.pace.events
       const cpu = ((await contender.role.cpuMicroseconds()) - before.cpu) / units
       sum.slices.push({ cpu, foreignTicks: foreign() })
       sum.postgres += (world.ticks().postgres - before.postgres) * TICK_US
