@@ -114,10 +114,12 @@ async function pace(customers: readonly Customer[], perSecond: number): Promise<
   await ledger.close()
 }
 
-function quantiles(times: number[]): string {
-  times.sort((a, b) => a - b)
-  const at = (share: number) => (times[Math.floor(times.length * share)] ?? Number.NaN).toFixed(2)
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
+function quantile(times: readonly number[], share: number): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
+}
+
+function quantiles(times: readonly number[]): string {
+  return `p50 ${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`
 }
 
 function openLedger(limits: Partial<LedgerLimits>): Promise<RunningLedger> {
@@ -146,11 +148,9 @@ async function run(name: string, customers: readonly Customer[], limits: Partial
   const elapsed = (performance.now() - start) / 1_000
   const { user, system } = process.cpuUsage(cpu)
   await ledger.close()
-  times.hold.sort((a, b) => a - b)
-  const at = (share: number): number => times.hold[Math.floor(times.hold.length * share)] ?? 0
   const figures = {
     pairsPerSecond: pairs / elapsed,
-    holdMs: { p50: at(0.5), p99: at(0.99) },
+    holdMs: { p50: quantile(times.hold, 0.5), p99: quantile(times.hold, 0.99) },
     cpuMicrosecondsPerPair: (user + system) / pairs,
   }
   if (asJson) return figures

@@ -1,6 +1,7 @@
 /** Edits of an object's own members, all in one go and without another look at the text: for bodies that are large. */
 
-import { asciiJson, type BodyEdit, type Member, unescapeToken } from './json-text.ts'
+import { unescapeKey } from './json.ts'
+import { asciiJson, type BodyEdit, type Member } from './json-text.ts'
 
 /**
  * The text of an object with its edits applied, as pieces to be written one behind the other: it says the same as what
@@ -15,7 +16,7 @@ export function editMembers(
   const wanted = new Map<string, BodyEdit>()
   for (const edit of edits) {
     if (edit.path.indexOf('/', 1) >= 0) return null
-    wanted.set(unescapeToken(edit.path.slice(1)), edit)
+    wanted.set(unescapeKey(edit.path.slice(1)), edit)
   }
   if (wanted.size < edits.length) return null
   const open = text.indexOf('{') + 1

@@ -4,6 +4,8 @@
  * UTF-8 bytes one by one, so an offset is a byte offset and nothing is decoded; the text must already be valid JSON.
  */
 
+import { unescapeKey } from './json.ts'
+
 export interface Member {
   readonly key: string
   /** Where the key's opening quote stands. */
@@ -137,10 +139,6 @@ interface Splice {
   readonly text: string
 }
 
-export function unescapeToken(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
 /** Where to cut one member out, its comma included. */
 function removalOf(members: readonly Member[], index: number): Splice {
   const member = members[index] as Member
@@ -151,7 +149,7 @@ function removalOf(members: readonly Member[], index: number): Splice {
 }
 
 function editObject(text: string, start: number, tokens: readonly string[], edit: BodyEdit): string {
-  const token = unescapeToken(tokens[0] as string)
+  const token = unescapeKey(tokens[0] as string)
   const members = membersOf(text, start)
   const index = members.findLastIndex(member => member.key === token)
   const present = members[index]

@@ -1,18 +1,9 @@
 /** Reads the body of a call in the responses format: only what the gateway interprets is checked. */
 
 import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { Member } from '../lib/json-text.ts'
-import { parseObject, requestedNameOf, streamedOf, tokenCapOf } from './receive.ts'
+import { type ObjectBody, parseObject, requestedNameOf, streamedOf, tokenCapOf } from './receive.ts'
 
-export interface ResponsesBody {
-  /** The body as a latin1 string of its UTF-8 bytes. */
-  readonly text: string
-  /** The bytes of `text` as they came; null when some were left out. */
-  readonly raw: Buffer | null
-  readonly json: JsonObject
-  /** The members of `text`. */
-  readonly members: readonly Member[]
+export interface ResponsesBody extends ObjectBody {
   /** `model` as the client meant it, in Unicode. */
   readonly requestedName: string
   readonly streamed: boolean
