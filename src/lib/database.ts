@@ -1,7 +1,6 @@
 /** Connections to Postgres with the settings that keep postgres.js 3.4 safe, and what its errors mean. */
 
-import type postgres from 'postgres'
-import { connectPostgres } from './postgres-driver.ts'
+import postgres from 'postgres'
 
 export type Sql = postgres.Sql
 export type TransactionSql = postgres.TransactionSql
@@ -41,7 +40,7 @@ export function openDatabase(options: DatabaseOptions): Sql {
     prepare: options.pooled !== true,
     connection: { application_name: options.name, TimeZone: 'UTC', ...(options.pooled ? {} : sessionOf(options)) },
   }
-  return connectPostgres(options.url, settings)
+  return postgres(options.url, settings)
 }
 
 /** A pooler refuses to start a session with these; behind one they are set for the role, see docs/scale.md. */

