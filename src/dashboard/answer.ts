@@ -186,7 +186,7 @@ async function sendHtml(
   reply.code(status).headers({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': secret || isPersonal ? 'no-store' : 'private, no-cache',
-    vary: 'accept, accept-encoding, accept-language, cookie, hx-request',
+    vary: 'accept, accept-encoding, accept-language, authorization, cookie, hx-request, x-api-key',
   })
   // The length of a compressed page tells what it repeats; a page with a secret goes plain.
   if (coding === null || secret || html.length < COMPRESS_FROM_BYTES) return reply.send(html)

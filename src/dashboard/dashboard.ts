@@ -1,9 +1,11 @@
 /** The pages as one Fastify plugin with its own bodies, errors and 404s, so that nothing of it touches the API beside it. */
 
+import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { later } from '../lib/later.ts'
+import { keysIn } from '../pipeline/authenticate.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
@@ -19,7 +21,10 @@ const TEMPLATES = fileURLToPath(new URL('templates', import.meta.url))
 const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
-/** Browsers say that they want HTML; programs do not. They share `/` and every path that is no page. */
+/**
+ * Browsers ask for HTML and have no API key. Programs share some paths with them: `/`, every path that is no page, and
+ * what a client asks for whose base address lacks its `/v1`.
+ */
 const BROWSERS = {
   name: 'audience',
   storage() {
@@ -31,8 +36,8 @@ const BROWSERS = {
       },
     }
   },
-  deriveConstraint: (request: { headers: { accept?: string } }) =>
-    request.headers.accept?.includes('text/html') === true ? 'browser' : undefined,
+  deriveConstraint: ({ headers }: IncomingMessage) =>
+    headers.accept?.includes('text/html') === true && keysIn(headers).length === 0 ? 'browser' : undefined,
 }
 
 /** Adds all pages to a server. Throws when an asset is missing. */
@@ -115,11 +120,10 @@ function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {
 }
 
 function addPage(scope: FastifyInstance, frame: Frame, page: Page): void {
-  const sharesPath = page.path === '/'
   scope.route({
     method: page.method,
     url: page.path,
-    ...(sharesPath && { constraints: { audience: 'browser' } }),
+    ...(page.sharesPath === true && { constraints: { audience: 'browser' } }),
     config: { authentication: page.authentication },
     handler: (request, reply) => answerPage(frame, page, request, reply),
   })

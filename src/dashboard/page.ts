@@ -91,6 +91,8 @@ export type Section =
 
 export interface Page extends RouteFacts {
   readonly authentication: 'none' | 'session' | 'operator' | 'development'
+  /** Programs call this path too and get JSON there: the page is for requests that want HTML and carry no API key. */
+  readonly sharesPath?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
 

@@ -4,7 +4,8 @@
  */
 
 import type { FastifyInstance } from 'fastify'
-import { keysOf, type ServerOptions } from './request.ts'
+import { keysIn } from '../pipeline/authenticate.ts'
+import type { ServerOptions } from './request.ts'
 
 /** Guards routes by what their config says: those with an endpoint run models, those of class `key` need one. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
@@ -23,7 +24,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
     const { authentication, endpoint } = request.routeOptions.config
     if (authentication !== 'key') return done()
     // Routes with an endpoint place a hold, which verifies the key once more; for all others it is looked up afresh.
-    const keys = keysOf(request)
+    const keys = keysIn(request.headers)
     if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
     if (request.state.caller !== null) return done()
     const found = endpoint === undefined ? authenticator.verify(keys) : authenticator.recall(keys)

@@ -147,11 +147,13 @@ export function notFoundMessage(method: string, path: string, publicUrl: string)
   if (path.startsWith(`/v1${known}/`)) {
     return `There is no ${method} ${path}; of these paths only ${publicUrl}/v1${known} is served.`
   }
-  const client = known.startsWith('/messages') ? 'Messages-style' : 'Chat-completions-style'
-  const base = known.startsWith('/messages') ? publicUrl : `${publicUrl}/v1`
-  return (
-    `There is no ${method} ${path}; the endpoint is ${publicUrl}/v1${known}. Check the base address of the client: ` +
-    `${client} SDKs usually want ${base}` +
-    `${known.startsWith('/messages') ? ` (some want ${publicUrl}/v1)` : ''}.`
-  )
+  return `There is no ${method} ${path}; the endpoint is ${publicUrl}/v1${known}. ${baseAdvice(known, publicUrl)}`
+}
+
+function baseAdvice(known: (typeof TAILS)[number], publicUrl: string): string {
+  const advice = 'Check the base address of the client:'
+  const messages = `Messages-style SDKs usually want ${publicUrl} (some want ${publicUrl}/v1)`
+  const chat = `Chat-completions-style SDKs usually want ${publicUrl}/v1`
+  if (known === '/models') return `${advice} ${messages}; ${chat}.`
+  return `${advice} ${known.startsWith('/messages') ? messages : chat}.`
 }

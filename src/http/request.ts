@@ -5,7 +5,7 @@ import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import type { RateLimiter } from '../operations/rate-limit.ts'
-import { type Authenticator, offeredKeys } from '../pipeline/authenticate.ts'
+import type { Authenticator } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
 import { errorBody, errorHeaders } from './error-body.ts'
@@ -76,12 +76,6 @@ export function newState(startedMs: number, offered: string | string[] | undefin
   const callId = uuidv7()
   const requestId = typeof offered === 'string' && CLIENT_REQUEST_ID.test(offered) ? offered : requestIdOf(callId)
   return { callId, requestId, openedAt: new Date(), startedMs, caller: null }
-}
-
-/** Headers that carry a key, in the order they are tried. */
-export function keysOf(request: FastifyRequest): string[] {
-  const apiKey = request.headers['x-api-key']
-  return offeredKeys(Array.isArray(apiKey) ? apiKey[0] : apiKey, request.headers.authorization)
 }
 
 /** The call that a request makes, as the pipeline knows it. */

@@ -1,6 +1,7 @@
 /** Finds the account behind a key, before the body is read. The hold verifies the key again, so a memory may be stale. */
 
 import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FoundKey } from '../accounts/find-key.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from './call.ts'
@@ -79,10 +80,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** The keys that a request offers: either header may carry a valid one. */
-export function offeredKeys(apiKey: string | undefined, authorization: string | undefined): string[] {
+/** The keys that a request's headers carry, in the order they are tried: any of them may be the valid one. */
+export function keysIn(headers: IncomingHttpHeaders): string[] {
+  const { authorization, 'x-api-key': apiKey } = headers
   const keys: string[] = []
-  if (apiKey) keys.push(apiKey.trim())
+  const single = Array.isArray(apiKey) ? apiKey[0] : apiKey
+  if (single) keys.push(single.trim())
   const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   if (bearer && !keys.includes(bearer)) keys.push(bearer)
   return keys.filter(key => key !== '')

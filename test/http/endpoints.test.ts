@@ -68,3 +68,34 @@ test('a path below an endpoint is told which one is served', async () => {
     },
   })
 })
+
+test('a base address without /v1 is told so on every endpoint; pages are for browsers without a key', async () => {
+  const key = account.apiKey
+  const programs: Record<string, string>[] = [
+    { 'x-api-key': key },
+    { authorization: `Bearer ${key}` },
+    { accept: '*/*' },
+    { accept: 'application/json' },
+    { accept: 'text/html', 'x-api-key': key },
+    { accept: 'text/html', authorization: 'Bearer sk-svc-wrong' },
+  ]
+  const paths = ROUTES.map(({ path }) => path).concat('/v1/messages/count_tokens', '/v1/models', '/v1/models/gpt-5.5')
+  for (const path of paths.map(served => served.slice('/v1'.length))) {
+    for (const headers of programs) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const response = await fetch(running.url + path, { method, headers })
+        const found = [method, path, headers, response.status, response.headers.get('content-type')]
+        expect(found).toEqual([method, path, headers, 404, 'application/json; charset=utf-8'])
+        if (method === 'HEAD') continue
+        const { error } = (await response.json()) as { error: { message: string } }
+        expect(error.message).toContain(`http://gateway.test/v1${path.replace(/(?<=^\/models)\/.*/, '')}. `)
+      }
+    }
+  }
+  for (const path of ['/models', '/models/gpt-5.5']) {
+    for (const headers of [{}, { authorization: 'Basic dTpw' }]) {
+      const page = await fetch(running.url + path, { headers: { ...headers, accept: 'text/html,*/*;q=0.8' } })
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    }
+  }
+})

@@ -109,3 +109,12 @@ test('gets errors as its own classes, with our message', async () => {
     misplaced.chat.completions.create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'x' }] }),
   ).rejects.toMatchObject({ status: 404, message: expect.stringContaining('/v1') })
 })
+
+test('with a base address that lacks /v1, the models are not found instead of none', async () => {
+  const misplaced = new OpenAI({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })
+  const message = expect.stringContaining('http://gateway.test/v1/models')
+  const listing = Array.fromAsync(misplaced.models.list())
+  await expect(listing).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+  await expect(listing).rejects.toMatchObject({ status: 404, code: 'route_not_found', message })
+  await expect(misplaced.models.retrieve('gpt-5.5')).rejects.toMatchObject({ status: 404, message })
+})

@@ -10,6 +10,7 @@ export const LANDING: Page = {
   path: '/',
   authentication: 'none',
   purpose: 'Front page; JSON for programs',
+  sharesPath: true,
   handle: landing,
 }
 

@@ -8,8 +8,22 @@ import { text } from '../texts/index.ts'
 import { costOf, modelView } from './model-view.ts'
 
 export const MODEL_PAGES: readonly Page[] = [
-  { method: 'GET', path: '/models', authentication: 'none', purpose: 'Models and prices', handle: list },
-  { method: 'GET', path: '/models/*', authentication: 'none', purpose: 'One model', handle: detail },
+  {
+    method: 'GET',
+    path: '/models',
+    authentication: 'none',
+    purpose: 'Models and prices; 404 for programs, whose list is /v1/models',
+    sharesPath: true,
+    handle: list,
+  },
+  {
+    method: 'GET',
+    path: '/models/*',
+    authentication: 'none',
+    purpose: 'One model; 404 for programs',
+    sharesPath: true,
+    handle: detail,
+  },
 ]
 
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
