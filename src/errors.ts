@@ -8,9 +8,14 @@ interface ErrorRow {
   readonly type: string
   /** Default message; a stage may give a more precise one. */
   readonly message: string
-  /** `true` sends `x-should-retry: false`: repeating the same call cannot help. */
+  /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless a short wait is all it takes. */
   readonly final: boolean
+  /** Seconds for the `retry-after` header where a stage knows no better; every 429 has them. */
+  readonly retryAfterSeconds?: number
 }
+
+/** Longest `retry-after` that both official SDKs sit out (openai 7.55.0 ignores longer ones; client.js, read 2026-11-21). */
+const SHORT_WAIT_SECONDS_MAX = 60
 
 export const ERRORS = {
   malformed_json: {
@@ -130,18 +135,27 @@ export const ERRORS = {
     message: 'The request headers are too large.',
     final: true,
   },
-  rate_limited: { status: 429, type: 'rate_limit_error', message: 'Too many calls; try again later.', final: false },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'Too many calls; try again later.',
+    final: false,
+    retryAfterSeconds: 60,
+  },
   funds_held: {
     status: 429,
     type: 'rate_limit_error',
     message: 'The balance is held by calls that are still running.',
     final: false,
+    retryAfterSeconds: 5,
   },
   upstream_rate_limited: {
     status: 429,
     type: 'rate_limit_error',
     message: 'The model is busy; try again later.',
     final: false,
+    // As long as a credential cools down by default.
+    retryAfterSeconds: 10,
   },
   internal: {
     status: 500,
@@ -190,7 +204,7 @@ export const ERRORS = {
 export interface ErrorDetails {
   /** Replaces the table's message. */
   message?: string
-  /** Seconds for the `retry-after` header. */
+  /** Seconds for the `retry-after` header, instead of the table's. */
   retryAfterSeconds?: number
   /** Status that replaces the table's (an upstream's 413 or 422 is kept). */
   status?: number
@@ -219,5 +233,16 @@ export class GatewayError extends Error {
 
   get type(): string {
     return ERRORS[this.code].type
+  }
+
+  /** Seconds for the `retry-after` header; undefined: it is not sent. */
+  get retryAfterSeconds(): number | undefined {
+    const row: ErrorRow = ERRORS[this.code]
+    return this.details.retryAfterSeconds ?? row.retryAfterSeconds
+  }
+
+  /** Whether clients are told not to repeat the call. */
+  get final(): boolean {
+    return ERRORS[this.code].final && (this.retryAfterSeconds ?? Number.POSITIVE_INFINITY) > SHORT_WAIT_SECONDS_MAX
   }
 }

@@ -1,6 +1,6 @@
 /** The one renderer of errors: a body that both SDK families read, and the headers that go with it. */
 
-import { ERRORS, type GatewayError } from '../errors.ts'
+import type { GatewayError } from '../errors.ts'
 
 export interface RenderedError {
   readonly status: number
@@ -25,8 +25,9 @@ export function errorBody(error: GatewayError, requestId: string): string {
 
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (ERRORS[error.code].final) headers['x-should-retry'] = 'false'
-  if (error.details.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.details.retryAfterSeconds)
+  const { final, retryAfterSeconds } = error
+  if (final) headers['x-should-retry'] = 'false'
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds)
   return headers
 }
 

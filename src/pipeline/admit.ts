@@ -41,7 +41,6 @@ export async function admit(services: Services, call: Call, admission: Admission
         message:
           'The rest of the balance is held by calls that are still running. Try again when they have finished, or top up at ' +
           `${services.topUpUrl}.`,
-        retryAfterSeconds: 5,
       })
   }
 }

@@ -250,6 +250,14 @@ test('gives a provider the time it asks for, and passes it on when there is no o
   await trial
 })
 
+test('tells how long to wait when every provider limits the call and none says for how long', async () => {
+  const first = await upstream([json(429, { error: { message: 'slow down' } })])
+  const second = await upstream([json(429, { error: { message: 'slow down' } })])
+  const refused = await call(await start(first.url, second.url))
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
+  expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+})
+
 test('puts an upstream aside after faults in a row, tries it again, and takes it back', async () => {
   let isBroken = true
   const first = await upstream(() => (isBroken ? json(500, {}) : goodMessage))

@@ -156,6 +156,8 @@ const AT_ONCE: readonly [
   ['403', json(403, { error: { message: SECRET } }), 502, 'api_error'],
   ['404', json(404, { error: { message: `no model ${SECRET}` } }), 502, 'api_error'],
   ['429', json(429, { error: { message: SECRET } }, { 'retry-after': '7' }), 429, 'rate_limit_error'],
+  ['429 without a time to wait', json(429, { error: { message: SECRET } }), 429, 'rate_limit_error'],
+  ['429 in a reply of status 200', json(200, { error: { message: SECRET, code: 429 } }), 429, 'rate_limit_error'],
   ['500', json(500, { error: { message: SECRET } }), 502, 'api_error'],
   ['503', json(503, {}), 503, 'service_unavailable'],
   ['529', json(529, overloaded), 503, 'service_unavailable'],
@@ -175,7 +177,7 @@ const AT_ONCE: readonly [
   ],
 ]
 
-test.each(AT_ONCE)('%s is an HTTP error that costs nothing', async (_name, fault, status, type, calls) => {
+test.each(AT_ONCE)('%s is an HTTP error that costs nothing', async (name, fault, status, type, calls) => {
   for (const stream of calls === 'streamed' ? [true] : [false, true]) {
     answer = fault
     account = await running.account(CREDIT)
@@ -184,7 +186,7 @@ test.each(AT_ONCE)('%s is an HTTP error that costs nothing', async (_name, fault
     const body = JSON.parse(text) as { type: string; error: { type: string }; request_id: string }
     expect([response.status, body.type, body.error.type]).toEqual([status, 'error', type])
     expect(body.request_id).toBe(response.headers.get('request-id'))
-    if (status === 429) expect(response.headers.get('retry-after')).toBe('7')
+    if (status === 429) expect(response.headers.get('retry-after')).toBe(name === '429' ? '7' : '10')
     expect(await rowOf()).toMatchObject({ status, cost: 0n, streamed: stream })
     expectNoSecret(text)
   }

@@ -1,5 +1,7 @@
 /** What operators set holds for every gateway at once: maintenance, limits of keys; and they see how the upstreams fare. */
 
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { limitKey } from '../../src/accounts/key-rate.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
@@ -120,6 +122,46 @@ test('maintenance refuses new calls on every gateway, lets those in flight finis
   answer = goodMessage
   await maintenance(false)
   for (const { url } of [running, sibling]) expect((await call(url)).status).toBe(200)
+})
+
+test('the official SDKs sit out a maintenance of up to a minute, and give up at once when it is longer', async () => {
+  await setLimit(0)
+  const { apiKey } = account
+  const answers: [status: number, retryAfter: string | null, shouldRetry: string | null][] = []
+  const watched: typeof fetch = async (...request) => {
+    const response = await fetch(...request)
+    const { headers } = response
+    answers.push([response.status, headers.get('retry-after'), headers.get('x-should-retry')])
+    return response
+  }
+  const anthropic = new Anthropic({ baseURL: running.url, apiKey, fetch: watched })
+  const openai = new OpenAI({ baseURL: `${running.url}/v1`, apiKey, fetch: watched })
+  const messages = [{ role: 'user' as const, content: 'x' }]
+  const calls = () => [
+    anthropic.messages.create({ model: ENTRY, max_tokens: 10, messages }),
+    openai.chat.completions.create({ model: ENTRY, messages }),
+  ]
+
+  await maintenance(true, '--retry-after', '61')
+  for (const given of await Promise.allSettled(calls())) {
+    expect(given).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  }
+  expect(answers.splice(0)).toEqual(Array(2).fill([503, '61', 'false']))
+
+  await maintenance(true, '--retry-after', '60')
+  const asked = await fetch(`${running.url}/v1/messages`, { method: 'POST', body: '{}' })
+  expect([asked.status, asked.headers.get('retry-after'), asked.headers.has('x-should-retry')]).toEqual([
+    503,
+    '60',
+    false,
+  ])
+
+  await maintenance(true, '--retry-after', '2')
+  const served = Promise.all(calls())
+  await eventually(async () => answers.length === 2)
+  await maintenance(false)
+  expect(await served).toMatchObject([{ type: 'message' }, { object: 'chat.completion' }])
+  expect(answers.map(([status]) => status)).toEqual([503, 503, 200, 200])
 })
 
 test('a gateway that starts under maintenance is under maintenance', async () => {
