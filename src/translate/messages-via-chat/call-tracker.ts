@@ -1,11 +1,12 @@
 /** Which call a tool delta belongs to: upstreams leave out, repeat and reuse indexes and ids. */
 
 import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { type CallSegment, isComplete } from './segments.ts'
+import type { CallSegment } from './segments.ts'
 
 export class CallTracker {
   readonly #byIndex = new Map<number, CallSegment>()
-  readonly #calls: CallSegment[] = []
+  readonly #byId = new Map<string, CallSegment>()
+  #last: CallSegment | undefined
 
   /** The call that the delta continues, or null when it begins one. */
   find(delta: JsonObject): CallSegment | null {
@@ -18,17 +19,22 @@ export class CallTracker {
     if (id !== null && known.id !== '' && known.id !== id) return null
     // Without ids a call ends with its arguments; a name that comes then begins the next one.
     const begins = id === null && name !== null && known.name !== ''
-    if (begins && (name !== known.name || isComplete(known.text))) return null
+    if (begins && (name !== known.name || known.arguments.complete)) return null
     return known
   }
 
   add(delta: JsonObject, call: CallSegment): void {
     const index = numberOrNull(delta.index)
     if (index !== null) this.#byIndex.set(index, call)
-    this.#calls.push(call)
+    this.#last = call
+  }
+
+  /** The id of a call has become known. */
+  identify(call: CallSegment): void {
+    this.#byId.set(call.id, call)
   }
 
   #withoutIndex(id: string | null): CallSegment | undefined {
-    return id === null ? this.#calls.at(-1) : this.#calls.findLast(call => call.id === id)
+    return id === null ? this.#last : this.#byId.get(id)
   }
 }

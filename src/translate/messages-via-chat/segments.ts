@@ -3,12 +3,13 @@
  * other, so only the first segment of the queue is open and streams live; what belongs to later ones waits.
  */
 
-import { parseJson } from '../../lib/json.ts'
 import { failedStream } from '../stream-event.ts'
+import type { CallArguments } from './call-arguments.ts'
 import { blockStart, blockStop, inputDelta, textDelta, thinkingDelta, writtenDelta } from './events.ts'
 
-/** Most characters that may wait for their turn; far more than any model writes in one reply. */
+/** Most characters, and most segments, that may wait for their turn; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
+const WAITING_SEGMENTS_MAX = 100_000
 
 export interface SpokenSegment {
   readonly kind: 'text' | 'thinking'
@@ -21,11 +22,12 @@ export interface CallSegment {
   id: string
   name: string
   signature: string | null
-  /** All arguments so far. */
-  text: string
+  readonly arguments: CallArguments
   waiting: string
   /** The call stands for the JSON reply: its arguments are shown as text. */
   isReply: boolean
+  /** Its block has ended. */
+  isClosed: boolean
 }
 
 export type Segment = SpokenSegment | CallSegment
@@ -39,7 +41,9 @@ export interface SegmentOptions {
 
 export class SegmentQueue {
   readonly #options: SegmentOptions
-  readonly #queue: Segment[] = []
+  /** Open segments are those from `#head` on; the others are dropped now and then. */
+  #queue: Segment[] = []
+  #head = 0
   #nextIndex = 0
   #openIndex: number | null = null
   #waitingCharacters = 0
@@ -53,17 +57,17 @@ export class SegmentQueue {
   /** Text or reasoning that has arrived; '' opens nothing. */
   speak(kind: SpokenSegment['kind'], text: string): string {
     if (text === '') return ''
-    const last = this.#queue.at(-1)
+    const last = this.#length === 0 ? undefined : this.#queue.at(-1)
     if (last?.kind === kind) return this.#extend(last, text)
     const segment: SpokenSegment = { kind, waiting: '' }
-    this.#queue.push(segment)
+    this.#add(segment)
     return this.#advance() + this.#extend(segment, text)
   }
 
   /** Whether what is spoken goes straight out: the one segment there is is of this kind and open. */
   isSpeaking(kind: SpokenSegment['kind']): boolean {
-    const head = this.#queue[0]
-    return this.#queue.length === 1 && head?.kind === kind && head.waiting === '' && this.#openIndex !== null
+    const head = this.#first
+    return this.#length === 1 && head?.kind === kind && head.waiting === '' && this.#openIndex !== null
   }
 
   /** As `speak` while `isSpeaking`, for text as it stands in JSON; `onOutput` is not told. */
@@ -74,32 +78,53 @@ export class SegmentQueue {
 
   /** A call that has begun. */
   begin(call: CallSegment): string {
-    this.#queue.push(call)
+    this.#add(call)
     return this.#advance()
   }
 
   /** Arguments of a call. Those of a call whose block is closed already are lost: its arguments were complete. */
   extendCall(call: CallSegment, fragment: string): string {
-    if (!this.#queue.includes(call)) return ''
+    if (call.isClosed) return ''
     // Some upstreams begin with an empty object and send the arguments after it.
-    if (call.text === '{}' && call.waiting === '{}' && fragment.startsWith('{')) this.#forget(call)
-    call.text += fragment
+    if (call.arguments.text === '{}' && call.waiting === '{}' && fragment.startsWith('{')) this.#forget(call)
+    call.arguments.push(fragment)
     return this.#extend(call, fragment) + this.#advance()
   }
 
   /** Gives out everything that waits; the last block stays open unless `close` says so. */
   flush({ close }: { close: boolean }): string {
     let output = ''
-    while (this.#queue.length > 1) output += this.#closeHead()
-    const head = this.#queue[0]
+    while (this.#length > 1) output += this.#closeHead()
+    const head = this.#first
     if (head === undefined) return output
-    const isNothing = head.kind === 'call' && head.name === '' && head.text === ''
+    const isNothing = head.kind === 'call' && head.name === '' && head.arguments.text === ''
     return output + (close || isNothing ? this.#closeHead() : this.#stream(head, { force: true }))
+  }
+
+  get #first(): Segment | undefined {
+    return this.#queue[this.#head]
+  }
+
+  get #length(): number {
+    return this.#queue.length - this.#head
+  }
+
+  #add(segment: Segment): void {
+    if (this.#length >= WAITING_SEGMENTS_MAX) throw failedStream('too much interleaved output')
+    this.#queue.push(segment)
+  }
+
+  #drop(head: Segment): void {
+    if (head.kind === 'call') head.isClosed = true
+    this.#head++
+    if (this.#head * 2 < this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#head = 0
   }
 
   #forget(call: CallSegment): void {
     this.#waitingCharacters -= call.waiting.length
-    call.text = ''
+    call.arguments.clear()
     call.waiting = ''
   }
 
@@ -107,29 +132,29 @@ export class SegmentQueue {
     segment.waiting += text
     this.#waitingCharacters += text.length
     if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
-    return segment === this.#queue[0] ? this.#stream(segment, { force: false }) : ''
+    return segment === this.#first ? this.#stream(segment, { force: false }) : ''
   }
 
   /** Closes the first segments for as long as they are over and something stands behind them. */
   #advance(): string {
     let output = ''
-    while (this.#queue.length > 1 && isOver(this.#queue[0]!)) output += this.#closeHead()
-    const head = this.#queue[0]
+    while (this.#length > 1 && isOver(this.#first!)) output += this.#closeHead()
+    const head = this.#first
     return head === undefined ? output : output + this.#stream(head, { force: false })
   }
 
   #closeHead(): string {
-    const head = this.#queue[0]!
-    if (head.kind === 'call' && head.name === '' && head.text === '') {
-      this.#queue.shift()
+    const head = this.#first!
+    if (head.kind === 'call' && head.name === '' && head.arguments.text === '') {
+      this.#drop(head)
       return ''
     }
     const streamed = this.#stream(head, { force: true })
     // Clients parse the arguments of every call, so empty ones are written out.
-    const empty = head.kind === 'call' && head.text.trim() === '' ? this.#give(head, '{}') : ''
+    const empty = head.kind === 'call' && head.arguments.text.trim() === '' ? this.#give(head, '{}') : ''
     const stop = this.#openIndex === null ? '' : blockStop(this.#openIndex)
     this.#openIndex = null
-    this.#queue.shift()
+    this.#drop(head)
     return streamed + empty + stop
   }
 
@@ -142,7 +167,7 @@ export class SegmentQueue {
       }
       // The id comes with the name or right behind it; arguments end the wait.
       if (head.id === '' && head.waiting === '' && !force) return ''
-      if (head.waiting === '{}' && head.text === '{}' && !force) return this.#open(head)
+      if (head.waiting === '{}' && head.arguments.text === '{}' && !force) return this.#open(head)
     }
     const opened = this.#open(head)
     const waiting = head.waiting
@@ -177,11 +202,6 @@ export class SegmentQueue {
 }
 
 /** Text is over as soon as something else arrives, a call when its arguments are complete. */
-export function isOver(segment: Segment): boolean {
-  return segment.kind !== 'call' || isComplete(segment.text)
-}
-
-export function isComplete(json: string): boolean {
-  const text = json.trimEnd()
-  return text.endsWith('}') && parseJson(text) !== undefined
+function isOver(segment: Segment): boolean {
+  return segment.kind !== 'call' || segment.arguments.complete
 }

@@ -11,6 +11,7 @@ import { TagSplitter } from '../reasoning-tag.ts'
 import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
 import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
+import { CallArguments } from './call-arguments.ts'
 import { CallIds } from './call-ids.ts'
 import { CallTracker } from './call-tracker.ts'
 import { messageEnd, messageStart } from './events.ts'
@@ -160,9 +161,10 @@ export class MessagesStream implements StreamTranslation {
       id: '',
       name: '',
       signature: null,
-      text: '',
+      arguments: new CallArguments(),
       waiting: '',
       isReply: false,
+      isClosed: false,
     }
     this.#learn(call, delta)
     this.#tracker.add(delta, call)
@@ -171,7 +173,11 @@ export class MessagesStream implements StreamTranslation {
 
   /** Id and name come once or again and again; the first that is not empty counts. */
   #learn(call: CallSegment, delta: JsonObject): void {
-    call.id ||= textOrNull(delta.id) ?? ''
+    const id = textOrNull(delta.id)
+    if (call.id === '' && id !== null) {
+      call.id = id
+      this.#tracker.identify(call)
+    }
     call.signature ??= this.#ids.signatureOf(delta)
     if (call.name !== '') return
     call.name = textOrNull(objectOrNull(delta.function)?.name) ?? ''
