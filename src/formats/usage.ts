@@ -16,6 +16,48 @@ export interface TokenUsage {
   reasoningTokens: number
 }
 
+/**
+ * What a provider has said of a call's tokens so far. `missing`: nothing. `running`: the reply goes on, and the output is a
+ * figure of the moment. `final`: the last word. Who is billed what for each is decided in `pipeline/stream-result.ts`.
+ */
+export interface UsageReport {
+  readonly state: 'missing' | 'running' | 'final'
+  /** All zeros while nothing was reported. */
+  readonly usage: TokenUsage
+  /** The part of a running output that is over and will not change: passes that the client sees nothing of. */
+  readonly hiddenOutputTokens: number
+  /**
+   * A count of 0 is true. Elsewhere it means that the provider did not count; but a reply that is nothing but calls made by
+   * a program that runs at the provider costs nothing by itself, and is reported with the reply that ends the program.
+   */
+  readonly zeroIsTrue: boolean
+}
+
+const NO_TOKENS: TokenUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+}
+
+export const NO_USAGE: UsageReport = { state: 'missing', usage: NO_TOKENS, hiddenOutputTokens: 0, zeroIsTrue: false }
+
+export interface ReportFacts {
+  readonly final: boolean
+  readonly hiddenOutputTokens?: number
+  readonly zeroIsTrue?: boolean
+}
+
+/** The report of a usage object as read; null: none was sent. */
+export function usageReport(
+  usage: TokenUsage | null,
+  { final, hiddenOutputTokens = 0, zeroIsTrue = false }: ReportFacts,
+): UsageReport {
+  if (usage === null) return NO_USAGE
+  return { state: final ? 'final' : 'running', usage, hiddenOutputTokens, zeroIsTrue }
+}
+
 /** What the dialect says about an upstream's usage object; a resolved dialect fits. */
 export interface UsageFacts {
   /** Further pointers into `usage` that hold cached input tokens. */

@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
 import { writeUsage as writeMessagesUsage } from '../formats/messages/usage.ts'
-import type { TokenUsage } from '../formats/usage.ts'
+import type { TokenUsage, UsageReport } from '../formats/usage.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
@@ -75,12 +75,8 @@ class ConvertedStream implements ReplyStream {
     return this.#translation.finished
   }
 
-  get usage(): TokenUsage | null {
+  get usage(): UsageReport {
     return this.#translation.usage
-  }
-
-  get usageFinal(): boolean {
-    return this.#translation.usageFinal
   }
 
   push(event: SseEvent): string {
@@ -106,12 +102,12 @@ class ConvertedStream implements ReplyStream {
 }
 
 /** What is billed where the provider's figures were not enough: the client is told the same. */
-function billed(used: Metered, reported: TokenUsage | null): TokenUsage {
+function billed(used: Metered, reported: UsageReport): TokenUsage {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = used
   return {
     inputTokens,
     cachedInputTokens,
-    cacheWriteTokens: reported?.cacheWriteTokens ?? 0,
+    cacheWriteTokens: reported.usage.cacheWriteTokens,
     outputTokens,
     reasoningTokens,
   }

@@ -2,8 +2,8 @@
 
 import { GatewayError } from '../errors.ts'
 import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
-import { readUsage as readMessagesUsage } from '../formats/messages/usage.ts'
-import type { UsageFacts } from '../formats/usage.ts'
+import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
+import { type UsageFacts, usageReport } from '../formats/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -34,10 +34,17 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
       if (!isObject(json) || !isReply(json, format)) {
         throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
       }
-      const edits: BodyEdit[] = [{ op: 'set', path: '/model', value: entry.id }]
+      const places = [
+        ...(json.model === entry.id ? [] : ['/model']),
+        ...(format === 'messages' ? modelPlaces(json.usage).map(place => `/usage${place}`) : []),
+      ]
+      const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: entry.id }))
       return {
-        body: json.model === entry.id ? bytes : editJson(text, edits),
-        usage: format === 'messages' ? readMessagesUsage(json.usage) : readChatUsage(json.usage, usageFacts),
+        body: edits.length === 0 ? bytes : editJson(text, edits),
+        usage:
+          format === 'messages'
+            ? messagesReportOf(json)
+            : usageReport(readChatUsage(json.usage, usageFacts), { final: true }),
         countOutputTokens: () => countTokens(outputTextOf(parseJson(bytes.toString('utf8')))),
       }
     },

@@ -1,6 +1,6 @@
 /** What a call is before and after it is made ready for one target. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { UsageReport } from '../formats/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
@@ -10,8 +10,7 @@ import type { ChatBody } from './receive.ts'
 /** A whole reply as the client gets it; a text is latin1 of UTF-8 bytes. */
 export interface ReadReply {
   readonly body: Buffer | string
-  /** Null when the provider reported none. */
-  readonly usage: TokenUsage | null
+  readonly usage: UsageReport
   /** Output tokens counted from the reply itself. */
   countOutputTokens(): number
 }

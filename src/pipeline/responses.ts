@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { readFailure } from '../formats/responses/failure.ts'
-import { readUsage } from '../formats/responses/usage.ts'
+import { reportOf } from '../formats/responses/usage.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -69,7 +69,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
     },
     streamed: false,
   })
-  const used = usedBy(readUsage(whole.json.usage), {
+  const used = usedBy(reportOf(whole.json), {
     countInputTokens: () => open.inputTokensEstimate,
     countOutputTokens: () => countOutput(whole),
   })

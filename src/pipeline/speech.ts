@@ -9,7 +9,7 @@ import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { chooseEntry } from './choose-entry.ts'
 import { holdAmount } from './estimate.ts'
-import { costOf, type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
+import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
 import { parseObject, requestedNameOf } from './receive.ts'
 import { relayBytes } from './relay-bytes.ts'
@@ -17,6 +17,7 @@ import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
 import { holdStream, sendCall } from './send-call.ts'
 import type { CallResult } from './settle.ts'
+import { reportedBy } from './stream-result.ts'
 import { bodyFor } from './upstream-body.ts'
 
 const ENDPOINT = 'audio_speech'
@@ -113,8 +114,7 @@ async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pi
     limits: services.limits,
     pinger,
     ping: PING,
-    settle: end =>
-      account.close(resultOf(stream.usage ? meteredTokens(stream.usage) : NOTHING_USED, end, client.started)),
+    settle: end => account.close(resultOf(reportedBy(stream.usage), end, client.started)),
   })
 }
 

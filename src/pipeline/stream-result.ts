@@ -1,6 +1,6 @@
 /** What a call is charged, by what its provider reported and how its stream ended. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { UsageReport } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'
@@ -21,28 +21,42 @@ export interface OwnCounts {
   readonly countOutputTokens: () => number
 }
 
-/** Usage as reported where it is the last word; else input as reported or counted, and output as counted. */
+/** The charge of a stream that reached its end, or of which the client had got something when it left. */
 export function resultOf({ stream, end, started, countInputTokens }: StreamFacts): CallResult {
   if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const status = end === 'complete' ? 200 : CLIENT_GONE
   return { used: usedByStream(stream, countInputTokens), charged: true, status }
 }
 
-/** What a stream used so far. A running figure of the output does not count. */
+/** What a stream used so far. */
 export function usedByStream(
-  stream: Pick<ReplyStream, 'usage' | 'usageFinal' | 'countOutputTokens'>,
+  stream: Pick<ReplyStream, 'usage' | 'countOutputTokens'>,
   countInputTokens: () => number,
 ): Metered {
-  const { usage } = stream
-  const reported = usage !== null && !stream.usageFinal ? { ...usage, outputTokens: 0 } : usage
-  return usedBy(reported, { countInputTokens, countOutputTokens: () => stream.countOutputTokens() })
+  return usedBy(stream.usage, { countInputTokens, countOutputTokens: () => stream.countOutputTokens() })
 }
 
-/** The provider's figures where they can be true, else what was counted here. */
-export function usedBy(usage: TokenUsage | null, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
-  const reported = usage === null ? NOTHING_USED : meteredTokens(usage)
-  const inputTokens = reported.inputTokens || countInputTokens()
-  const outputTokens = reported.outputTokens || countOutputTokens()
-  const estimated = inputTokens !== reported.inputTokens || outputTokens !== reported.outputTokens
-  return { ...reported, inputTokens, outputTokens, estimated }
+/**
+ * What is billed for a report: the provider's counts where they can be true, else what was counted here. The output of a
+ * running report is a figure of the moment: what the client was sent is counted, and added to what it is shown nothing of.
+ */
+export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
+  const { state, usage, hiddenOutputTokens, zeroIsTrue } = report
+  const isKnown = (count: number): boolean => count > 0 || (zeroIsTrue && state !== 'missing')
+  const inputIsKnown = isKnown(usage.inputTokens)
+  const outputIsKnown = state === 'running' ? zeroIsTrue : isKnown(usage.outputTokens)
+  const inputTokens = inputIsKnown ? usage.inputTokens : countInputTokens()
+  const counted = outputIsKnown ? 0 : countOutputTokens()
+  const outputTokens = outputIsKnown ? usage.outputTokens : hiddenOutputTokens + counted
+  return {
+    ...meteredTokens(usage),
+    inputTokens,
+    outputTokens,
+    estimated: (!inputIsKnown && inputTokens > 0) || counted > 0,
+  }
+}
+
+/** The counts of a report as they came, for calls whose price does not depend on them. */
+export function reportedBy({ usage }: UsageReport): Metered {
+  return meteredTokens(usage)
 }

@@ -1,6 +1,6 @@
 /** One shape for the reply streams that the relay drives, whether they pass through or are converted. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { UsageReport } from '../formats/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 
 export interface ReplyStream {
@@ -19,10 +19,8 @@ export interface ReplyStream {
   end(): string
   /** The upstream has said that nothing more will come. */
   readonly finished: boolean
-  /** Latest usage reported, or null when none was. */
-  readonly usage: TokenUsage | null
-  /** `usage` is the last word on the output, not a running figure. */
-  readonly usageFinal: boolean
+  /** What the upstream has said of its tokens so far. */
+  readonly usage: UsageReport
   /** Output tokens counted from what `push` returned so far. */
   countOutputTokens(): number
 }

@@ -1,6 +1,6 @@
 /** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { TokenUsage, UsageReport } from '../formats/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
@@ -52,10 +52,8 @@ export interface StreamTranslation {
   end(billed?: TokenUsage): string
   /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
   readonly finished: boolean
-  /** Latest usage reported, or null when none was. */
-  readonly usage: TokenUsage | null
-  /** `usage` is the last word on the output, not a running figure. */
-  readonly usageFinal: boolean
+  /** What the upstream has said of its tokens so far. */
+  readonly usage: UsageReport
   /** Characters of output that went to the client (text, reasoning, tool arguments), for an estimate when no usage came. */
   readonly outputCharacters: number
 }
@@ -66,7 +64,7 @@ export interface CallTranslation {
   /** Beta flags to send upstream. */
   readonly upstreamBetas: readonly string[]
   /** Non-streamed reply in the client's format. Throws GatewayError when the upstream's 200 is not a reply. */
-  reply(upstreamReply: JsonObject): { body: JsonObject; usage: TokenUsage | null }
+  reply(upstreamReply: JsonObject): { body: JsonObject; usage: UsageReport }
   /** `onOutput` gets every piece of output that goes to the client: text, reasoning, tool arguments. */
   stream(onOutput?: (text: string) => void): StreamTranslation
 }

@@ -34,6 +34,8 @@ export interface ConversionWorld {
   /** The one usage row of the account, with all its counts. */
   row(): Promise<CallRow>
   spent(): Promise<bigint>
+  /** µVND per token of an entry that is priced by tokens. */
+  priceOf(model: string): Promise<bigint>
   close(): Promise<void>
 }
 
@@ -89,6 +91,11 @@ export async function startConversionWorld(options: TestGatewayOptions = {}): Pr
     async spent() {
       await running.usage(world.account.accountId)
       return CREDIT - (await running.balance(world.account.accountId))
+    },
+    async priceOf(model) {
+      const [row] = await running.database.sql`
+        select price_vnd::text as price from usage where entry_id = ${model} limit 1`
+      return BigInt((row as unknown as { price: string }).price)
     },
     async close() {
       await running.close()

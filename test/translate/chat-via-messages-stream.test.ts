@@ -167,7 +167,7 @@ describe('usage of a messages stream', () => {
       prompt_tokens: 42,
       completion_tokens: 2,
     })
-    expect(stream.usage).toBeNull()
+    expect(stream.usage.state).toBe('missing')
     expect(stream.outputCharacters).toBe(8)
   })
 })

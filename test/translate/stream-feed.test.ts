@@ -40,9 +40,6 @@ function asReply(translation: (onOutput: (text: string) => void) => StreamTransl
     get usage() {
       return stream.usage
     },
-    get usageFinal() {
-      return stream.usageFinal
-    },
     countOutputTokens: () => output.tokens(),
   }
 }

@@ -1,13 +1,68 @@
 /** Usage of the messages format: cached tokens stand beside `input_tokens`, not inside. */
 
-import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
-import { firstCount, type TokenUsage, tokenCount } from '../usage.ts'
+import {
+  arrayOrEmpty,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  numberOrNull,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
+import { onlyProgramCalls, ProgramCalls } from '../program-calls.ts'
+import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../usage.ts'
 
 /**
  * Reads a `usage` object; null when it holds no count at all. In streams give it the merged object, see `mergeUsage`.
- * An upstream that reports cache writes only by lifetime (`cache_creation`) is understood too.
+ * Every pass that the model made for the call counts: those that `iterations` lists and the figures beside it leave out.
  */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
+  const top = readCounts(usage)
+  const { answer, hidden } = passesOf(usage)
+  if (hidden.length === 0 && answer.length === 0) return top
+  // The figures beside the list are the sum of the passes that made the answer, or those of the first of them.
+  const made = sumOf(answer)
+  const shown = top === null ? made : larger(top, made)
+  return sumOf([shown, ...hidden])
+}
+
+/**
+ * The passes that `iterations` lists: those that made the answer, and those that nothing of is in the figures beside it
+ * (a compaction, an advisor's advice). A `fallback_message` says that those figures are the served answer's, and that
+ * the passes of models that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of
+ * `@anthropic-ai/sdk` 1.10.0, read 2026-11.
+ */
+function passesOf(usage: JsonValue | undefined): { answer: readonly TokenUsage[]; hidden: readonly TokenUsage[] } {
+  const passes = arrayOrEmpty(objectOrNull(usage)?.iterations).filter(isObject)
+  const isAnswer = (pass: JsonObject) => pass.type === 'message' || pass.type === 'fallback_message'
+  const servedByFallback = passes.some(pass => pass.type === 'fallback_message')
+  const read = (some: readonly JsonObject[]) => some.map(readCounts).filter(counts => counts !== null)
+  return {
+    answer: servedByFallback ? [] : read(passes.filter(isAnswer)),
+    hidden: read(passes.filter(pass => !isAnswer(pass))),
+  }
+}
+
+function sumOf(parts: readonly TokenUsage[]): TokenUsage {
+  return {
+    inputTokens: parts.reduce((sum, part) => sum + part.inputTokens, 0),
+    cachedInputTokens: parts.reduce((sum, part) => sum + part.cachedInputTokens, 0),
+    cacheWriteTokens: parts.reduce((sum, part) => sum + part.cacheWriteTokens, 0),
+    outputTokens: parts.reduce((sum, part) => sum + part.outputTokens, 0),
+    reasoningTokens: parts.reduce((sum, part) => sum + part.reasoningTokens, 0),
+  }
+}
+
+/** The input of the one that has more, and the output likewise. */
+function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens } = one.inputTokens >= other.inputTokens ? one : other
+  const { outputTokens } = one.outputTokens >= other.outputTokens ? one : other
+  const reasoningTokens = Math.max(one.reasoningTokens, other.reasoningTokens)
+  return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
+}
+
+/** An upstream that reports cache writes only by lifetime (`cache_creation`) is understood too. */
+function readCounts(usage: JsonValue | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const uncached = firstCount(usage.input_tokens)
   const output = firstCount(usage.output_tokens)
@@ -41,6 +96,61 @@ export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefine
   const cached = tokenCount(newer.cache_read_input_tokens) + tokenCount(newer.cache_creation_input_tokens)
   const filledIn = newer.input_tokens === 0 && cached === 0 && older.input_tokens !== undefined
   return filledIn ? { ...merged, input_tokens: older.input_tokens } : merged
+}
+
+/** What a whole reply says of its tokens. */
+export function reportOf(reply: JsonObject): UsageReport {
+  return usageReport(readUsage(reply.usage), { final: true, zeroIsTrue: onlyProgramCalls(arrayOrEmpty(reply.content)) })
+}
+
+/** What a stream says of its tokens, event by event. */
+export class StreamUsage {
+  readonly #calls = new ProgramCalls()
+  #merged: JsonObject | null = null
+  /** The latest `message_delta` told of the output. */
+  #tellsOutput = false
+  #stopped = false
+
+  /** The data of a `message_start`. */
+  start(event: JsonObject): void {
+    this.#merged = mergeUsage(this.#merged, objectOrNull(event.message)?.usage)
+  }
+
+  /** The data of a `content_block_start`. */
+  block(event: JsonObject): void {
+    this.#calls.add(event.content_block)
+  }
+
+  /** The data of a `message_delta`. */
+  delta(event: JsonObject): void {
+    if (textOrNull(objectOrNull(event.delta)?.stop_reason) !== null) this.#stopped = true
+    const usage = objectOrNull(event.usage)
+    if (usage === null) return
+    this.#merged = mergeUsage(this.#merged, usage)
+    this.#tellsOutput = numberOrNull(usage.output_tokens) !== null
+  }
+
+  /** A `message_stop` came. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  get report(): UsageReport {
+    const usage = this.#merged ?? undefined
+    return usageReport(readUsage(usage), {
+      // The figures of `message_start` are a running count.
+      final: this.#tellsOutput && this.#stopped,
+      hiddenOutputTokens: sumOf(passesOf(usage).hidden).outputTokens,
+      zeroIsTrue: this.#calls.only,
+    })
+  }
+}
+
+/** Where a `usage` object names the models of its passes, as pointers inside it. */
+export function modelPlaces(usage: JsonValue | undefined): string[] {
+  return arrayOrEmpty(objectOrNull(usage)?.iterations).flatMap((pass, index) =>
+    textOrNull(objectOrNull(pass)?.model) === null ? [] : [`/iterations/${index}/model`],
+  )
 }
 
 /** The `usage` object of a messages reply. */

@@ -1,7 +1,8 @@
 /** Usage of the responses format: cached tokens stand inside `input_tokens`. */
 
-import { isObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
-import { firstCount, type TokenUsage, tokenCount } from '../usage.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { onlyProgramCalls } from '../program-calls.ts'
+import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../usage.ts'
 
 /** Reads a `usage` object; null when it holds no count at all. */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
@@ -22,4 +23,10 @@ export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
     outputTokens,
     reasoningTokens: Math.min(reasoning, outputTokens),
   }
+}
+
+/** What a finished response says of its tokens. */
+export function reportOf(response: JsonObject): UsageReport {
+  const zeroIsTrue = onlyProgramCalls(arrayOrEmpty(response.output))
+  return usageReport(readUsage(response.usage), { final: true, zeroIsTrue })
 }

@@ -20,6 +20,7 @@ import type { Resolution } from '../resolve.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from '../run-accounted.ts'
 import { holdStream, sendCall, sendWhole } from '../send-call.ts'
 import type { CallResult } from '../settle.ts'
+import { reportedBy } from '../stream-result.ts'
 import { bodyFor } from '../upstream-body.ts'
 import { checkCount, type Edit, type Generation, readEdit, readGeneration } from './receive.ts'
 import { imageOf } from './reference.ts'
@@ -130,7 +131,7 @@ async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger)
 
 function resultOf(stream: ImagesPassThrough, end: StreamEnd, started: boolean): CallResult {
   if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const tokens = stream.usage ? meteredTokens(stream.usage) : NOTHING_USED
+  const tokens = reportedBy(stream.usage)
   if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }
   return { used: { ...tokens, images: stream.imagesSent, estimated: true }, charged: true, status: CLIENT_GONE }
 }

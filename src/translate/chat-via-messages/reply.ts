@@ -2,9 +2,9 @@
 
 import { GatewayError } from '../../errors.ts'
 import { writeUsage } from '../../formats/chat/usage.ts'
-import { readUsage } from '../../formats/messages/usage.ts'
+import { reportOf } from '../../formats/messages/usage.ts'
 import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import type { UsageReport } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { withoutFence } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
@@ -14,7 +14,7 @@ import type { RequestFacts } from './request.ts'
 
 export interface ChatReply {
   readonly body: JsonObject
-  readonly usage: TokenUsage | null
+  readonly usage: UsageReport
 }
 
 /** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
@@ -31,7 +31,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
   const reasoning = blocks.map(block => (block.type === 'thinking' ? textOrNull(block.thinking) : null)).filter(isText)
   const stopped = textOrNull(reply.stop_reason)
   const stopReason = replyCall && stopped === 'tool_use' ? 'end_turn' : stopped
-  const usage = readUsage(reply.usage)
+  const usage = reportOf(reply)
   const argumentsLength = calls.reduce((sum, call) => sum + JSON.stringify(call).length, 0)
   const message = {
     role: 'assistant',
@@ -47,7 +47,9 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
       created: context.nowSeconds,
       model: context.clientModel,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasonOf(stopReason) }],
-      usage: writeUsage(usage ?? estimatedUsage(context, text.length + argumentsLength)),
+      usage: writeUsage(
+        usage.state === 'missing' ? estimatedUsage(context, text.length + argumentsLength) : usage.usage,
+      ),
     },
     usage,
   }

@@ -1,7 +1,7 @@
 /** A messages stream as a chat stream. */
 
-import { mergeUsage, readUsage } from '../../formats/messages/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import { StreamUsage } from '../../formats/messages/usage.ts'
+import type { TokenUsage, UsageReport } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
@@ -42,15 +42,13 @@ export class ChatStream implements StreamTranslation {
   #hasReasoning = false
   /** A further block of reasoning has begun: its text stands apart from the one before. */
   #separatesReasoning = false
-  #rawUsage: JsonObject | null = null
+  readonly #usage = new StreamUsage()
   #stopReason: string | null = null
   #repliedByTool = false
   readonly #template = new TemplateLearner()
   #templateMember: 'content' | 'reasoning_content' = 'content'
   finished = false
   skimmedTo = 0
-  /** The figures of `message_start` are a running count. */
-  usageFinal = false
   outputCharacters = 0
 
   constructor(request: RequestFacts, context: TranslationContext, options: ChatStreamOptions) {
@@ -65,8 +63,8 @@ export class ChatStream implements StreamTranslation {
     })
   }
 
-  get usage(): TokenUsage | null {
-    return readUsage(this.#rawUsage ?? undefined)
+  get usage(): UsageReport {
+    return this.#usage.report
   }
 
   skim(all: string, at: number, onWritten: (text: string) => void): string {
@@ -91,20 +89,21 @@ export class ChatStream implements StreamTranslation {
     const event = readEventData(data)
     switch (event.type ?? name) {
       case 'message_start':
-        this.#rawUsage = mergeUsage(this.#rawUsage, objectOrNull(event.message)?.usage)
+        this.#usage.start(event)
         return this.#start()
       case 'content_block_start':
+        this.#usage.block(event)
         return this.#openBlock(event)
       case 'content_block_delta':
         return this.#delta(event, raw)
       case 'content_block_stop':
         return this.#closeBlock(event)
       case 'message_delta':
-        this.#rawUsage = mergeUsage(this.#rawUsage, event.usage)
-        this.usageFinal ||= typeof objectOrNull(event.usage)?.output_tokens === 'number'
+        this.#usage.delta(event)
         this.#stopReason = textOrNull(objectOrNull(event.delta)?.stop_reason) ?? this.#stopReason
         return this.#flush()
       case 'message_stop':
+        this.#usage.stop()
         this.finished = true
         return this.#flush()
       case 'error':
@@ -119,7 +118,9 @@ export class ChatStream implements StreamTranslation {
     const complete = this.#stopReason !== null || (this.finished && this.outputCharacters > 0)
     if (!complete || !this.#started) throw failedStream('a stream without a stop reason')
     const stopReason = this.#repliedByTool && this.#stopReason === 'tool_use' ? 'end_turn' : this.#stopReason
-    const told = billed ?? this.usage ?? estimatedUsage(this.#context, this.outputCharacters)
+    const { state, usage } = this.usage
+    const reported = state === 'missing' ? estimatedUsage(this.#context, this.outputCharacters) : usage
+    const told = billed ?? reported
     return this.#flush() + this.#chunks.finish(finishReasonOf(stopReason), this.#options.includeUsage ? told : null)
   }
 

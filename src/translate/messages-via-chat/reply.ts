@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
 import { writeUsage } from '../../formats/messages/usage.ts'
 import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import { type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { argumentsFragment, argumentsObject } from '../arguments.ts'
 import { withoutFence } from '../code-fence.ts'
@@ -18,7 +18,7 @@ import type { RequestFacts } from './request.ts'
 
 export interface MessagesReply {
   readonly body: JsonObject
-  readonly usage: TokenUsage | null
+  readonly usage: UsageReport
 }
 
 /** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
@@ -60,7 +60,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
       stop_sequence: null,
       usage: writeUsage(usage ?? estimatedUsage(context, JSON.stringify(content).length)),
     },
-    usage,
+    usage: usageReport(usage, { final: true }),
   }
 }
 

@@ -1,7 +1,7 @@
 /** A chat stream as a messages stream. */
 
 import { readUsage } from '../../formats/chat/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import { type TokenUsage, type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { argumentsFragment } from '../arguments.ts'
 import { FenceFilter } from '../code-fence.ts'
@@ -34,7 +34,7 @@ export class MessagesStream implements StreamTranslation {
   #finishReason: string | null = null
   readonly #template = new TemplateLearner()
   #templateKind: 'text' | 'thinking' = 'text'
-  usage: TokenUsage | null = null
+  #usage: TokenUsage | null = null
   finished = false
   skimmedTo = 0
 
@@ -59,8 +59,8 @@ export class MessagesStream implements StreamTranslation {
   }
 
   /** Running figures may come with every chunk: the one beside the finish or behind it counts. */
-  get usageFinal(): boolean {
-    return this.usage !== null && (this.finished || this.#finishReason !== null)
+  get usage(): UsageReport {
+    return usageReport(this.#usage, { final: this.finished || this.#finishReason !== null })
   }
 
   skim(all: string, at: number, onWritten: (text: string) => void): string {
@@ -89,7 +89,7 @@ export class MessagesStream implements StreamTranslation {
     const hasError = isObject(chunk.error) || typeof chunk.error === 'string'
     if (name === 'error' || hasError) throwEventError(chunk)
     const choice = choiceOf(chunk)
-    this.usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.usage
+    this.#usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.#usage
     if (choice === null) return ''
     if (raw !== undefined && !isObject(chunk.usage) && !isObject(choice.usage)) this.#learnTemplate(raw, chunk, choice)
     return this.#start() + this.#take(choice)
@@ -109,7 +109,7 @@ export class MessagesStream implements StreamTranslation {
     if (this.#finishReason === null && !(this.finished && delivered)) throw failedStream('a stream without a finish')
     const rest = this.#flushText() + this.#segments.flush({ close: true })
     const stopReason = stopReasonOf(this.#finishReason, { hasToolCalls: this.#hasCalls, refused: this.#refused })
-    const told = billed ?? this.usage ?? estimatedUsage(this.#context, this.outputCharacters)
+    const told = billed ?? this.#usage ?? estimatedUsage(this.#context, this.outputCharacters)
     return rest + messageEnd(stopReason, told)
   }
 
@@ -121,7 +121,7 @@ export class MessagesStream implements StreamTranslation {
   #start(): string {
     if (this.#started) return ''
     this.#started = true
-    const usage = this.usage ?? { ...estimatedUsage(this.#context, 0), outputTokens: 0 }
+    const usage = this.#usage ?? { ...estimatedUsage(this.#context, 0), outputTokens: 0 }
     return messageStart({ id: `msg_${this.#context.newId()}`, model: this.#context.clientModel, usage })
   }
 

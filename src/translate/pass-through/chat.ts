@@ -1,7 +1,7 @@
 /** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
 
 import { readUsage } from '../../formats/chat/usage.ts'
-import type { TokenUsage, UsageFacts } from '../../formats/usage.ts'
+import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
@@ -29,7 +29,7 @@ export class ChatPassThrough implements ReplyStream {
   #terminal = 'data: [DONE]\n\n'
   #finishSeen = false
   #started = false
-  usage: TokenUsage | null = null
+  #usage: TokenUsage | null = null
   finished = false
   skimmedTo = 0
   readonly #template = new TemplateLearner()
@@ -39,8 +39,8 @@ export class ChatPassThrough implements ReplyStream {
     this.#output = new OutputGatherer({ countTokens: options.countTokens })
   }
 
-  get usageFinal(): boolean {
-    return this.#finishSeen && this.usage !== null
+  get usage(): UsageReport {
+    return usageReport(this.#usage, { final: this.finished || this.#finishSeen })
   }
 
   push(event: SseEvent): string {
@@ -89,7 +89,7 @@ export class ChatPassThrough implements ReplyStream {
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk.usage, this.#options.usageFacts)
     if (usage === null) return true
-    this.usage = usage
+    this.#usage = usage
     return this.#options.wantsUsage || choices.length > 0
   }
 
@@ -128,6 +128,6 @@ export class ChatPassThrough implements ReplyStream {
     }
     const written = /"model": ?"[^"\\]*"/.exec(raw)?.[0] ?? null
     if (written?.endsWith(`"${model}"`)) this.#model = { written, told: `"model":${asciiJson(clientModel)}` }
-    return replaceData(raw, '/model', clientModel)
+    return replaceData(raw, ['/model'], clientModel)
   }
 }

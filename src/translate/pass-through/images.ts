@@ -1,7 +1,7 @@
 /** A stream of images: partial ones and finished ones go through as they came; the finished ones are counted. */
 
 import { readUsage } from '../../formats/responses/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
@@ -21,7 +21,7 @@ export class ImagesPassThrough implements ReplyStream {
   #received = 0
   /** A partial image went out whose finished one did not. */
   #partialSent = false
-  usage: TokenUsage | null = null
+  usage: UsageReport = NO_USAGE
   finished = false
 
   constructor(options: ImagesPassThroughOptions) {
@@ -39,10 +39,6 @@ export class ImagesPassThrough implements ReplyStream {
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
   }
 
-  get usageFinal(): boolean {
-    return this.finished && this.usage !== null
-  }
-
   push(event: SseEvent): string {
     if (!event.hasData) return this.#started ? event.raw.toString('latin1') : ''
     if (event.data === '[DONE]') return ''
@@ -55,11 +51,12 @@ export class ImagesPassThrough implements ReplyStream {
       if (name.endsWith('.partial_image')) this.#partialSent = true
       return before + text
     }
-    this.usage = readUsage(dataOf(event).usage) ?? this.usage
     const before = this.#release()
     this.#received++
     this.#held = text
     this.finished = this.#received >= this.#options.count
+    const usage = readUsage(dataOf(event).usage)
+    if (usage !== null) this.usage = usageReport(usage, { final: this.finished })
     return before
   }
 
@@ -87,6 +84,6 @@ export class ImagesPassThrough implements ReplyStream {
     if (!raw.includes('"model"')) return raw
     const { model } = dataOf(event)
     const { clientModel } = this.#options
-    return typeof model === 'string' && model !== clientModel ? replaceData(raw, '/model', clientModel) : raw
+    return typeof model === 'string' && model !== clientModel ? replaceData(raw, ['/model'], clientModel) : raw
   }
 }

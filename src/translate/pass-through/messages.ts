@@ -1,11 +1,11 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
 import { GatewayError } from '../../errors.ts'
-import { mergeUsage, readUsage } from '../../formats/messages/usage.ts'
+import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
 import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import type { UsageReport } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/json.ts'
-import { editJson } from '../../lib/json-text.ts'
+import { type BodyEdit, editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
@@ -20,8 +20,7 @@ export class MessagesPassThrough implements ReplyStream {
   readonly #counter: OutputCounter
   #terminal = ''
   #started = false
-  #deltaUsage = false
-  #usage: JsonObject | null = null
+  readonly #usage = new StreamUsage()
   finished = false
   skimmedTo = 0
 
@@ -30,12 +29,8 @@ export class MessagesPassThrough implements ReplyStream {
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages })
   }
 
-  get usage(): TokenUsage | null {
-    return readUsage(this.#usage ?? undefined)
-  }
-
-  get usageFinal(): boolean {
-    return this.#deltaUsage
+  get usage(): UsageReport {
+    return this.#usage.report
   }
 
   push(event: SseEvent): string {
@@ -47,11 +42,14 @@ export class MessagesPassThrough implements ReplyStream {
         return raw
       case 'message_start':
         this.#started = true
-        return this.#start(event, raw)
-      case 'message_delta':
-        this.#delta(event)
+        return this.#start(dataOf(event), raw)
+      case 'content_block_start':
+        this.#usage.block(dataOf(event))
         return raw
+      case 'message_delta':
+        return this.#delta(dataOf(event), raw)
       case 'message_stop':
+        this.#usage.stop()
         this.finished = true
         this.#terminal = raw
         return ''
@@ -90,18 +88,24 @@ export class MessagesPassThrough implements ReplyStream {
     return this.#counter.tokens()
   }
 
-  #delta(event: SseEvent): void {
-    const usage = objectOrNull(dataOf(event).usage)
-    if (usage === null) return
-    this.#usage = mergeUsage(this.#usage, usage)
-    this.#deltaUsage = typeof usage.output_tokens === 'number'
+  #delta(event: JsonObject, raw: string): string {
+    this.#usage.delta(event)
+    return this.#renamed(
+      raw,
+      modelPlaces(event.usage).map(place => `/usage${place}`),
+    )
   }
 
-  #start(event: SseEvent, raw: string): string {
-    const message = objectOrNull(dataOf(event).message)
-    this.#usage = mergeUsage(null, message?.usage)
-    if (message === null || message.model === this.#clientModel) return raw
-    return replaceData(raw, '/message/model', this.#clientModel)
+  #start(event: JsonObject, raw: string): string {
+    this.#usage.start(event)
+    const message = objectOrNull(event.message)
+    if (message === null) return raw
+    const own = message.model === this.#clientModel ? [] : ['/message/model']
+    return this.#renamed(raw, [...own, ...modelPlaces(message.usage).map(place => `/message/usage${place}`)])
+  }
+
+  #renamed(raw: string, places: readonly string[]): string {
+    return replaceData(raw, places, this.#clientModel)
   }
 }
 
@@ -123,9 +127,11 @@ export function errorOf(event: SseEvent): GatewayError {
   return error === null ? brokenOff() : gatewayErrorOf(error)
 }
 
-/** Edits the JSON object behind `data:` of an event that has one data line. */
-export function replaceData(raw: string, path: string, value: string): string {
+/** Sets a value at places of the JSON object behind `data:` of an event that has one data line. */
+export function replaceData(raw: string, places: readonly string[], value: string): string {
+  if (places.length === 0) return raw
   const open = raw.indexOf('{', raw.indexOf('data:'))
   const close = raw.lastIndexOf('}') + 1
-  return raw.slice(0, open) + editJson(raw.slice(open, close), [{ op: 'set', path, value }]) + raw.slice(close)
+  const edits = places.map((path): BodyEdit => ({ op: 'set', path, value }))
+  return raw.slice(0, open) + editJson(raw.slice(open, close), edits) + raw.slice(close)
 }

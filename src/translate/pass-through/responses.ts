@@ -1,10 +1,11 @@
 /** A stream of the responses format: events go through as they came, apart from the model's name inside `response`. */
 
 import type { GatewayError } from '../../errors.ts'
+import { onlyProgramCalls, ProgramCalls } from '../../formats/program-calls.ts'
 import { failureCodeOf, readFailure } from '../../formats/responses/failure.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
-import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
+import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, replaceData } from './messages.ts'
@@ -17,22 +18,19 @@ export class ResponsesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
   readonly #clientModel: string
   readonly #counter: OutputCounter
+  readonly #calls = new ProgramCalls()
   #terminal = ''
   #started = false
   /** What is known of the response, for the event that tells of its failure. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
   #failureCode: string | null = null
-  usage: TokenUsage | null = null
+  usage: UsageReport = NO_USAGE
   finished = false
 
   constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
     this.#clientModel = clientModel
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.responses })
-  }
-
-  get usageFinal(): boolean {
-    return this.finished && this.usage !== null
   }
 
   push(event: SseEvent): string {
@@ -55,9 +53,13 @@ export class ResponsesPassThrough implements ReplyStream {
         throw this.#failed(objectOrNull(dataOf(event).response)?.error)
       case 'response.completed':
       case 'response.incomplete':
-        this.#terminal = this.#read(event, raw)
         this.finished = true
+        this.#terminal = this.#read(event, raw)
         return ''
+      case 'response.output_item.done':
+        this.#started = true
+        this.#calls.add(dataOf(event).item)
+        return raw
       default:
         this.#started = true
         return raw.includes(RESPONSE_MARKER) ? this.#read(event, raw) : raw
@@ -110,9 +112,16 @@ export class ResponsesPassThrough implements ReplyStream {
     if (response === null) return raw
     const id = textOrNull(response.id)
     if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }
-    this.usage = readUsage(response.usage) ?? this.usage
+    this.#readUsage(response)
     if (typeof response.model !== 'string' || response.model === this.#clientModel) return raw
-    return replaceData(raw, '/response/model', this.#clientModel)
+    return replaceData(raw, ['/response/model'], this.#clientModel)
+  }
+
+  /** Some hosts leave the items out of the last event. */
+  #readUsage({ output, usage }: JsonObject): void {
+    const zeroIsTrue = arrayOrEmpty(output).length === 0 ? this.#calls.only : onlyProgramCalls(arrayOrEmpty(output))
+    const report = usageReport(readUsage(usage), { final: this.finished, zeroIsTrue })
+    if (report.state !== 'missing') this.usage = report
   }
 }
 

@@ -1,7 +1,7 @@
 /** Speech as events: pieces of audio go through as they came, the last event is kept until the call has been settled. */
 
 import { readUsage } from '../../formats/responses/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
+import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { brokenOff, dataOf, errorOf } from './messages.ts'
@@ -10,12 +10,8 @@ export class SpeechPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
   #terminal = ''
   #started = false
-  usage: TokenUsage | null = null
+  usage: UsageReport = NO_USAGE
   finished = false
-
-  get usageFinal(): boolean {
-    return this.usage !== null
-  }
 
   push(event: SseEvent): string {
     const raw = event.raw.toString('latin1')
@@ -24,7 +20,7 @@ export class SpeechPassThrough implements ReplyStream {
     const name = event.name || String(dataOf(event).type)
     if (name === 'error') throw errorOf(event)
     if (name.endsWith('.done')) {
-      this.usage = readUsage(dataOf(event).usage)
+      this.usage = usageReport(readUsage(dataOf(event).usage), { final: true })
       this.#terminal = raw
       this.finished = true
       return ''

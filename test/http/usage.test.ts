@@ -1,0 +1,312 @@
+/** Which tokens a call is billed for: every pass, zeros that are true, and what a stream has said when its client leaves. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { chunkFrame, FRAME_STREAM } from '../../src/sandbox/bedrock/frames.ts'
+import {
+  type ConversionWorld,
+  CREDIT,
+  messagesText,
+  type Path,
+  question,
+  startConversionWorld,
+  streamOf,
+} from '../support/conversion.ts'
+import { startTestGateway } from '../support/gateway.ts'
+import { type Answer, end, hang, head, json, sse, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
+
+let world: ConversionWorld
+beforeAll(async () => {
+  world = await startConversionWorld()
+})
+beforeEach(async () => {
+  world.account = await world.running.account(CREDIT)
+})
+afterAll(() => world.close())
+
+const CLAUDE = 'claude-opus-5'
+const ROADS: readonly (readonly [string, Path])[] = [
+  ['messages', '/v1/messages'],
+  ['chat', '/v1/chat/completions'],
+]
+
+interface Reply {
+  readonly content: readonly JsonObject[]
+  readonly stopReason: string
+  readonly usage: JsonObject
+  /** What `message_start` says; absent: as `usage`, before any output. */
+  readonly startUsage?: JsonObject
+}
+
+function wholeMessage({ content, stopReason, usage }: Reply): object {
+  const head = { id: 'msg_01', type: 'message', role: 'assistant', model: 'upstream-name' }
+  return { ...head, content, stop_reason: stopReason, stop_sequence: null, usage }
+}
+
+function messageEvents({ content, stopReason, usage, startUsage }: Reply): { type: string }[] {
+  const start = startUsage ?? { ...usage, iterations: null, output_tokens: 0 }
+  const message = { ...wholeMessage({ content: [], stopReason, usage: start }), stop_reason: null }
+  return [
+    { type: 'message_start', message } as { type: string },
+    ...content.flatMap((block, index) => blockEvents(block, index)),
+    { type: 'message_delta', delta: { stop_reason: stopReason, stop_sequence: null }, usage } as { type: string },
+    { type: 'message_stop' },
+  ]
+}
+
+function blockEvents(block: JsonObject, index: number): { type: string }[] {
+  const delta = (value: JsonObject) => ({ type: 'content_block_delta', index, delta: value })
+  const fill: Readonly<Record<string, () => [JsonObject, JsonObject]>> = {
+    text: () => [{ ...block, text: '' }, delta({ type: 'text_delta', text: block.text })],
+    tool_use: () => [
+      { ...block, input: {} },
+      delta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }),
+    ],
+    compaction: () => [{ ...block, content: '' }, delta({ type: 'compaction_delta', content: block.content })],
+  }
+  const [empty, filled] = fill[String(block.type)]?.() ?? [block, null]
+  return [
+    { type: 'content_block_start', index, content_block: empty },
+    ...(filled === null ? [] : [filled]),
+    { type: 'content_block_stop', index },
+  ] as { type: string }[]
+}
+
+const pass = (type: string, input: number, output: number, rest: JsonObject = {}): JsonObject => ({
+  type,
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation: null,
+  ...rest,
+})
+const SAID: readonly JsonObject[] = [{ type: 'text', text: 'Hà Nội' }]
+const cached = { cache_read_input_tokens: 5_000, cache_creation_input_tokens: 300 }
+
+/** Replies as the vendor documents them, and the tokens they cost: input, of which cached, and output. */
+const PASSES: readonly (readonly [string, Reply, readonly [number, number, number]])[] = [
+  [
+    'a compaction before the answer',
+    {
+      content: [{ type: 'compaction', content: 'Summary: they asked for a capital.' }, ...SAID],
+      stopReason: 'end_turn',
+      usage: {
+        input_tokens: 23_000,
+        output_tokens: 1_000,
+        iterations: [pass('compaction', 180_000, 3_500), pass('message', 23_000, 1_000)],
+      },
+    },
+    [203_000, 0, 4_500],
+  ],
+  [
+    'a compaction that the client wants to see before it goes on',
+    {
+      content: [{ type: 'compaction', content: 'Summary: they asked for a capital.' }],
+      stopReason: 'compaction',
+      usage: { input_tokens: 0, output_tokens: 0, iterations: [pass('compaction', 180_000, 3_500)] },
+    },
+    [180_000, 0, 3_500],
+  ],
+  [
+    'the advice of a second model between two passes, each with its cache',
+    {
+      content: [
+        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'advisor', input: {} },
+        { type: 'advisor_tool_result', tool_use_id: 'srvtoolu_1', content: { type: 'advisor_result', text: 'Yes.' } },
+        ...SAID,
+      ],
+      stopReason: 'end_turn',
+      usage: {
+        input_tokens: 412,
+        output_tokens: 531,
+        ...cached,
+        iterations: [
+          pass('message', 412, 89, { ...cached, model: 'claude-upstream-name' }),
+          pass('advisor_message', 823, 1_612, { model: 'claude-advisor-name' }),
+          pass('message', 1_348, 442, { ...cached, model: 'claude-upstream-name' }),
+        ],
+      },
+    },
+    [412 + 5_300 + 823 + 1_348 + 5_300, 10_000, 89 + 1_612 + 442],
+  ],
+  [
+    'turns of a tool that the provider runs, whose sum stands at the top',
+    {
+      content: SAID,
+      stopReason: 'end_turn',
+      usage: { input_tokens: 300, output_tokens: 50, iterations: [pass('message', 100, 20), pass('message', 200, 30)] },
+    },
+    [300, 0, 50],
+  ],
+  [
+    'a fallback model that served the answer after another declined',
+    {
+      content: SAID,
+      stopReason: 'end_turn',
+      usage: {
+        input_tokens: 500,
+        output_tokens: 60,
+        iterations: [
+          pass('message', 480, 1, { model: 'claude-upstream-name' }),
+          pass('fallback_message', 500, 60, { model: 'claude-fallback-name' }),
+        ],
+      },
+    },
+    [500, 0, 60],
+  ],
+]
+
+describe.each(ROADS)('every pass of a Claude call is billed on the %s road', (_, path) => {
+  test.each(PASSES)('%s, whole', async (_name, reply, [input, fromCache, output]) => {
+    world.answer(json(200, wholeMessage(reply)))
+    const response = await world.call(path, question(CLAUDE))
+    expect(response.status).toBe(200)
+    expect([response.headers.get('x-svc-input-tokens'), response.headers.get('x-svc-output-tokens')]).toEqual([
+      String(input),
+      String(output),
+    ])
+    expect(await response.text()).not.toMatch(/claude-(upstream|advisor|fallback)-name|upstream-name/)
+    expect(await world.row()).toMatchObject({ input, cached: fromCache, output, estimated: false, status: 200 })
+    expect(await world.spent()).toBe(BigInt(input + output) * (await world.priceOf(CLAUDE)))
+  })
+
+  test.each(PASSES)('%s, streamed', async (_name, reply, [input, fromCache, output]) => {
+    world.answer(streamOf(messagesText(...messageEvents(reply))))
+    const response = await world.call(path, question(CLAUDE, { stream: true, stream_options: { include_usage: true } }))
+    const text = await response.text()
+    expect(text).toMatch(/"stop_reason":"|"finish_reason":"/)
+    expect(text).not.toMatch(/claude-(upstream|advisor|fallback)-name|upstream-name/)
+    expect(await world.row()).toMatchObject({ input, cached: fromCache, output, estimated: false, status: 200 })
+    if (path === '/v1/chat/completions')
+      expect(text).toContain(`"prompt_tokens":${input},"completion_tokens":${output},`)
+  })
+})
+
+test('every pass is billed on the AWS channel, whole and streamed', async () => {
+  const [, reply, [input, , output]] = PASSES[0] as (typeof PASSES)[number]
+  let answer: Answer = []
+  const provider = await startScriptedUpstream(() => answer)
+  const running = await startTestGateway({ upstreams: { 'aws-bedrock': provider.url } })
+  const account = await running.account(CREDIT)
+  for (const stream of [false, true]) {
+    answer = stream
+      ? [
+          head(200, { 'content-type': FRAME_STREAM }),
+          write(Buffer.concat(messageEvents(reply).map(event => chunkFrame(event)))),
+          end(),
+        ]
+      : json(200, wholeMessage(reply))
+    const response = await fetch(`${running.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify(question('svc/claude-opus-4-5', { stream })),
+    })
+    await response.text()
+  }
+  expect(await running.usage(account.accountId)).toMatchObject([
+    { input_tokens: input, output_tokens: output },
+    { input_tokens: input, output_tokens: output },
+  ])
+  await running.close()
+  await provider.close()
+})
+
+test('a client that leaves a stream pays for the passes reported so far, and for what it was sent', async () => {
+  const { content, stopReason, usage } = (PASSES[0] as (typeof PASSES)[number])[1]
+  const startUsage = { input_tokens: 23_000, output_tokens: 1, iterations: [pass('compaction', 180_000, 3_500)] }
+  const events = messageEvents({ content, stopReason, usage, startUsage }).slice(0, -2)
+  world.answer([sse(), write(messagesText(...events)), hang()])
+  const leaving = new AbortController()
+  const response = await world.call('/v1/messages', question(CLAUDE, { stream: true }), { signal: leaving.signal })
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  let text = ''
+  while (!text.includes('Hà Nội')) text += Buffer.from((await reader.read()).value ?? []).toString('utf8')
+  leaving.abort()
+  const row = await world.row()
+  expect(row).toMatchObject({ status: 499, input: 203_000, estimated: true })
+  expect(row.output).toBeGreaterThan(3_500)
+  expect(row.output).toBeLessThan(3_520)
+})
+
+const NOTHING = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 }
+const programCall = (caller: string): JsonObject => ({
+  type: 'tool_use',
+  id: 'toolu_01',
+  name: 'query_database',
+  input: { sql: 'select 1' },
+  caller: { type: caller, tool_id: 'srvtoolu_1' },
+})
+/** What a reply holds, and whether a usage of 0 is believed. */
+const ZEROS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
+  ['calls of a program', [programCall('code_execution_20250825'), programCall('code_execution_20260120')], true],
+  ['a call of the model', [programCall('direct')], false],
+  ['a call that does not say who made it', [{ type: 'tool_use', id: 't', name: 'f', input: {} }], false],
+  ['text beside a call of a program', [...SAID, programCall('code_execution_20260120')], false],
+  ['nothing', [], false],
+]
+
+describe('a reported usage of 0 is believed for nothing but calls of a program', () => {
+  test.each(ZEROS)('Messages, whole: %s', async (_name, content, isBelieved) => {
+    world.answer(json(200, wholeMessage({ content, stopReason: 'tool_use', usage: NOTHING })))
+    await (await world.call('/v1/messages', question(CLAUDE))).text()
+    const row = await world.row()
+    expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
+  })
+
+  test.each(ZEROS)('Messages, streamed: %s', async (_name, content, isBelieved) => {
+    world.answer(streamOf(messagesText(...messageEvents({ content, stopReason: 'tool_use', usage: NOTHING }))))
+    const text = await (await world.call('/v1/messages', question(CLAUDE, { stream: true }))).text()
+    expect(text).toContain('event: message_stop')
+    const row = await world.row()
+    expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
+  })
+
+  const ITEMS: readonly (readonly [string, readonly JsonObject[], boolean])[] = [
+    ['calls of a program', [responsesCall({ type: 'program', caller_id: 'prog_1' })], true],
+    ['a call of the model', [responsesCall({ type: 'direct' })], false],
+    ['a call without a caller', [responsesCall(null)], false],
+    ['the program itself', [{ id: 'p', type: 'program', code: '1' }, responsesCall({ type: 'program' })], false],
+    ['text', [{ id: 'm', type: 'message', content: [{ type: 'output_text', text: 'Hà Nội' }] }], false],
+  ]
+  function responsesCall(caller: JsonObject | null): JsonObject {
+    return { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{"a":1}', caller }
+  }
+  const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+  const response = (output: readonly JsonObject[]) => ({
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    model: 'upstream-name',
+    output,
+    usage: zero,
+  })
+  const ask = (extra: object) =>
+    fetch(`${world.running.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'x-api-key': world.account.apiKey },
+      body: JSON.stringify({ model: 'gpt-5.5', input: 'Thủ đô của Việt Nam?', ...extra }),
+    })
+
+  test.each(ITEMS)('Responses, whole: %s', async (_name, output, isBelieved) => {
+    world.answer(json(200, response(output)))
+    await (await ask({})).text()
+    const row = await world.row()
+    expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
+  })
+
+  // Some hosts leave the output out of the last event.
+  test.each(
+    ITEMS.flatMap(([name, output, isBelieved]) => [true, false].map(full => [name, output, isBelieved, full] as const)),
+  )('Responses, streamed: %s', async (_name, output, isBelieved, isFull) => {
+    const events = [
+      { type: 'response.created', response: { ...response([]), status: 'in_progress', usage: null } },
+      ...output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })),
+      { type: 'response.completed', response: response(isFull ? output : []) },
+    ]
+    world.answer(streamOf(messagesText(...events)))
+    expect(await (await ask({ stream: true })).text()).toContain('event: response.completed')
+    const row = await world.row()
+    expect([row.input === 0, row.estimated, row.cost === 0n]).toEqual([isBelieved, !isBelieved, isBelieved])
+  })
+})
