@@ -115,7 +115,14 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
         model: target.model,
         weight: target.weight ?? 0,
         standard: target.standard ?? family.api_standard,
-        dialect: context.dialect([family.dialect, model.dialect, entry.dialect, host.dialect, target.dialect]),
+        dialect: context.dialect([
+          family.dialect,
+          model.dialect,
+          entry.dialect,
+          host.dialect,
+          target.dialect,
+          ...(entry.price.per === 'request' ? [{ choices_max: entry.dialect?.choices_max ?? 1 }] : []),
+        ]),
         rules: [family, model, entry, host, target].flatMap((layer): readonly Rule[] => layer.rules ?? []),
       }
     }),

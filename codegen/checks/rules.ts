@@ -3,7 +3,9 @@
 import { asList, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 
 /** What the bill and the meter depend on. */
-const BILLED = ['/model', '/stream', '/stream_options', '/n']
+const BILLED = ['/model', '/stream', '/stream_options']
+/** The number of choices or images: a rule may drop or lower it, nothing else. */
+const CHOICES = '/n'
 /** Caps of the output: a rule may lower them, nothing else. */
 const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
 
@@ -80,8 +82,19 @@ function checkBilled(rule: RuleView, report: Report): void {
       )
       continue
     }
+    const lowers = rule.value.op === 'clamp' && rule.value.min === undefined
+    if (touches(pointer, CHOICES) && rule.value.op !== 'drop' && !lowers) {
+      report(
+        rule,
+        [key],
+        'rule-billed',
+        `${pointer} could raise ${CHOICES}, of which each one is billed`,
+        'use `op: drop`, `op: clamp` with `max` only, or the word `choices_max`',
+      )
+      continue
+    }
     const cap = OUTPUT_CAPS.find(field => touches(pointer, field))
-    if (cap !== undefined && !(rule.value.op === 'clamp' && rule.value.min === undefined)) {
+    if (cap !== undefined && !lowers) {
       report(
         rule,
         [key],

@@ -18,5 +18,5 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: '1b9af155abc7d6fb352345372ab76ebc8958d4ba9822ad6c37ff49f31636e5c5',
+  digest: '98e7e556bc23fc5cf0443ef3e2d617547ab931546472feae3ee4c4bc88bce19f',
 } as const satisfies TableSettings

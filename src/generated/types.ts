@@ -213,6 +213,8 @@ export interface DialectFacts {
   readonly max_tokens_field?: ("max_tokens" | "max_completion_tokens")
   /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
   readonly max_tokens_default?: number
+  /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+  readonly choices_max?: (number | null)
   /** Role that carries instructions in a chat request. system: the developer role is refused. */
   readonly system_role?: ("system" | "developer")
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
@@ -649,6 +651,8 @@ export interface Dialect {
   readonly maxTokensField: ("max_tokens" | "max_completion_tokens")
   /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
   readonly maxTokensDefault: number
+  /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+  readonly choicesMax: (number | null)
   /** Role that carries instructions in a chat request. system: the developer role is refused. */
   readonly systemRole: ("system" | "developer")
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */

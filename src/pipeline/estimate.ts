@@ -61,10 +61,16 @@ export function estimateInputTokens(body: Pick<ChatBody, 'text' | 'json'>, token
 
 /**
  * Money to set aside for a call, in µVND, above 0: the fixed price, or the price of the likely input and of the output
- * up to the entry's `holdOutputTokens`.
+ * up to the entry's `holdOutputTokens`, once for each choice.
  */
-export function holdAmount(entry: ModelEntry, inputTokens: number, outputTokensMax: number | null): MicroVnd {
+export function holdAmount(
+  entry: ModelEntry,
+  inputTokens: number,
+  outputTokensMax: number | null,
+  choices = 1,
+): MicroVnd {
   if (entry.price.per !== 'mtok') return vndToMicro(entry.price.vnd)
   const outputTokens = Math.min(outputTokensMax ?? entry.holdOutputTokens, entry.holdOutputTokens)
-  return microVnd(BigInt(Math.max(1, inputTokens + outputTokens)) * BigInt(entry.price.vnd))
+  const tokens = BigInt(Math.max(1, inputTokens)) + BigInt(outputTokens) * BigInt(choices)
+  return microVnd(tokens * BigInt(entry.price.vnd))
 }

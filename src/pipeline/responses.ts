@@ -10,6 +10,7 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
 import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
+import { readChoices } from './choices.ts'
 import { chooseEntry } from './choose-entry.ts'
 import type { PreparedBody } from './dispatch.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
@@ -46,7 +47,8 @@ export function runResponsesCall(
     const resolution = chooseEntry(scope, body.requestedName)
     const { entry, mappedFrom } = resolution
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
-    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
+    const choices = readChoices(body.json, entry)
+    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax, choices)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
     const open = { ...scope, body, resolution, inputTokensEstimate }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))

@@ -4,6 +4,7 @@ import type { UpstreamTarget } from '../generated/types.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
+import { readChoices } from './choices.ts'
 import { chooseEntry } from './choose-entry.ts'
 import { countInputTokens as countInput } from './count-tokens.ts'
 import { estimateInputTokens, holdAmount } from './estimate.ts'
@@ -48,7 +49,8 @@ export function runChatCall(
     const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry, mappedFrom } = resolution
-    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax)
+    const choices = readChoices(body.json, entry)
+    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax, choices)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
     const countInputTokens = () => countInput(body, format, entry)
     const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate, countInputTokens }

@@ -1,0 +1,31 @@
+/** `n` of a call: how many choices it asks for, within what its price buys. */
+
+import { GatewayError } from '../errors.ts'
+import type { ModelEntry } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+/** Where the catalogue knows no limit of the provider, so that a hold stays a sum of money. */
+const CHOICES_MAX = 1024
+
+/**
+ * Choices that the call asks for, at least 1: its hold is that many times as large. A call may go to any target of its
+ * entry, so the strictest one counts. Throws GatewayError `invalid_request`.
+ */
+export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
+  if (n === undefined || n === null) return 1
+  if (typeof n !== 'number' || !Number.isSafeInteger(n) || n < 1)
+    throw invalid('Input should be a whole number of choices, 1 or more')
+  const limits = entry.upstreams.map(({ dialect }) => dialect.choicesMax ?? CHOICES_MAX)
+  const most = Math.min(...limits)
+  if (n <= most) return n
+  if (most > 1) throw invalid(`at most ${most} choices can be asked for in one call with this model`)
+  throw invalid(
+    entry.price.per === 'request'
+      ? `${entry.id} is priced per call and gives one choice; leave n out, or call it once for each choice`
+      : 'this model gives one choice per call; leave n out, or call it once for each choice',
+  )
+}
+
+function invalid(problem: string): GatewayError {
+  return new GatewayError('invalid_request', { message: `n: ${problem}` })
+}

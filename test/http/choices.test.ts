@@ -1,0 +1,113 @@
+/** `n`: one reply for a price per request, and money set aside for each choice of a price per token. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { type Answer, json, type ScriptedUpstream, startScriptedUpstream, until } from '../support/scripted-upstream.ts'
+
+const CREDIT = 1_000_000n * 1_000_000n
+
+let answer: Answer
+let provider: ScriptedUpstream
+let running: TestGateway
+let account: TestAccount
+
+beforeAll(async () => {
+  provider = await startScriptedUpstream(() => answer)
+  const url = `${provider.url}/v1`
+  running = await startTestGateway({ upstreams: { openai: url, deepseek: url, xai: url, anthropic: provider.url } })
+})
+beforeEach(async () => {
+  answer = reply(1)
+  account = await running.account(CREDIT)
+})
+afterAll(async () => {
+  await running.close()
+  await provider.close()
+})
+
+function call(path: string, body: object) {
+  return fetch(running.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.apiKey}` },
+    body: JSON.stringify(body),
+  })
+}
+
+const MESSAGES = [{ role: 'user', content: 'Xin chào' }]
+
+function chat(model: string, n: unknown) {
+  return call('/v1/chat/completions', { model, messages: MESSAGES, n })
+}
+
+function reply(choices: number): Answer {
+  const message = { role: 'assistant', content: 'Chào' }
+  return json(200, {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: Array.from({ length: choices }, (_, index) => ({ index, message, finish_reason: 'stop' })),
+    usage: { prompt_tokens: 10, completion_tokens: 2 * choices, total_tokens: 10 + 2 * choices },
+  })
+}
+
+async function refusal(response: Response) {
+  expect(response.status).toBe(400)
+  const body = (await response.json()) as { type: string; error: { type: string; message: string } }
+  expect(body).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
+  return body.error.message
+}
+
+const REFUSED: readonly [name: string, model: string, n: unknown, message: RegExp][] = [
+  ['two choices for a price per call', 'req/gpt-5.5', 2, /^n: req\/gpt-5\.5 is priced per call and gives one choice/],
+  ['128 choices for a price per call', 'req/gpt-5.5', 128, /^n: req\/gpt-5\.5 is priced per call/],
+  ['more than the provider gives', 'gpt-5.5', 129, /^n: at most 128 choices/],
+  ['two where the provider gives one', 'deepseek-v4-flash', 2, /^n: this model gives one choice per call/],
+  ['more than anybody gives', 'grok-4.3', 2_000_000_000, /^n: at most 1024 choices/],
+  ['two of a converted call', 'claude-opus-5', 2, /^n: this model gives one choice per call/],
+  ['none', 'gpt-5.5', 0, /^n: Input should be a whole number/],
+  ['less than none', 'gpt-5.5', -1, /^n: Input should be a whole number/],
+  ['a half', 'gpt-5.5', 1.5, /^n: Input should be a whole number/],
+  ['a text', 'gpt-5.5', '2', /^n: Input should be a whole number/],
+]
+
+test.each(REFUSED)('refuses %s, and charges nothing', async (_name, model, n, message) => {
+  const before = provider.requests.length
+  expect(await refusal(await chat(model, n))).toMatch(message)
+  expect(provider.requests.length).toBe(before)
+  expect((await running.usage(account.accountId)).map(row => [row.status, row.cost])).toEqual([[400, 0n]])
+  expect(await running.balance(account.accountId)).toBe(CREDIT)
+})
+
+test('refuses a second choice for a price per call in the other formats too', async () => {
+  const messages = { model: 'req/claude-opus-5', max_tokens: 9, messages: MESSAGES, n: 2 }
+  expect(await refusal(await call('/v1/messages', messages))).toMatch(/priced per call/)
+  const responses = { model: 'req/gpt-5.5', input: 'Xin chào', n: 2 }
+  expect(await refusal(await call('/v1/responses', responses))).toMatch(/priced per call/)
+})
+
+test('serves one choice for a price per call, asked for by name or not', async () => {
+  for (const n of [1, null]) expect((await chat('req/gpt-5.5', n)).status).toBe(200)
+  expect(await running.balance(account.accountId)).toBe(CREDIT - 2n * 900n * 1_000_000n)
+})
+
+async function heldFor(model: string, n: number): Promise<bigint> {
+  const gate = Promise.withResolvers<void>()
+  answer = [until(gate.promise), ...reply(n)]
+  const before = provider.requests.length
+  const calling = chat(model, n)
+  await provider.received(before + 1)
+  const [row] = await running.database
+    .sql`select held_micro_vnd::text as held from wallet where account_id = ${account.accountId}`
+  gate.resolve()
+  expect((await calling).status).toBe(200)
+  return BigInt(row?.held)
+}
+
+test('holds what each choice will likely cost, and bills what was reported', async () => {
+  const one = await heldFor('gpt-5.5', 1)
+  const eight = await heldFor('gpt-5.5', 8)
+  // 1,024 tokens of output are assumed for each.
+  expect(eight - one).toBe(7n * 1024n * 2400n)
+  expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([12n * 2400n, 26n * 2400n])
+})
