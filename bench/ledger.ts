@@ -178,7 +178,8 @@ interface Times {
 async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSignal, times: Times): Promise<void> {
   const start = performance.now()
   const callId = uuidv7()
-  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1 } as const
+  const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
+  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, ...price } as const
   const { keyHash } = customer
   const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
   const held = performance.now()

@@ -164,8 +164,12 @@ create table hold (
   amount_micro_vnd bigint not null,
   instance_id bigint not null,
   opened_at timestamp with time zone not null default now(),
-  constraint hold_pkey PRIMARY KEY (account_id, call_id),
-  constraint hold_amount_micro_vnd_check CHECK ((amount_micro_vnd > 0))
+  price_vnd bigint,
+  price_per smallint,
+  constraint hold_pkey PRIMARY KEY (call_id, account_id),
+  constraint hold_amount_micro_vnd_check CHECK ((amount_micro_vnd > 0)),
+  constraint hold_price_per_check CHECK (((price_per >= 1) AND (price_per <= 3))),
+  constraint hold_price_vnd_check CHECK ((price_vnd >= 0))
 ) with (fillfactor=60,autovacuum_vacuum_scale_factor=0.0,autovacuum_vacuum_threshold=2000);
 CREATE INDEX hold_instance ON public.hold USING btree (instance_id);
 

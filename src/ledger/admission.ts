@@ -207,8 +207,10 @@ export class Admission {
 /** Null when the call must wait. */
 function answerOf(result: HoldResult): HoldAnswer | null {
   if (!result.active) return { outcome: 'refused_key' }
-  const { accountId, keyId, heldMicroVnd, balanceMicroVnd } = result
-  if (heldMicroVnd !== null) return { outcome: 'admitted', accountId, keyId, heldMicroVnd }
+  const { accountId, keyId, heldMicroVnd, balanceMicroVnd, freeMicroVnd } = result
+  if (heldMicroVnd !== null) {
+    return { outcome: 'admitted', accountId, keyId, heldMicroVnd, freeMicroVnd: freeMicroVnd ?? heldMicroVnd }
+  }
   if (result.capped) return { outcome: 'capped' }
   return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
 }
@@ -230,8 +232,11 @@ function toRow(request: HoldRequest): HoldRow {
     keyHashHex: Buffer.from(request.keyHash.buffer, request.keyHash.byteOffset, request.keyHash.length).toString('hex'),
     callId: request.callId,
     wantMicroVnd: request.wantMicroVnd,
+    wantMaxMicroVnd: request.wantMaxMicroVnd ?? request.wantMicroVnd,
     entryId: request.entryId,
     requestedName: cleanName(request.requestedName),
     endpoint: request.endpoint,
+    priceVnd: request.priceVnd,
+    pricePer: request.pricePer,
   }
 }

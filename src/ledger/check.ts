@@ -18,6 +18,12 @@ export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
   assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')
   assert(request.wantMicroVnd > 0n && request.wantMicroVnd <= AMOUNT_MICRO_VND_MAX, 'wantMicroVnd is out of bounds')
+  const { wantMaxMicroVnd = request.wantMicroVnd } = request
+  assert(
+    wantMaxMicroVnd >= request.wantMicroVnd && wantMaxMicroVnd <= AMOUNT_MICRO_VND_MAX,
+    'wantMaxMicroVnd is out of bounds',
+  )
+  assert(isCount(request.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
 }
 
 /** Throws AssertionError for a settlement that the journal would refuse; a bad row would fail the whole batch. */

@@ -39,7 +39,10 @@ export class LedgerFigures {
     waited: 0,
     failed: 0,
   }
+  /** Answers to streams that asked for a larger hold: as wanted, less because the wallet has not so much, or without a hold. */
+  readonly extensions = { granted: 0, cut: 0, lost: 0 }
   readonly holdBatches = new BatchFigures()
+  readonly extendBatches = new BatchFigures()
   readonly settleBatches = new BatchFigures()
   /** By entry, as it became durable. */
   readonly money = new Map<string, Money>()

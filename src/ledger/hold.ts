@@ -2,15 +2,20 @@
 
 import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import type { EndpointCode } from './types.ts'
+import { type EndpointCode, PRICE_PER_CODES, type PricePer } from './types.ts'
 
 export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
+  /** Least that the call is admitted with, unless nothing else is held. */
   readonly wantMicroVnd: MicroVnd
+  /** Most that is set aside for it, while that is no more than a sixteenth of the balance. */
+  readonly wantMaxMicroVnd: MicroVnd
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
+  readonly priceVnd: number
+  readonly pricePer: PricePer
 }
 
 export type HoldResult =
@@ -23,79 +28,110 @@ export type HoldResult =
       readonly heldMicroVnd: MicroVnd | null
       /** Of the wallet when the statement ran; null when this call had its hold already. */
       readonly balanceMicroVnd: MicroVnd | null
+      /** Balance less the holds of all calls before this one, at least 0; null as above. */
+      readonly freeMicroVnd: MicroVnd | null
       /** The key has spent its monthly cap, so nothing was set aside. */
       readonly capped: boolean
     }
 
 /**
- * Admits in order while the wants fit into balance less holds. When the first does not fit and nothing is held, its
- * hold is cut to what is left. A call that has its hold already gets the same answer again.
+ * Admits in order. A call's target is its most, but no more than a sixteenth of the balance, so that sixteen such calls run
+ * side by side, and no less than its least. It gets that while free money (balance less holds) lasts. One whose target does not fit gets
+ * what is left, if that covers its least; the first of a wallet on which nothing is held gets what is left in any case.
+ * Nobody behind it gets anything then. A call that has its hold already gets the same answer again.
  *
  * A key with a monthly cap is refused from the moment its settled calls of the month (of Vietnam) reach it: the cap is
  * passed by no more than the calls in flight then. `case` keeps the sum from being computed for keys without one.
  *
- * Wallets are locked in account order before anything changes (`count(*) from w`). The wallet's new figure is computed
- * from its own columns: a CHECK must never see a figure computed from a stale row. What the update returns is put
+ * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure is
+ * computed from its own columns: a CHECK must never see a figure computed from a stale row. What the update returns is put
  * before the wallet's requests and handed down by a window: a join of two intermediate results would be quadratic in a
  * plan that is made once for every size of batch.
  */
 const HOLD = `
-with r as materialized (
-  select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[])
-    with ordinality as r(hash_hex, call_id, want, entry_id, requested_name, endpoint, n)),
-k as materialized (
-  select r.*, a.account_id, a.key_id, h.amount_micro_vnd as had,
-         (a.key_id is not null and a.revoked_at is null and a.suspended_at is null) as active,
-         case when a.monthly_cap_micro_vnd is null or h.amount_micro_vnd is not null then false else
-           a.monthly_cap_micro_vnd <= (
-             select coalesce(sum(d.charged_micro_vnd), 0) from usage_daily d
-              where d.account_id = a.account_id and d.key_id = a.key_id
-                and d.day >= date_trunc('month', now() at time zone 'Asia/Ho_Chi_Minh')::date) end as capped
-    from r
-    left join api_key a on a.key_hash = decode(r.hash_hex, 'hex')
+with requests as materialized (
+  select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::smallint[],
+      $8::bigint[], $9::smallint[])
+    with ordinality as request(key_hash, call_id, want, want_max, entry_id, requested_name, endpoint, price_vnd, price_per, n)),
+-- Whose they are, and what they hold already.
+known as materialized (
+  select requests.*, api_key.account_id, api_key.key_id, held.amount_micro_vnd as had,
+         (api_key.key_id is not null and api_key.revoked_at is null and api_key.suspended_at is null) as active,
+         case when api_key.monthly_cap_micro_vnd is null or held.amount_micro_vnd is not null then false else
+           api_key.monthly_cap_micro_vnd <= (
+             select coalesce(sum(daily.charged_micro_vnd), 0) from usage_daily daily
+              where daily.account_id = api_key.account_id and daily.key_id = api_key.key_id
+                and daily.day >= date_trunc('month', now() at time zone 'Asia/Ho_Chi_Minh')::date) end as capped
+    from requests
+    left join api_key on api_key.key_hash = decode(requests.key_hash, 'hex')
     left join lateral (
-      select amount_micro_vnd from hold where hold.account_id = a.account_id and hold.call_id = r.call_id limit 1) h on true),
-w as materialized (
-  select account_id from wallet where account_id in (select account_id from k where active and not capped)
+      select amount_micro_vnd from hold
+       where hold.account_id = api_key.account_id and hold.call_id = requests.call_id limit 1) held on true),
+locked_wallets as materialized (
+  select account_id from wallet where account_id in (select account_id from known where active and not capped)
    order by account_id for no key update),
-s as materialized (
-  select account_id, array_agg(upto) as sums
-    from (select account_id, sum(want) over (partition by account_id order by n)::bigint as upto
-            from k where active and had is null and not capped) t
+-- What the calls of each wallet want, in order.
+wants as materialized (
+  select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
+    from known where active and had is null and not capped
    group by account_id),
-upd as (
-  update wallet set held_micro_vnd = wallet.held_micro_vnd + coalesce(
-      (select max(upto) from unnest(s.sums) as upto where upto <= wallet.balance_micro_vnd - wallet.held_micro_vnd),
-      case when wallet.held_micro_vnd = 0 then wallet.balance_micro_vnd else 0 end)
-    from s where wallet.account_id = s.account_id and (select count(*) from w) > 0
+-- As much as the grants below add up to.
+updated_wallets as (
+  update wallet set held_micro_vnd = wallet.held_micro_vnd + (
+      select coalesce(max(case
+          when upto <= wallet.balance_micro_vnd - wallet.held_micro_vnd then upto
+          when upto - target + want <= wallet.balance_micro_vnd - wallet.held_micro_vnd
+            or (place = 1 and wallet.held_micro_vnd = 0) then wallet.balance_micro_vnd - wallet.held_micro_vnd
+          else 0 end), 0)
+        from (
+          select place, want, target, sum(target) over (order by place rows unbounded preceding)::bigint as upto
+            from unnest(wants.wants, wants.wants_max) with ordinality as asked(want, want_max, place),
+                 lateral (select greatest(want, least(want_max, wallet.balance_micro_vnd / 16)) as target) aimed) summed)
+    from wants where wallet.account_id = wants.account_id and (select count(*) from locked_wallets) > 0
   returning wallet.account_id, old.balance_micro_vnd as balance,
-            old.balance_micro_vnd - old.held_micro_vnd as available, old.held_micro_vnd as held),
-z as (
+            old.balance_micro_vnd - old.held_micro_vnd as free, old.held_micro_vnd as held),
+-- Each wallet as it was, and behind it its calls.
+wallets_and_calls as (
   select account_id, 0 as n, null::uuid as call_id, null::bigint as key_id, null as entry_id, null as requested_name,
-         null::smallint as endpoint, 0::bigint as want, balance, available, held from upd
+         null::smallint as endpoint, null::bigint as price_vnd, null::smallint as price_per, 0::bigint as want,
+         0::bigint as want_max, balance, free, held from updated_wallets
   union all
-  select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, want, null, null, null
-    from k where active and had is null and not capped),
-f as (
-  select z.account_id, n, call_id, key_id, entry_id, requested_name, endpoint, want, (sum(want) over p)::bigint as upto,
-         first_value(balance) over p as balance, first_value(available) over p as available, first_value(held) over p as held
-    from z window p as (partition by z.account_id order by n rows unbounded preceding)),
-g as materialized (
-  select *, case when upto <= available then want when upto = want and held = 0 then available else 0 end as granted
-    from f where n > 0 and balance is not null),
-ins as (
-  insert into hold (account_id, call_id, key_id, entry_id, requested_name, endpoint, amount_micro_vnd, instance_id)
-  select account_id, call_id, key_id, entry_id, requested_name, endpoint, granted, $7::text::bigint from g where granted > 0)
+  select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, price_vnd, price_per, want, want_max,
+         null, null, null
+    from known where active and had is null and not capped),
+-- Each call beside its wallet.
+calls as (
+  select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, price_vnd, price_per, want, want_max,
+         first_value(balance) over its_wallet as balance, first_value(free) over its_wallet as free,
+         first_value(held) over its_wallet as held
+    from wallets_and_calls
+  window its_wallet as (partition by account_id order by n rows unbounded preceding)),
+summed as (
+  select *, sum(target) over (partition by account_id order by n rows unbounded preceding)::bigint as upto
+    from (select *, greatest(want, least(want_max, balance / 16)) as target from calls where n > 0 and balance is not null) aimed),
+grants as materialized (
+  select *, greatest(0, free - (upto - target)) as left_over, case
+           when upto <= free then target
+           when upto - target + want <= free or (upto = target and held = 0) then free - (upto - target)
+           else 0 end as granted
+    from summed),
+inserted_holds as (
+  insert into hold (account_id, call_id, key_id, entry_id, requested_name, endpoint, amount_micro_vnd, instance_id,
+                    price_vnd, price_per)
+  select account_id, call_id, key_id, entry_id, requested_name, endpoint, granted, $10::text::bigint, price_vnd, price_per
+    from grants where granted > 0)
 select array_agg(n)::text as n, array_agg(active)::text as active, array_agg(capped)::text as capped,
        array_agg(account_id)::text as account_id, array_agg(key_id)::text as key_id, array_agg(balance)::text as balance,
-       array_agg(held)::text as held
+       array_agg(held)::text as held, array_agg(free)::text as free
   from (
-    select n, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held from g
+    select n, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held, left_over as free
+      from grants
     union all
-    select n, active, capped, account_id, key_id, null, had from k where not active or had is not null or capped) y`
+    select n, active, capped, account_id, key_id, null, had, null from known where not active or had is not null or capped) answers`
 
 /** One row for the whole batch, an array for each column. */
-type Row = Readonly<Record<'n' | 'active' | 'capped' | 'account_id' | 'key_id' | 'balance' | 'held', string | null>>
+type Row = Readonly<Record<Column, string | null>>
+type Column = 'n' | 'active' | 'capped' | 'account_id' | 'key_id' | 'balance' | 'held' | 'free'
 
 /** One answer for each row, in order. Rejects with the driver's error. */
 export async function placeHolds(
@@ -107,9 +143,12 @@ export async function placeHolds(
     plainArray(rows.map(row => row.keyHashHex)),
     plainArray(rows.map(row => row.callId)),
     plainArray(rows.map(row => row.wantMicroVnd)),
+    plainArray(rows.map(row => row.wantMaxMicroVnd)),
     textArray(rows.map(row => row.entryId)),
     textArray(rows.map(row => row.requestedName)),
     plainArray(rows.map(row => row.endpoint)),
+    plainArray(rows.map(row => row.priceVnd)),
+    plainArray(rows.map(row => PRICE_PER_CODES[row.pricePer])),
     instanceId,
   ])
   const results: HoldResult[] = rows.map(() => ({ active: false }))
@@ -120,6 +159,7 @@ export async function placeHolds(
   const keyIds = elementsOf(row?.key_id)
   const balances = elementsOf(row?.balance)
   const held = elementsOf(row?.held)
+  const free = elementsOf(row?.free)
   for (let index = 0; index < numbers.length; index++) {
     if (active[index] !== TRUE) continue
     results[Number(numbers[index]) - 1] = {
@@ -128,6 +168,7 @@ export async function placeHolds(
       keyId: Number(keyIds[index]),
       heldMicroVnd: money(held[index]!),
       balanceMicroVnd: money(balances[index]!),
+      freeMicroVnd: money(free[index]!),
       capped: capped[index] === TRUE,
     }
   }

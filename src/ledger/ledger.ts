@@ -9,6 +9,7 @@ import { takeTurn } from '../lib/turns.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
+import { Extending } from './extending.ts'
 import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
   beat,
@@ -135,6 +136,7 @@ async function start(given: {
     figures,
   })
   const admission = new Admission(placing, limits)
+  const extending = new Extending({ pool: pools.holds, limits, report: options.report, figures })
   const settling = new Settling({
     pool: pools.settles,
     spool,
@@ -180,6 +182,7 @@ async function start(given: {
         if (outcome !== 'admitted') open.delete(request.callId)
       }
     },
+    extend: (request, extendOptions) => extending.extend(request, extendOptions),
     async settle(settlement) {
       try {
         return await settling.settle({ ...settlement, catalogueId: catalogue })
@@ -203,6 +206,7 @@ async function start(given: {
       counts: figures,
     }),
     close() {
+      extending.stop()
       closed ??= close(parts, { admission, timers, lock: given.lock })
       return closed
     },

@@ -2,10 +2,7 @@
 
 import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import type { Settlement } from './types.ts'
-
-/** In the table `usage`; never reused. */
-export const PRICE_PER_CODES = { mtok: 1, request: 2, image: 3 } as const
+import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
@@ -14,7 +11,7 @@ export interface SettledCall {
 }
 
 export interface SettledBatch {
-  /** In the order of the settlements; null where the account has no wallet. */
+  /** In the order of the settlements; null for one that is refused. */
   readonly calls: readonly (SettledCall | null)[]
   /** Of each wallet after the whole batch. */
   readonly wallets: ReadonlyMap<number, WalletState>
@@ -31,9 +28,14 @@ export interface WalletState {
  * next seq of its wallet. A call that has its row already makes the whole statement fail with 23505: an anti-join
  * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and what the
  * update returns reaches the wallet's calls by a window.
+ *
+ * Account, key and price are those of the call's hold, whoever it belongs to: a settlement that names others is left out, and
+ * so is one without a wallet. An uncharged one needs no price. Times are the database's: the row begins with its hold, or so
+ * long ago as the call took. A charge without a hold is left out as well when it is as old as rows that may have been retired,
+ * and when another account has that call's row.
  */
 const SETTLE = `
-with r as materialized (
+with requests as materialized (
   select * from unnest(
       $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
       $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
@@ -42,7 +44,20 @@ with r as materialized (
     with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
-      first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, n)),
+      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, n)),
+r as materialized (
+  select requests.*, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
+           else greatest(held.opened_at, now() - interval '89 days') end as opened_at
+    from requests
+    left join lateral (
+      select account_id, key_id, price_vnd, price_per, opened_at from hold
+       where hold.call_id = requests.call_id limit 1) held on true
+   where case when held.account_id is null then
+                requests.cost = 0 or (requests.told_opened_at > now() - interval '90 days' and not exists (
+                  select from usage where usage.call_id = requests.call_id and usage.account_id <> requests.account_id))
+           else held.account_id = requests.account_id and held.key_id = requests.key_id
+            and (requests.cost = 0 or held.price_vnd is null
+                 or (held.price_vnd = requests.price_vnd and held.price_per = requests.price_per)) end),
 w as materialized (
   select account_id from wallet where account_id in (select account_id from r)
    order by account_id for no key update),
@@ -69,8 +84,9 @@ z as (
          null::smallint as endpoint, null::smallint as status, 0::bigint as cost, null::bigint as input_tokens,
          null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
          null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
-         null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated, null::timestamptz as opened_at,
-         null::integer as catalogue_id, 0 as n, balance, seq, balance_now, available_now from upd
+         null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated,
+         null::timestamptz as told_opened_at, null::integer as catalogue_id, 0 as n, null::timestamptz as opened_at,
+         balance, seq, balance_now, available_now from upd
   union all
   select r.*, null, null, null, null from r),
 q as (

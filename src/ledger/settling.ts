@@ -13,6 +13,9 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
+/** Why Postgres left a settlement out. */
+const DISAGREES = 'there is no such wallet, or what is known of this call says another account, key, price or time'
+
 type Answered = (answer: SettleAnswer) => void
 
 /** A settlement on its way, and who waits for its answer. */
@@ -156,7 +159,7 @@ export class Settling {
       this.#failures = 0
       batch.forEach((pending, index) => {
         const call = calls[index] ?? null
-        this.#finish(pending, call)
+        this.#finish(pending, call, call === null ? DISAGREES : undefined)
         const { entryId, costMicroVnd: cost } = pending.settlement
         if (call !== null) this.#options.figures.charged(entryId, { cost, charged: call.chargedMicroVnd })
       })

@@ -8,14 +8,23 @@ export interface HoldRequest {
   readonly keyHash: Uint8Array
   /** UUIDv7 of the call, made by the gateway before anything is sent. */
   readonly callId: string
-  /** Money to set aside; above 0. */
+  /** Least money to set aside; above 0. */
   readonly wantMicroVnd: MicroVnd
+  /** Most money to set aside, while it is no more than a sixteenth of the balance; absent: the least. */
+  readonly wantMaxMicroVnd?: MicroVnd
   /** Entry that will serve. */
   readonly entryId: string
   /** Name that the client sent, when it was mapped; else null. */
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
+  /** VND per 1M tokens, per request or per image: what the settlement must say too. */
+  readonly priceVnd: number
+  readonly pricePer: PricePer
 }
+
+/** In the tables `hold` and `usage`; never reused. */
+export const PRICE_PER_CODES = { mtok: 1, request: 2, image: 3 } as const
+export type PricePer = keyof typeof PRICE_PER_CODES
 
 /** Codes of the endpoints in the tables `hold` and `usage`; never reused. */
 export const ENDPOINT_CODES = {
@@ -34,6 +43,8 @@ export type HoldAnswer =
       readonly accountId: number
       readonly keyId: number
       readonly heldMicroVnd: MicroVnd
+      /** Balance less the holds of other calls at that moment: what this call may cost in all. Its own hold where that was there already. */
+      readonly freeMicroVnd: MicroVnd
     }
   /** The key is unknown or revoked. */
   | { readonly outcome: 'refused_key' }
@@ -63,7 +74,11 @@ export interface Settlement {
   readonly images: number
   /** VND per 1M tokens, per request or per image. */
   readonly priceVnd: number
-  readonly pricePer: 'mtok' | 'request' | 'image'
+  readonly pricePer: PricePer
+  /**
+   * By the clock of this process. The row takes the time of the hold, or where there is none now less the latency; this one
+   * only tells a charge without a hold that is too late.
+   */
   readonly openedAt: Date
   /** To the first byte sent to the client; null when none was. */
   readonly firstByteMs: number | null
@@ -88,10 +103,27 @@ export interface AdmissionOptions {
   readonly signal: Cancellation
 }
 
+export interface ExtendRequest {
+  readonly callId: string
+  readonly accountId: number
+  /** What the hold is to grow to; a hold that is larger stays as it is. */
+  readonly wantMicroVnd: MicroVnd
+}
+
+export interface ExtendAnswer {
+  /** What is set aside for the call now: as wanted, less where the wallet has not so much, never less than before. */
+  readonly heldMicroVnd: MicroVnd
+}
+
 /** Thrown (as GatewayError `ledger_unavailable`) when Postgres does not answer; never an authentication error. */
 export interface Ledger {
   /** Places a hold; waits for money held by other calls as configured. The same callId never holds twice. */
   admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
+  /**
+   * Grows the hold of a call that costs more than it. Asks until Postgres answers; null when the signal was aborted before.
+   * At most one at a time for a call.
+   */
+  extend(request: ExtendRequest, options: AdmissionOptions): Promise<ExtendAnswer | null>
   /** Charges least(cost, balance) once per callId and writes the usage row. Never rejects for a database fault: the spool keeps it. */
   settle(settlement: Settlement): Promise<SettleAnswer>
   /** Resolves when every settlement that was taken is durable or spooled; then closes the connections. */

@@ -64,6 +64,8 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
       entryId: admission.entry.id,
       requestedName: admission.mappedFrom,
       endpoint: ENDPOINT_CODES[call.endpoint],
+      priceVnd: admission.entry.price.vnd,
+      pricePer: admission.entry.price.per,
     },
     { signal: admission.signal },
   )

@@ -39,6 +39,7 @@ const FOUND_BY_KEY = 'api_key_hash'
 /** On the path of a call or of a payment, or of one account at a time. */
 const HOT = [
   'hold.ts HOLD',
+  'extend.ts EXTEND',
   'settle.ts SETTLE',
   'settle.ts LOOKUP',
   'settle.ts RELEASE',
@@ -49,6 +50,16 @@ const HOT = [
   'retire.ts DELETE',
   '../accounts/find-key.ts HASH_NOW',
 ]
+/**
+ * Looked for by call on purpose: a settlement that names another account than the call's hold or row is to be noticed. It
+ * can be where both live in one database.
+ */
+const BY_CALL: Readonly<Record<string, readonly string[]>> = {
+  'settle.ts SETTLE': [
+    'Index Scan on hold (call_id = requests.call_id)',
+    'Index Only Scan on usage (call_id = requests.call_id)  (account_id <> requests.account_id)',
+  ],
+}
 /** By key, as above. */
 const BY_KEY = ['../accounts/find-key.ts FIND']
 /** Of a process or of all accounts: asked of each database, and nobody waits for it. */
@@ -148,7 +159,7 @@ test('every statement on accounts’ rows has its place', () => {
 
 describe('finds its rows by account:', () => {
   test.each([...HOT, ...BY_KEY])('%s', async name => {
-    expect(await strayAccesses(statements().get(name) as string)).toEqual([])
+    expect(await strayAccesses(statements().get(name) as string)).toEqual(BY_CALL[name] ?? [])
   })
 })
 

@@ -18,6 +18,8 @@ export function holdRequest(
     entryId: 'model-a',
     requestedName: null,
     endpoint: 1,
+    priceVnd: 1_500,
+    pricePer: 'mtok',
     ...change,
   }
 }

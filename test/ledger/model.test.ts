@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey, revokeKey } from '../../src/accounts/keys.ts'
 import { credit } from '../../src/ledger/credit.ts'
+import { extendHolds } from '../../src/ledger/extend.ts'
 import { placeHolds } from '../../src/ledger/hold.ts'
 import { findAbandoned } from '../../src/ledger/instance.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
@@ -42,7 +43,8 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
   let round = 0
   for (; round < ROUNDS; round++) {
     const action = random(40)
-    if (action < 17) await holdRound()
+    if (action < 14) await holdRound()
+    else if (action < 17) await extendRound()
     else if (action < 32) await settleRound()
     else if (action < 35) await creditRound()
     else if (action < 36) await creditAgainRound()
@@ -62,30 +64,59 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     const requests: ModelHold[] = Array.from({ length: 1 + random(12) }, () => {
       const whose = retired.length > 0 && random(30) === 0 ? retired : customers
       const customer = whose[random(whose.length)]!
-      const fresh = {
-        account: customer.accountId,
-        key: customer.keyId,
-        call: uuidv7(),
-        want: BigInt(1 + random(5_000_000)),
-      }
+      const want = BigInt(1 + random(5_000_000))
+      // Every second one can do with more.
+      const wantMax = random(2) === 0 ? want : want + BigInt(random(5_000_000))
+      const fresh = { account: customer.accountId, key: customer.keyId, call: uuidv7(), want, wantMax }
       const again = random(8) === 0 ? open.splice(random(open.length), 1)[0] : undefined
       if (again === undefined) return fresh
       const owner = customers.find(({ accountId }) => accountId === again[1].account)!
       return { ...fresh, account: owner.accountId, key: owner.keyId, call: again[0] }
     })
-    const rows = requests.map(({ key, call, want }) => ({
+    const rows = requests.map(({ key, call, want, wantMax }) => ({
       keyHashHex: [...customers, ...retired].find(({ keyId }) => keyId === key)!.keyHash.toString('hex'),
       callId: call,
       wantMicroVnd: microVnd(want),
+      wantMaxMicroVnd: microVnd(wantMax),
       entryId: 'm',
       requestedName: null,
       endpoint: 1 as const,
+      priceVnd: 1_500,
+      pricePer: 'mtok' as const,
     }))
     const answers = await placeHolds(pool, rows, LIVING)
     const seen = answers.map(answer =>
-      answer.active ? { held: answer.heldMicroVnd, balance: answer.balanceMicroVnd } : 'refused',
+      answer.active
+        ? { held: answer.heldMicroVnd, balance: answer.balanceMicroVnd, free: answer.freeMicroVnd }
+        : 'refused',
     )
     expect(seen, `round ${round}`).toEqual(model.place(requests))
+  }
+
+  async function extendRound(): Promise<void> {
+    const open = [...model.holds]
+    const requests = Array.from({ length: 1 + random(8) }, () => {
+      const hold = random(8) === 0 ? undefined : open.splice(random(open.length), 1)[0]
+      const account = hold?.[1].account ?? customers[random(customers.length)]!.accountId
+      return {
+        account,
+        call: hold?.[0] ?? uuidv7(),
+        want: (hold?.[1].amount ?? 0n) + BigInt(random(8_000_000)) - 500_000n,
+      }
+    }).filter(({ want }) => want >= 0n)
+    if (requests.length === 0) return
+    const asked = requests.map(({ account, call, want }) => {
+      return { accountId: account, callId: call, wantMicroVnd: microVnd(want) }
+    })
+    const expected = model.extend(requests)
+    const seen = async () =>
+      (await extendHolds(pool, asked)).map(({ heldMicroVnd, freeMicroVnd }) => ({
+        held: heldMicroVnd,
+        free: freeMicroVnd,
+      }))
+    expect(await seen(), `round ${round}`).toEqual(expected)
+    // Sent again, because its answer was lost.
+    if (random(3) === 0) expect(await seen(), `round ${round}, again`).toEqual(model.extend(requests))
   }
 
   async function settleRound(): Promise<void> {
@@ -98,12 +129,16 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
     if (finished.length > 0 && random(10) === 0) calls.push(finished[random(finished.length)]!)
     const batch = calls.map(({ account, call, cost }) => {
       const owner = customers.find(({ accountId }) => accountId === account)!
-      return settlement(owner, {
-        callId: call,
-        costMicroVnd: microVnd(cost),
-        inputTokens: Number(cost / 1_500n),
-        outputTokens: 0,
-      })
+      const { key = owner.keyId } = model.holds.get(call) ?? {}
+      return settlement(
+        { ...owner, keyId: key },
+        {
+          callId: call,
+          costMicroVnd: microVnd(cost),
+          inputTokens: Number(cost / 1_500n),
+          outputTokens: 0,
+        },
+      )
     })
     const expected = model.settle(calls)
     if (expected === null) {

@@ -5,6 +5,13 @@ export interface ModelHold {
   readonly key: number
   readonly call: string
   readonly want: bigint
+  readonly wantMax: bigint
+}
+
+export interface ModelExtension {
+  readonly account: number
+  readonly call: string
+  readonly want: bigint
 }
 
 export interface ModelSettlement {
@@ -22,26 +29,45 @@ export interface ModelWallet {
 export class Model {
   readonly wallets = new Map<number, ModelWallet>()
   readonly revoked = new Set<number>()
-  readonly holds = new Map<string, { account: number; amount: bigint }>()
+  readonly holds = new Map<string, { account: number; key: number; amount: bigint }>()
   readonly usage = new Map<string, { charged: bigint; after: bigint }>()
 
-  /** For each hold: refused, or the amount held (null: none) and the balance that the statement saw (null: held already). */
-  place(requests: readonly ModelHold[]): ('refused' | { held: bigint | null; balance: bigint | null })[] {
+  /** For each hold: refused, or the amount held (null: none), and balance and free money as it found them (null: held already). */
+  place(requests: readonly ModelHold[]): ('refused' | Record<'held' | 'balance' | 'free', bigint | null>)[] {
     const before = new Map([...this.wallets].map(([account, wallet]) => [account, { ...wallet }]))
     const sums = new Map<number, bigint>()
-    return requests.map(({ account, key, call, want }) => {
+    return requests.map(({ account, key, call, want, wantMax }) => {
       if (this.revoked.has(key)) return 'refused'
       const had = this.holds.get(call)
-      if (had !== undefined) return { held: had.amount, balance: null }
+      if (had !== undefined) return { held: had.amount, balance: null, free: null }
       const { balance, held } = before.get(account)!
       const first = !sums.has(account)
-      const sum = (sums.get(account) ?? 0n) + want
-      sums.set(account, sum)
-      const amount = sum <= balance - held ? want : first && held === 0n ? balance : 0n
-      if (amount === 0n) return { held: null, balance }
-      this.holds.set(call, { account, amount })
+      const target = max(want, min(wantMax, balance / 16n))
+      const free = balance - held - (sums.get(account) ?? 0n)
+      sums.set(account, (sums.get(account) ?? 0n) + target)
+      const amount = target <= free ? target : want <= free ? free : first && held === 0n ? balance : 0n
+      const answer = { held: amount === 0n ? null : amount, balance, free: max(free, 0n) }
+      if (amount === 0n) return answer
+      this.holds.set(call, { account, key, amount })
       this.wallets.get(account)!.held += amount
-      return { held: amount, balance }
+      return answer
+    })
+  }
+
+  /** For each hold its amount (null: there is none), and what is left in its wallet after all of them. */
+  extend(requests: readonly ModelExtension[]): { held: bigint | null; free: bigint }[] {
+    const held = requests.map(({ account, call, want }) => {
+      const hold = this.holds.get(call)
+      if (hold === undefined) return null
+      const wallet = this.wallets.get(account)!
+      const more = max(0n, min(want - hold.amount, wallet.balance - wallet.held))
+      wallet.held += more
+      hold.amount += more
+      return hold.amount
+    })
+    return requests.map(({ account }, index) => {
+      const wallet = this.wallets.get(account)!
+      return { held: held[index] as bigint | null, free: wallet.balance - wallet.held }
     })
   }
 
@@ -77,4 +103,12 @@ export class Model {
     wallet.balance += amount
     wallet.seq++
   }
+}
+
+function min(left: bigint, right: bigint): bigint {
+  return left < right ? left : right
+}
+
+function max(left: bigint, right: bigint): bigint {
+  return left > right ? left : right
 }

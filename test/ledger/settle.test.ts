@@ -4,6 +4,7 @@ import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
+  type Customer,
   call,
   createCustomer,
   eventually,
@@ -41,6 +42,9 @@ test('charges the cost, answers with the balance and writes every column of the 
     openedAt,
   })
   const expected = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND, balanceAfterMicroVnd: 8_320_000n }
+  const [held] = await database.sql.unsafe('select opened_at from hold where call_id = $1::text::uuid', [
+    request.callId,
+  ])
   expect(await here.settle(finished)).toEqual(expected)
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 8_320_000n, held: 0n })
   expect(await usageOf(database.sql, customer)).toEqual([
@@ -68,10 +72,83 @@ test('charges the cost, answers with the balance and writes every column of the 
       streamed: true,
       catalogue_id: null,
       estimated: true,
-      opened_at: openedAt,
+      opened_at: held?.opened_at,
       closed_at: expect.any(Date),
     },
   ])
+})
+
+test.each([-91, 91])(
+  'a gateway whose clock is %i days away settles all the same, and the rows have the time of Postgres',
+  async days => {
+    const customer = await createCustomer(database.sql, 10_000_000n)
+    const openedAt = new Date(Date.now() + days * 86_400_000)
+    const request = holdRequest(customer)
+    await here.admit(request, patient)
+    const refused = { costMicroVnd: microVnd(0n), inputTokens: 0, outputTokens: 0, status: 400, latencyMs: 60_000 }
+    expect(await here.settle(settlement(customer, { callId: request.callId, openedAt }))).toMatchObject({
+      outcome: 'settled',
+      chargedMicroVnd: CALL_MICRO_VND,
+    })
+    expect(await here.settle(settlement(customer, { ...refused, openedAt }))).toMatchObject({ outcome: 'settled' })
+    const times = await database.sql.unsafe(
+      `select extract(epoch from closed_at - opened_at)::double precision as seconds, closed_at > now() - interval '1 minute' as now
+       from usage where account_id = $1::text::bigint order by seq`,
+      [String(customer.accountId)],
+    )
+    expect(times).toEqual([
+      { seconds: expect.any(Number), now: true },
+      { seconds: 60, now: true },
+    ])
+    expect(times[0]?.seconds).toBeGreaterThanOrEqual(0)
+    expect(times[0]?.seconds).toBeLessThan(30)
+  },
+)
+
+test.each([
+  ['account', (other: Customer) => ({ accountId: other.accountId, keyId: other.keyId })],
+  ['key', (other: Customer) => ({ keyId: other.keyId })],
+  ['price', () => ({ priceVnd: 150, costMicroVnd: microVnd(168_000n) })],
+  ['unit of the price', () => ({ pricePer: 'request' as const, costMicroVnd: microVnd(1_500_000_000n) })],
+])('a settlement that names another %s than the hold charges nobody, and says so', async (_name, change) => {
+  const [customer, other] = [
+    await createCustomer(database.sql, 10_000_000_000n),
+    await createCustomer(database.sql, 10_000_000_000n),
+  ]
+  const request = holdRequest(customer)
+  await here.admit(request, patient)
+  const before = here.events.length
+  const answer = await here.settle(settlement(customer, { callId: request.callId, ...change(other) }))
+  expect(answer).toMatchObject({ outcome: 'spooled', chargedMicroVnd: null })
+  expect(here.events.slice(before)).toMatchObject([{ level: 'error', code: 'settlement_refused' }])
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 10_000_000_000n, held: CALL_MICRO_VND })
+  expect(await walletOf(database.sql, other)).toEqual({ balance: 10_000_000_000n, held: 0n })
+  expect([...(await usageOf(database.sql, customer)), ...(await usageOf(database.sql, other))]).toEqual([])
+  // Its hold is there still, so the true one settles.
+  await there.settle(settlement(customer, { callId: request.callId }))
+  expect((await walletOf(database.sql, customer)).balance).toBe(10_000_000_000n - CALL_MICRO_VND)
+})
+
+test('a settled call is not charged to another account, and one whose hold is lost is charged', async () => {
+  const [customer, other] = [
+    await createCustomer(database.sql, 10_000_000n),
+    await createCustomer(database.sql, 10_000_000n),
+  ]
+  const { callId } = holdRequest(customer)
+  await here.settle(settlement(customer, { callId }))
+  expect(await there.settle(settlement(other, { callId }))).toMatchObject({ outcome: 'spooled' })
+  expect((await walletOf(database.sql, customer)).balance).toBe(10_000_000n - CALL_MICRO_VND)
+  expect((await walletOf(database.sql, other)).balance).toBe(10_000_000n)
+})
+
+test('a hold of a gateway that wrote no price is settled at the price of the settlement', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const request = holdRequest(customer)
+  await here.admit(request, patient)
+  await database.sql.unsafe('update hold set price_vnd = null, price_per = null where call_id = $1::text::uuid', [
+    request.callId,
+  ])
+  expect(await here.settle(settlement(customer, { callId: request.callId }))).toMatchObject({ outcome: 'settled' })
 })
 
 test('charges per request and per image at the whole price', async () => {
@@ -175,6 +252,7 @@ test.each([
 test('a settlement that Postgres refuses is set aside loudly, and the rest of its batch settles', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const nobody = { accountId: 999_999, keyId: 1 }
+  const before = here.events.length
   const answers = await Promise.all([
     here.settle(settlement(customer)),
     here.settle(settlement(nobody)),
@@ -183,7 +261,7 @@ test('a settlement that Postgres refuses is set aside loudly, and the rest of it
     here.settle(settlement(customer)),
   ])
   expect(answers.map(answer => answer.outcome)).toEqual(['settled', 'spooled', 'spooled', 'settled'])
-  expect(here.events.filter(event => event.code === 'settlement_refused')).toHaveLength(2)
+  expect(here.events.slice(before).filter(event => event.code === 'settlement_refused')).toHaveLength(2)
   expect(await usageOf(database.sql, customer)).toHaveLength(2)
 })
 

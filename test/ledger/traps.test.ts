@@ -1,6 +1,7 @@
 /** Faults that earlier designs of this ledger had, each kept out by a test. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { extendHolds } from '../../src/ledger/extend.ts'
 import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold.ts'
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
@@ -40,7 +41,9 @@ function holdsMoney(answer: HoldResult | undefined): boolean {
 
 function holdRow(customer: Customer): HoldRow {
   const keyHashHex = customer.keyHash.toString('hex')
-  return { keyHashHex, callId: uuidv7(), wantMicroVnd: CALL_MICRO_VND, entryId: 'm', requestedName: null, endpoint: 1 }
+  const wants = { wantMicroVnd: CALL_MICRO_VND, wantMaxMicroVnd: CALL_MICRO_VND }
+  const price = { priceVnd: 1_500, pricePer: 'mtok' } as const
+  return { keyHashHex, callId: uuidv7(), ...wants, entryId: 'm', requestedName: null, endpoint: 1, ...price }
 }
 
 test('T1: holds and settlements that race for one wallet never meet a CHECK with a stale figure', async () => {
@@ -96,6 +99,7 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
   const customer = { accountId: 1, keyId: 1 }
   const statements: Record<string, (pool: StatementPool) => Promise<unknown>> = {
     hold: pool => placeHolds(pool, [{ ...holdRow({ ...customer, key: '', keyHash: Buffer.alloc(32) }) }], '1'),
+    extend: pool => extendHolds(pool, [{ ...customer, callId: uuidv7(), wantMicroVnd: CALL_MICRO_VND }]),
     settle: pool => settleCalls(pool, [settlement(customer)]),
     lookup: pool => lookUpCalls(pool, [settlement(customer)]),
     release: pool => releaseHolds(pool, [settlement(customer)]),
@@ -110,8 +114,11 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
     const conditions = plan.filter(line => /Index Cond:/.test(line))
     expect(conditions.length).toBe(scans.length)
     expect(plan.filter(line => /Join Filter/.test(line))).toEqual([])
-    // The unique index of calls is entered by the call, not by the account alone.
-    for (const condition of conditions.filter(line => /call_id/.test(line))) expect(condition).toContain('account_id')
+    // The unique indexes of calls are entered by the call, not by the account alone.
+    const ofCalls = plan.flatMap((line, index) =>
+      / using (usage_call|hold_pkey) /.test(line) ? [plan[index + 1]] : [],
+    )
+    for (const condition of ofCalls) expect(condition).toMatch(/Index Cond:.*call_id/)
   })
 
   async function planOf(run: (pool: StatementPool) => Promise<unknown>): Promise<string[]> {

@@ -1,8 +1,7 @@
 /** The usage log as CSV (RFC 4180), oldest first: read page by page, so that two million rows need no more memory than one page. */
 
 import type { AnySql } from '../../lib/database.ts'
-import { PRICE_PER_CODES } from '../settle.ts'
-import { ENDPOINT_CODES } from '../types.ts'
+import { ENDPOINT_CODES, PRICE_PER_CODES } from '../types.ts'
 import { findBounds } from './bounds.ts'
 import { dayOf } from './days.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'

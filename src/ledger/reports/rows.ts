@@ -2,7 +2,7 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd } from '../../lib/money.ts'
-import { PRICE_PER_CODES } from '../settle.ts'
+import { PRICE_PER_CODES } from '../types.ts'
 import { findBounds } from './bounds.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
 import type { UsageFilter, UsageRow } from './types.ts'

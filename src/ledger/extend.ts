@@ -1,0 +1,90 @@
+/** EXTEND: grows the holds of n running calls of any wallets in one statement. */
+
+import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+import type { ExtendRequest } from './types.ts'
+
+export interface ExtendResult {
+  /** Set aside for this call now; null when it has no hold: it was settled, or a crash of Postgres lost its hold. */
+  readonly heldMicroVnd: MicroVnd | null
+  /** Of the wallet after the statement: balance less holds; may be negative. Null without a wallet. */
+  readonly freeMicroVnd: MicroVnd | null
+}
+
+/**
+ * Each hold grows to what is wanted, in order, while free money lasts; the call that takes the last of it gets a part. The
+ * wish is for a total, so that a statement whose answer was lost can be sent again.
+ *
+ * Locks as HOLD and SETTLE do: wallets in account order, then their holds. What was locked is fresh, and both updates only
+ * add to what they find. As there, wallets reach their calls by a window.
+ */
+const EXTEND = `
+with requests as materialized (
+  select * from unnest($1::bigint[], $2::uuid[], $3::bigint[])
+    with ordinality as request(account_id, call_id, want, n)),
+locked_wallets as materialized (
+  select account_id, balance_micro_vnd - held_micro_vnd as free
+    from wallet where account_id in (select account_id from requests)
+   order by account_id for no key update),
+-- Holds that are gone by now are left out.
+locked_holds as materialized (
+  select requests.n, hold.account_id, hold.call_id, greatest(0, requests.want - hold.amount_micro_vnd) as more,
+         hold.amount_micro_vnd as amount
+    from requests join hold on hold.account_id = requests.account_id and hold.call_id = requests.call_id
+   where (select count(*) from locked_wallets) > 0
+   order by requests.n for no key update of hold),
+-- Each wallet, and behind it its calls.
+wallets_and_calls as (
+  select account_id, 0 as n, null::uuid as call_id, 0::bigint as more, null::bigint as amount, free from locked_wallets
+  union all
+  select account_id, n, call_id, more, amount, null from locked_holds),
+-- Each call beside the free money of its wallet.
+calls as (
+  select account_id, n, call_id, more, amount, first_value(free) over its_wallet as free,
+         (sum(more) over its_wallet - more)::bigint as before
+    from wallets_and_calls
+  window its_wallet as (partition by account_id order by n rows unbounded preceding)),
+grants as materialized (
+  select *, greatest(0, least(more, free - before)) as granted from calls),
+extended_holds as (
+  update hold set amount_micro_vnd = hold.amount_micro_vnd + grants.granted
+    from grants
+   where grants.granted > 0 and hold.account_id = grants.account_id and hold.call_id = grants.call_id),
+updated_wallets as (
+  update wallet set held_micro_vnd = wallet.held_micro_vnd + granted.sum
+    from (select account_id, sum(granted)::bigint as sum from grants where granted > 0 group by account_id) granted
+   where wallet.account_id = granted.account_id)
+select array_agg(n)::text as n, array_agg(account_id)::text as account_id, array_agg(amount + granted)::text as amount,
+       array_agg(left_over)::text as free
+  from (select *, free - sum(granted) over (partition by account_id) as left_over from grants) answers`
+
+/** One row for the whole batch, an array for each column. */
+type Row = Readonly<Record<'n' | 'account_id' | 'amount' | 'free', string | null>>
+
+/** One answer for each request, in order. Rejects with the driver's error. No call may be in it twice. */
+export async function extendHolds(
+  pool: StatementPool,
+  requests: readonly ExtendRequest[],
+): Promise<readonly ExtendResult[]> {
+  const [row] = await pool.query<Row>(EXTEND, [
+    plainArray(requests.map(request => request.accountId)),
+    plainArray(requests.map(request => request.callId)),
+    plainArray(requests.map(request => request.wantMicroVnd)),
+  ])
+  const numbers = elementsOf(row?.n)
+  const accountIds = elementsOf(row?.account_id)
+  const amounts = elementsOf(row?.amount)
+  const free = elementsOf(row?.free)
+  const freeOf = new Map<number, MicroVnd>()
+  const held: (MicroVnd | null)[] = requests.map(() => null)
+  for (let index = 0; index < numbers.length; index++) {
+    freeOf.set(Number(accountIds[index]), microVnd(BigInt(free[index]!)))
+    const place = Number(numbers[index])
+    // Number 0 is the wallet itself.
+    if (place > 0) held[place - 1] = microVnd(BigInt(amounts[index]!))
+  }
+  return requests.map(({ accountId }, index) => ({
+    heldMicroVnd: held[index] ?? null,
+    freeMicroVnd: freeOf.get(accountId) ?? null,
+  }))
+}

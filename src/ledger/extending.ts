@@ -1,0 +1,106 @@
+/** Holds of running calls on their way to grow: batched, and sent again while Postgres fails. */
+
+import { GatewayError } from '../errors.ts'
+import type { Cancellation } from '../lib/cancellation.ts'
+import { classifyFault, type StatementPool } from '../lib/database.ts'
+import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { AMOUNT_MICRO_VND_MAX } from './check.ts'
+import { type ExtendResult, extendHolds } from './extend.ts'
+import type { LedgerFigures } from './figures.ts'
+import type { LedgerEvent, LedgerLimits } from './options.ts'
+import type { ExtendAnswer, ExtendRequest } from './types.ts'
+
+interface Extension {
+  readonly request: ExtendRequest
+  readonly signal: Cancellation
+  readonly resolve: (answer: ExtendAnswer | null) => void
+  readonly reject: (error: Error) => void
+}
+
+export interface ExtendingOptions {
+  readonly pool: StatementPool
+  readonly limits: LedgerLimits
+  readonly report: (event: LedgerEvent) => void
+  readonly figures: LedgerFigures
+}
+
+export class Extending {
+  readonly #options: ExtendingOptions
+  readonly #lanes: Lanes<Extension>
+  #failures = 0
+  #stopped = false
+
+  constructor(options: ExtendingOptions) {
+    this.#options = options
+    this.#lanes = createLanes<Extension>({
+      lanes: options.limits.lanes,
+      batchMax: options.limits.batchMax,
+      laneOf: ({ request }) => request.accountId,
+      run: batch => this.#run(batch),
+    })
+  }
+
+  /** As Ledger.extend. Nothing queues without bounds: a call that runs has one request at most. */
+  extend(request: ExtendRequest, { signal }: { readonly signal: Cancellation }): Promise<ExtendAnswer | null> {
+    const wantMicroVnd =
+      request.wantMicroVnd > AMOUNT_MICRO_VND_MAX ? microVnd(AMOUNT_MICRO_VND_MAX) : request.wantMicroVnd
+    return new Promise((resolve, reject) => {
+      this.#lanes.push({ request: { ...request, wantMicroVnd }, signal, resolve, reject })
+    })
+  }
+
+  /** What has no answer yet gets none. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #run(taken: Extension[]): Promise<Again<Extension>> {
+    const isOver = (extension: Extension): boolean => this.#stopped || extension.signal.aborted
+    const batch = taken.filter(extension => !isOver(extension))
+    for (const extension of taken) if (isOver(extension)) extension.resolve(null)
+    if (batch.length === 0) return NOTHING_AGAIN
+    const startedMs = performance.now()
+    try {
+      const requests = batch.map(extension => extension.request)
+      const results = await extendHolds(this.#options.pool, requests)
+      this.#options.figures.extendBatches.answered(batch.length, startedMs)
+      this.#failures = 0
+      batch.forEach((extension, index) => void extension.resolve(this.#answer(extension.request, results[index]!)))
+      return NOTHING_AGAIN
+    } catch (error) {
+      return this.#recover(batch, error)
+    }
+  }
+
+  /** A hold that a crash lost is not placed again: its call goes on for as much as the wallet would have given. */
+  #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
+    const { extensions } = this.#options.figures
+    if (heldMicroVnd === null) {
+      extensions.lost++
+      return { heldMicroVnd: least(wantMicroVnd, freeMicroVnd ?? 0n) }
+    }
+    extensions[heldMicroVnd >= wantMicroVnd ? 'granted' : 'cut']++
+    return { heldMicroVnd }
+  }
+
+  #recover(batch: Extension[], error: unknown): Again<Extension> {
+    if (classifyFault(error) === 'bug') {
+      const message = 'the growth of holds was refused'
+      this.#options.report({ level: 'error', code: 'background_failed', message, cause: error })
+      for (const extension of batch) extension.reject(new GatewayError('internal', { cause: error }))
+      return NOTHING_AGAIN
+    }
+    this.#failures++
+    if (this.#failures === 1) {
+      const message = 'holds of running streams wait for Postgres'
+      this.#options.report({ level: 'warn', code: 'database_unavailable', message, cause: error })
+    }
+    return { items: batch, pauseMs: backoffMs(this.#failures, 250) }
+  }
+}
+
+function least(wanted: bigint, free: bigint): MicroVnd {
+  if (free <= 0n) return microVnd(0n)
+  return microVnd(wanted < free ? wanted : free)
+}
