@@ -57,6 +57,10 @@ export const CODES = {
   'successor-missing': error('An entry that retires without a successor.'),
   'successor-unknown': error('A successor that is not an entry.'),
   'successor-unfit': error('A successor that retires itself, or is of another kind.'),
+  'successor-unit': error('A successor that is priced by another unit, and no acknowledgement of it.'),
+  'successor-dearer': error('A successor that costs over 50 % more, and no acknowledgement of its price.'),
+  retired: warning('An entry whose end is past: its successor serves its calls.'),
+  'retires-soon': warning('An entry that ends within 60 days.'),
   'date-order': error('A retirement before the warning.'),
   'acknowledgement-stale': error('An acknowledgement of a price that is not in force.'),
   // Upstreams

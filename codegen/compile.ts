@@ -19,6 +19,8 @@ export interface Compiled {
 export interface CompileOptions {
   /** Makes tables even where only checks across files fail, for reading catalogues of other times. */
   readonly lenient: boolean
+  /** ISO date: what retires soon or has retired is found by it. Without it dates are not judged. */
+  readonly today?: string
 }
 
 export interface Compiler {
@@ -47,7 +49,7 @@ export function createCompiler(schemas: Schemas): Compiler {
       if (files.catalogue !== undefined) findings.push(...validateFile(files.catalogue, validators.catalogue, schemas))
       if (files.upstreams !== undefined) findings.push(...validateFile(files.upstreams, validators.upstreams, schemas))
       for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
-      const view = viewCatalogue(files)
+      const view = viewCatalogue(files, options.today)
       const isReadable = all.every(file => file.value !== undefined)
       const isValid = isReadable && !findings.some(isError)
       if (isReadable) findings.push(...checkCatalogue(view))

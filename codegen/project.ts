@@ -12,6 +12,12 @@ import { readCatalogue, type SourceText } from './source.ts'
 export interface Project {
   /** Folder that holds catalogue/, schemas/ and src/generated/. */
   readonly root: string
+  /** ISO date that ends of entries are judged by; without it the day that the clock says, UTC. */
+  readonly today?: string
+}
+
+export function todayOf({ today }: Project): string {
+  return today ?? new Date().toISOString().slice(0, 10)
 }
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024

@@ -26,6 +26,15 @@ export interface EntryView extends Place {
   readonly price: { readonly vnd: number; readonly per: string } | undefined
   readonly targets: readonly TargetView[]
   readonly standard: string
+  readonly deprecated: DeprecationView
+}
+
+/** How an entry goes out of use, as far as its values can be read. */
+export interface DeprecationView {
+  /** Who says so: the entry itself, else its model. */
+  readonly holder: 'entry' | 'model' | undefined
+  readonly retires: string | undefined
+  readonly successor: string | undefined
 }
 
 export interface ModelView extends Place {
@@ -56,6 +65,8 @@ export interface CatalogueView {
   /** The first entry of each id. */
   readonly byId: ReadonlyMap<string, EntryView>
   readonly hosts: ReadonlyMap<string, HostView>
+  /** ISO date that the checks of dates go by; null: they are left out. */
+  readonly today: string | null
 }
 
 export interface SourceFiles {
@@ -73,7 +84,7 @@ export function reporter(findings: Finding[]): Report {
   }
 }
 
-export function viewCatalogue(files: SourceFiles): CatalogueView {
+export function viewCatalogue(files: SourceFiles, today: string | null = null): CatalogueView {
   const settings = asRecord(files.catalogue?.value)
   const families = files.families.map(viewFamily)
   const entries = families.flatMap(family => family.models.flatMap(model => model.entries))
@@ -91,7 +102,7 @@ export function viewCatalogue(files: SourceFiles): CatalogueView {
     if (host !== undefined) host.isUsed = true
   }
   const service = asText(settings.service)
-  return { service, main: files.catalogue, settings, families, entries, byId, hosts }
+  return { service, main: files.catalogue, settings, families, entries, byId, hosts, today }
 }
 
 function viewFamily(file: SourceFile): FamilyView {
@@ -124,7 +135,15 @@ function viewEntry(model: ModelView, value: Loose, path: Path): EntryView {
     price: isPriced ? { vnd: price.vnd as number, per: price.per as string } : undefined,
     targets: viewTargets(model.file, value.upstream, [...path, 'upstream']),
     standard: model.family.standard,
+    deprecated: viewDeprecation(model.value.deprecated, value.deprecated),
   }
+}
+
+function viewDeprecation(ofModel: unknown, ofEntry: unknown): DeprecationView {
+  const holder = ofEntry !== undefined ? 'entry' : ofModel !== undefined ? 'model' : undefined
+  const facts = asRecord(ofEntry ?? ofModel)
+  const text = (key: string) => (typeof facts[key] === 'string' ? facts[key] : undefined)
+  return { holder, retires: text('retires'), successor: text('successor') }
 }
 
 function viewTargets(file: SourceFile, upstream: unknown, path: Path): TargetView[] {

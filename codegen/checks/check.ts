@@ -4,7 +4,8 @@ import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
 import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkAcknowledgements, checkPrices } from './prices.ts'
-import { checkAliases, checkDeprecations, checkFallback } from './references.ts'
+import { checkAliases, checkFallback } from './references.ts'
+import { checkDeprecations, checkEnds } from './retirements.ts'
 import { checkRules } from './rules.ts'
 import { checkHosts, checkTargets } from './upstreams.ts'
 
@@ -17,6 +18,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkAliases,
   checkFallback,
   checkDeprecations,
+  checkEnds,
   checkHosts,
   checkTargets,
   checkRules,

@@ -3,6 +3,8 @@
 import { asList, asNumber, asRecord, type CatalogueView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
+/** Change of what callers pay, in percent, that somebody has to acknowledge. */
+export const LARGE_CHANGE_PERCENT = 50
 
 export function checkPrices(view: CatalogueView, report: Report): void {
   const floors = asRecord(view.settings.floors)
@@ -52,7 +54,19 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** An acknowledgement names the price in force; a price that changes again needs a new one. */
+/** Whether catalogue.yaml says that this price of a name is meant. */
+export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: number; per: string }): boolean {
+  return asList(view.settings.acknowledged).some(item => {
+    const each = asRecord(item)
+    const { vnd, per } = asRecord(each.price)
+    return each.name === name && vnd === price.vnd && per === price.per
+  })
+}
+
+/**
+ * An acknowledgement names the price in force, or the one from an entry's end on; a price that changes again needs a new
+ * one. A name that is gone costs what the fallback does.
+ */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const aliases = asRecord(view.settings.aliases)
@@ -60,9 +74,13 @@ export function checkAcknowledgements(view: CatalogueView, report: Report): void
     const { name, price } = asRecord(item)
     const { vnd, per } = asRecord(price)
     if (typeof name !== 'string' || typeof vnd !== 'number' || typeof per !== 'string') continue
-    const id = name === 'fallback' ? view.settings.fallback : Object.hasOwn(aliases, name) ? aliases[name] : name
-    const current = typeof id === 'string' ? view.byId.get(id)?.price : undefined
-    if (current?.vnd === vnd && current.per === per) continue
+    const find = (id: unknown) => (typeof id === 'string' ? view.byId.get(id) : undefined)
+    const entry = find(
+      name === 'fallback' ? view.settings.fallback : Object.hasOwn(aliases, name) ? aliases[name] : name,
+    )
+    const heir = entry === undefined ? find(view.settings.fallback) : find(entry.deprecated.successor)
+    if ([entry, heir].some(each => each?.price?.vnd === vnd && each.price.per === per)) continue
+    const current = entry?.price
     const fact = current === undefined ? 'is not in the catalogue' : `costs ${current.vnd} per ${current.per}`
     const place = { file: view.main, path: ['acknowledged', index] }
     report(

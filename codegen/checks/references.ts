@@ -1,4 +1,4 @@
-/** Checks of names that point at entries: aliases, the fallback, successors. */
+/** Checks of names that point at entries: aliases and the fallback. */
 
 import { nearestWord } from '../spelling.ts'
 import { isStandard, KINDS } from '../standards.ts'
@@ -21,12 +21,18 @@ export function checkAliases(view: CatalogueView, report: Report): void {
     }
     if (typeof goal !== 'string') continue
     const entry = view.byId.get(goal)
-    if (entry !== undefined) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
-    else if (Object.hasOwn(aliases, goal)) {
+    if (entry !== undefined) {
+      if (!isDatedName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
+    } else if (Object.hasOwn(aliases, goal)) {
       const end = aliases[goal]
       report(place, [alias], 'alias-of-alias', `"${goal}" is an alias itself`, `write the entry: ${String(end)}`)
     } else report(place, [alias], 'alias-unknown', `"${goal}" is not an entry`, suggestEntry(view, goal))
   }
+}
+
+/** `model-20251001` is a longer name of `model` and goes where that goes, at its end too. */
+function isDatedName(alias: string, id: string): boolean {
+  return alias.startsWith(`${id}-`) && /^[0-9]{8}$/.test(alias.slice(id.length + 1))
 }
 
 export function checkFallback(view: CatalogueView, report: Report): void {
@@ -46,7 +52,7 @@ export function checkFallback(view: CatalogueView, report: Report): void {
 }
 
 function reportRetiring(view: CatalogueView, report: Report, at: string[], what: string, entry: EntryView): void {
-  const { retires, successor } = deprecationOf(entry)
+  const { retires, successor } = entry.deprecated
   if (retires === undefined || view.main === undefined) return
   const fix = successor === undefined ? 'point it to an entry that stays' : `write its successor: ${successor}`
   report(
@@ -58,94 +64,8 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-interface DeprecationView {
-  /** The entry's own facts, else its model's. */
-  readonly holder: 'entry' | 'model' | undefined
-  readonly since: string | undefined
-  readonly retires: string | undefined
-  readonly successor: string | undefined
-}
-
-function deprecationOf(entry: EntryView): DeprecationView {
-  const holder =
-    entry.value.deprecated !== undefined ? 'entry' : entry.model.value.deprecated !== undefined ? 'model' : undefined
-  const facts = asRecord(holder === 'entry' ? entry.value.deprecated : entry.model.value.deprecated)
-  const text = (key: string) => (typeof facts[key] === 'string' ? facts[key] : undefined)
-  return { holder, since: text('since'), retires: text('retires'), successor: text('successor') }
-}
-
-export function checkDeprecations(view: CatalogueView, report: Report): void {
-  for (const family of view.families) {
-    for (const model of family.models) {
-      if (model.value.released !== undefined) checkDate(report, model, ['released'], model.value.released)
-      for (const place of [model, ...model.entries]) {
-        const facts = asRecord(place.value.deprecated)
-        for (const key of ['since', 'retires']) checkDate(report, place, ['deprecated', key], facts[key])
-        const { since, retires } = facts
-        if (typeof since === 'string' && typeof retires === 'string' && retires < since) {
-          report(
-            place,
-            ['deprecated', 'retires'],
-            'date-order',
-            `retires on ${retires}, before the warning of ${since}`,
-            `write a day after ${since}`,
-          )
-        }
-      }
-    }
-  }
-  for (const entry of view.entries) checkSuccessor(view, entry, report)
-}
-
-function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): void {
-  const { holder, retires, successor } = deprecationOf(entry)
-  if (holder === undefined) return
-  const place = holder === 'entry' ? entry : entry.model
-  if (successor === undefined) {
-    if (retires !== undefined) {
-      report(
-        place,
-        ['deprecated'],
-        'successor-missing',
-        `"${entry.id}" retires on ${retires} without a successor`,
-        'write `successor: …` with the entry that takes over',
-        'key',
-      )
-    }
-    return
-  }
-  const goal = view.byId.get(successor)
-  const at = ['deprecated', 'successor']
-  if (goal === undefined)
-    report(place, at, 'successor-unknown', `"${successor}" is not an entry`, suggestEntry(view, successor))
-  else if (goal === entry)
-    report(place, at, 'successor-unfit', `"${entry.id}" cannot succeed itself`, 'name another entry')
-  else if (deprecationOf(goal).retires !== undefined) {
-    report(place, at, 'successor-unfit', `"${successor}" retires itself`, 'name an entry that stays')
-  } else if (
-    isStandard(goal.standard) &&
-    isStandard(entry.standard) &&
-    KINDS[goal.standard] !== KINDS[entry.standard]
-  ) {
-    report(
-      place,
-      at,
-      'successor-unfit',
-      `"${successor}" is of the kind ${KINDS[goal.standard]}, not ${KINDS[entry.standard]}`,
-      'name an entry of the same kind',
-    )
-  }
-}
-
-function checkDate(report: Report, place: Parameters<Report>[0], at: string[], value: unknown): void {
-  if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return
-  const time = Date.parse(`${value}T00:00:00Z`)
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return
-  report(place, at, 'bad-date', `${value} is not in the calendar`, 'write a day that exists, as YYYY-MM-DD')
-}
-
 /** What to write instead of a name that is not an entry. */
-function suggestEntry(view: CatalogueView, name: string): string {
+export function suggestEntry(view: CatalogueView, name: string): string {
   const nearest = nearestWord(
     name,
     [...view.byId.keys()].filter(id => id === id.toLowerCase()),

@@ -3,11 +3,15 @@
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
 import { entryFacts, type Facts, upstreamFacts } from './facts.ts'
+import { type Heirs, heirsOf } from './heirs.ts'
 
 export interface PriceChange {
   /** An entry, an alias, or `fallback`. */
   readonly name: string
-  readonly kind: 'entry' | 'alias' | 'fallback'
+  /** retirement: from the entry's end on. removal: the name is gone, and the fallback serves its calls. */
+  readonly kind: 'entry' | 'alias' | 'fallback' | 'retirement' | 'removal'
+  /** The entry that serves the name at the new price. */
+  readonly servedBy: string
   readonly old: Price
   readonly new: Price
   /** In percent of the old price; null when the unit changes. */
@@ -40,6 +44,8 @@ export interface Acknowledgement {
 }
 
 export interface DiffOptions {
+  /** ISO date: what has retired by then is served by its successor. */
+  readonly today: string
   /** Largest change of a price, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
@@ -51,8 +57,13 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   const before = byId(old)
   const after = byId(now)
   const common = now.entries.filter(entry => before.has(entry.id))
+  const heirs = { old: heirsOf(old, options.today), now: heirsOf(now, options.today) }
   return {
-    prices: [...entryPrices(common, before, options), ...mappedPrices(old, now, options)],
+    prices: [
+      ...entryPrices(common, before, options),
+      ...retirementPrices(common, heirs, options),
+      ...mappedPrices(heirs, options),
+    ],
     added: now.entries.filter(entry => !before.has(entry.id)),
     removed: old.entries.filter(entry => !after.has(entry.id)),
     facts: groupChanges(
@@ -77,45 +88,56 @@ function byId(tables: Tables): ReadonlyMap<string, ModelEntry> {
 function entryPrices(common: readonly ModelEntry[], before: ReadonlyMap<string, ModelEntry>, options: DiffOptions) {
   return common.flatMap(entry => {
     const old = (before.get(entry.id) as ModelEntry).price
-    return priceChange(entry.id, 'entry', old, entry.price, options)
+    return priceChange({ name: entry.id, kind: 'entry', old, heir: entry }, options)
   })
 }
 
-/** An alias or a fallback that means another entry changes what its callers pay. */
-function mappedPrices(old: Tables, now: Tables, options: DiffOptions): PriceChange[] {
-  const before = byId(old)
-  const after = byId(now)
-  const names: [string, PriceChange['kind'], string | undefined, string | undefined][] = [
-    ['fallback', 'fallback', old.settings.fallback, now.settings.fallback],
-    ...Object.keys(now.settings.aliases).map((alias): [string, 'alias', string | undefined, string | undefined] => [
-      alias,
-      'alias',
-      old.settings.aliases[alias],
-      now.settings.aliases[alias],
-    ]),
-  ]
-  return names.flatMap(([name, kind, from, to]) => {
-    if (from === undefined || to === undefined || from === to) return []
-    const oldPrice = before.get(from)?.price
-    const newPrice = after.get(to)?.price
-    return oldPrice === undefined || newPrice === undefined ? [] : priceChange(name, kind, oldPrice, newPrice, options)
+interface HeirsOfBoth {
+  readonly old: Heirs
+  readonly now: Heirs
+}
+
+/** An end that is new, or that leads elsewhere, changes what callers will pay. */
+function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
+  return common.flatMap(({ id, kind }) => {
+    const before = heirs.old.servedAtLast(id, kind)
+    const heir = heirs.now.servedAtLast(id, kind)
+    if (before === undefined || heir === undefined || before.id === heir.id) return []
+    return priceChange({ name: id, kind: 'retirement', old: before.price, heir }, options)
   })
 }
 
-function priceChange(
-  name: string,
-  kind: PriceChange['kind'],
-  old: Price,
-  now: Price,
-  options: DiffOptions,
-): PriceChange[] {
+/** A name that means another entry than before changes what its callers pay: an alias, the fallback, an id that is gone. */
+function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
+  const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
+  return names.flatMap(name => {
+    const own = heirs.now.entry(name)
+    if (own !== undefined && heirs.old.entry(name) !== undefined) return []
+    const before = heirs.old.servedBy(name, heirs.old.entry(name)?.kind)
+    const heir = before === undefined ? undefined : heirs.now.servedBy(name, before.kind)
+    if (before === undefined || heir === undefined || before.id === heir.id) return []
+    const kind =
+      name === 'fallback' ? name : own !== undefined ? 'entry' : heirs.now.names.has(name) ? 'alias' : 'removal'
+    return priceChange({ name, kind, old: before.price, heir }, options)
+  })
+}
+
+interface Served {
+  readonly name: string
+  readonly kind: PriceChange['kind']
+  readonly old: Price
+  readonly heir: ModelEntry
+}
+
+function priceChange({ name, kind, old, heir }: Served, options: DiffOptions): PriceChange[] {
+  const now = heir.price
   if (old.vnd === now.vnd && old.per === now.per) return []
   const percent = old.per === now.per ? ((now.vnd - old.vnd) / old.vnd) * 100 : null
   const isLarge = percent === null || Math.abs(percent) > options.thresholdPercent
   const isAcknowledged = options.acknowledged.some(
     each => each.name === name && each.price.vnd === now.vnd && each.price.per === now.per,
   )
-  return [{ name, kind, old, new: now, percent, isLarge, isAcknowledged }]
+  return [{ name, kind, servedBy: heir.id, old, new: now, percent, isLarge, isAcknowledged }]
 }
 
 const ABSENT = '–'

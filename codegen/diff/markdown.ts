@@ -73,7 +73,8 @@ function count(number: number, one: string, many = `${one}s`): string {
 }
 
 function priceRow(change: PriceChange): string[] {
-  const name = change.kind === 'entry' ? code(change.name) : `${change.kind} ${code(change.name)}`
+  const name =
+    change.kind === 'entry' ? code(change.name) : `${change.kind} ${code(change.name)} → ${code(change.servedBy)}`
   const percent = change.percent === null ? 'other unit' : formatPercent(change.percent)
   const note = !change.isLarge ? '' : change.isAcknowledged ? 'acknowledged' : '**not acknowledged**'
   return [name, price(change.old), price(change.new), percent, note]

@@ -3,6 +3,7 @@
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
 import { readCsv } from './csv.ts'
+import { heirsOf } from './heirs.ts'
 
 export interface UsageRow {
   readonly name: string
@@ -40,17 +41,29 @@ const MICRO = 1_000_000n
 
 /**
  * Only calls that cost something count; tokens and calls are priced anew under both catalogues, so the recorded cost
- * (which may be from a third price) does not matter. Throws when a column is missing.
+ * (which may be from a third price) does not matter. An end that is new is priced as if it had come. `today` is an ISO
+ * date. Throws when a column is missing.
  */
-export async function usageEffect(chunks: AsyncIterable<string>, old: Tables, now: Tables): Promise<UsageEffect> {
+export async function usageEffect(
+  chunks: AsyncIterable<string>,
+  old: Tables,
+  now: Tables,
+  today: string,
+): Promise<UsageEffect> {
   const before = new Map(old.entries.map(entry => [entry.id, entry]))
   const tallies = await tally(chunks, before)
+  const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
+  const priceNow = ({ id, kind, price }: ModelEntry): Price => {
+    const atLast = heirs.now.servedAtLast(id, kind)
+    const isNewEnd = atLast?.id !== heirs.old.servedAtLast(id, kind)?.id
+    return (isNewEnd ? atLast : heirs.now.servedBy(id, kind))?.price ?? price
+  }
   const unknown = [...tallies.keys()].filter(name => !before.has(name)).toSorted(compareText)
   const rows = [...tallies].flatMap(([name, each]): UsageRow[] => {
     const entry = before.get(name)
     if (entry === undefined) return []
-    const successor = heirOf(entry, now)
-    return [{ name, calls: each.calls, oldVnd: costVnd(each, entry.price), newVnd: costVnd(each, successor.price) }]
+    const oldPrice = heirs.old.servedBy(name, entry.kind)?.price ?? entry.price
+    return [{ name, calls: each.calls, oldVnd: costVnd(each, oldPrice), newVnd: costVnd(each, priceNow(entry)) }]
   })
   const effect = (row: UsageRow) => (row.newVnd > row.oldVnd ? row.newVnd - row.oldVnd : row.oldVnd - row.newVnd)
   return {
@@ -116,12 +129,4 @@ function wholeNumber(text: string | undefined): bigint {
 function costVnd(each: Tally, price: Price): bigint {
   if (price.per === 'mtok') return (each.tokens * BigInt(price.vnd) + MICRO / 2n) / MICRO
   return BigInt(price.vnd) * (price.per === 'image' ? each.images : BigInt(each.calls))
-}
-
-/** The entry that serves calls for this name from now on: itself, what its name is an alias of, or the fallback. */
-function heirOf(entry: ModelEntry, now: Tables): ModelEntry {
-  const find = (id: string | undefined) => now.entries.find(each => each.id === id)
-  const { aliases, fallback } = now.settings
-  const alias = Object.hasOwn(aliases, entry.id) ? aliases[entry.id] : undefined
-  return find(entry.id) ?? find(alias) ?? (entry.kind === 'chat' ? find(fallback) : undefined) ?? entry
 }

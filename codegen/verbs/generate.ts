@@ -4,7 +4,7 @@ import { ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from '../findings.ts'
 import { compareFiles, writeFiles } from '../generate.ts'
 import type { Output } from '../output.ts'
-import { type Project, readProject, UsageError } from '../project.ts'
+import { type Project, readProject, todayOf, UsageError } from '../project.ts'
 import { parseOptions } from './options.ts'
 
 /** Returns 1 and writes nothing when there is an error. */
@@ -37,7 +37,8 @@ export async function check(project: Project, args: readonly string[], output: O
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
   const compiler = ownCompiler()
-  const { tables, findings: found } = compiler.compile(await readProject(project))
+  const options = { lenient: false, today: todayOf(project) }
+  const { tables, findings: found } = compiler.compile(await readProject(project), options)
   const { renderFiles } = await import('../render.ts')
   const stale = tables === null ? [] : compareFiles(project.root, await renderFiles(tables, compiler.schemas))
   const findings = sortFindings([...found, ...stale])

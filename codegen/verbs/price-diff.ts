@@ -2,6 +2,7 @@
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, unacknowledged } from '../diff/diff.ts'
 import { dialectDefaults } from '../diff/facts.ts'
@@ -9,17 +10,15 @@ import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdow
 import { type UsageEffect, usageEffect } from '../diff/usage.ts'
 import { formatFindings, isError } from '../findings.ts'
 import type { Output } from '../output.ts'
-import { compileBase, type Project, readProject, UsageError } from '../project.ts'
+import { compileBase, type Project, readProject, todayOf, UsageError } from '../project.ts'
 import type { CatalogueView } from '../view.ts'
 import { asList, asRecord } from '../view.ts'
 import { parseOptions } from './options.ts'
 
-export const THRESHOLD_PERCENT = 50
-
 export async function priceDiff(project: Project, args: readonly string[], output: Output): Promise<number> {
   const options = { usage: { type: 'string' }, threshold: { type: 'string' }, json: { type: 'boolean' } } as const
   const { values, positionals } = parseOptions(args, options, ['BASE (a commit, a branch, or a folder)'])
-  const thresholdPercent = Number(values.threshold ?? THRESHOLD_PERCENT)
+  const thresholdPercent = Number(values.threshold ?? LARGE_CHANGE_PERCENT)
   if (!(thresholdPercent >= 0)) throw new UsageError('--threshold must be a percentage, e.g. 50')
   const base = positionals[0] as string
   const old = await compileBase(project, base)
@@ -29,12 +28,14 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
     output.err(formatFindings(now.findings.filter(isError), 'text'))
     return 1
   }
+  const today = todayOf(project)
   const diff = diffTables(old.tables, now.tables, {
+    today,
     thresholdPercent,
     acknowledged: acknowledgements(now.view),
     dialectDefaults: { old: dialectDefaults(old.schemas), now: dialectDefaults(compiler.schemas) },
   })
-  const usage = values.usage === undefined ? undefined : await readUsage(values.usage, old.tables, now.tables)
+  const usage = values.usage === undefined ? undefined : await readUsage(values.usage, old.tables, now.tables, today)
   if (values.json === true) output.out(JSON.stringify({ ...diff, usage: usage ?? null }, bigintAsText, 2))
   else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())
   const open = unacknowledged(diff)

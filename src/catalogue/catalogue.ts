@@ -11,9 +11,12 @@ export interface CatalogueItem {
   /** The price in whole dong, as headers and lists print it. */
   readonly priceText: string
   readonly endpoints: ReadonlySet<Endpoint>
-  /** Milliseconds since 1970 from which clients are warned; Infinity when there is nothing to warn of. */
+  /**
+   * Milliseconds since 1970 from which clients are warned: the day of the deprecation, and 60 days before the end at the
+   * latest. Infinity when there is nothing to warn of.
+   */
   readonly deprecatedFromMs: number
-  /** Milliseconds since 1970 from which the id maps to its successor; Infinity when it stays. */
+  /** Milliseconds since 1970 from which the id maps to its successor; Infinity when it stays, or nothing can succeed it. */
   readonly retiresAtMs: number
   /** Response headers that warn of the deprecation (RFC 9745, RFC 8594, and the successor), or null. */
   readonly deprecationHeaders: Readonly<Record<string, string>> | null
@@ -52,6 +55,10 @@ export interface CatalogueOptions {
 
 /** Suffix with which coding agents ask for the long context; every entry has its full context anyway. */
 const LONG_CONTEXT_SUFFIX = '[1m]'
+
+/** Clients hear of an end at least so long before it, whatever day the deprecation is of. */
+const NOTICE_DAYS = 60
+const DAY_MS = 86_400_000
 
 interface Named {
   readonly resolution: Resolution
@@ -109,14 +116,15 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
 function createItem(entry: ModelEntry, service: string): CatalogueItem {
   const { vnd, per } = entry.price
   const deprecated = entry.deprecated
+  const endsAtMs = startOfDayMs(deprecated?.retiresOn ?? null)
   return {
     entry,
     // A price per million tokens in VND is the price of one token in µVND.
     unitPriceMicroVnd: per === 'mtok' ? microVnd(BigInt(vnd)) : vndToMicro(vnd),
     priceText: String(vnd),
     endpoints: new Set(entry.endpoints),
-    deprecatedFromMs: startOfDayMs(deprecated?.sinceOn ?? null),
-    retiresAtMs: startOfDayMs(deprecated?.retiresOn ?? null),
+    deprecatedFromMs: Math.min(startOfDayMs(deprecated?.sinceOn ?? null), endsAtMs - NOTICE_DAYS * DAY_MS),
+    retiresAtMs: deprecated === null || deprecated.successor === null ? Number.POSITIVE_INFINITY : endsAtMs,
     deprecationHeaders: deprecated === null ? null : deprecationHeaders(deprecated, service),
   }
 }

@@ -49,7 +49,7 @@ export interface CatalogueFile {
   readonly floors: FloorFacts
   readonly counts: CountFacts
   /**
-   * Price changes beyond the threshold of `price-diff` that are meant. Leave each out once it has shipped.
+   * Price changes beyond the threshold of `price-diff` that are meant, and successors that cost so much more. Leave each out once it has shipped; the one of a successor stays as long as the entry.
    *
    * @maxItems 200
    */
@@ -538,7 +538,7 @@ export interface ModelFacts {
   readonly entries: readonly EntryFacts[]
 }
 
-/** Marks what is on its way out. Replies carry a warning; from the day of `retires` the id maps to the successor like an alias. */
+/** Marks what is on its way out. Replies carry a warning from the day of `since` on, and from 60 days before `retires` at the latest; from the day of `retires` the id maps to the successor like an alias. */
 export interface DeprecatedFacts {
   /** A day as YYYY-MM-DD. */
   readonly since: string

@@ -18,10 +18,16 @@ function tablesOf(texts: readonly SourceText[]): Tables {
 }
 
 const good = tablesOf(goodTexts())
+const TODAY = '2026-11-21'
 
 function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = []): CatalogueDiff {
   const defaults = dialectDefaults(compiler.schemas)
-  const options = { thresholdPercent: 50, acknowledged, dialectDefaults: { old: defaults, now: defaults } }
+  const options = {
+    thresholdPercent: 50,
+    today: TODAY,
+    acknowledged,
+    dialectDefaults: { old: defaults, now: defaults },
+  }
   return diffTables(good, now, options)
 }
 
@@ -33,6 +39,14 @@ function edited(name: string, ...changes: readonly [string, string][]): readonly
     return result.replace(from, to)
   }, source)
   return withFiles({ [name]: text })
+}
+
+/** With an acknowledgement for beta-2, so that the checks let it pass. */
+function withAcknowledged(texts: readonly SourceText[], price: string): readonly SourceText[] {
+  const line = `acknowledged: [{ name: beta-2, price: ${price}, reason: meant }]\n`
+  return texts.map(source =>
+    source.path.endsWith('catalogue.yaml') ? { ...source, text: source.text + line } : source,
+  )
 }
 
 test('nothing changed is said in one line', () => {
@@ -114,7 +128,7 @@ test('a word of the dialect that is new or gone shows only where its value is no
   const { tables } = later.compile(texts)
   if (tables === null) throw new Error('unreachable')
   const [before, after] = [dialectDefaults(compiler.schemas), dialectDefaults(later.schemas)]
-  const options = { thresholdPercent: 50, acknowledged: [] }
+  const options = { thresholdPercent: 50, today: TODAY, acknowledged: [] }
   const added = diffTables(good, tables, { ...options, dialectDefaults: { old: before, now: after } })
   const names = ['alpha-1', 'req/alpha-1', 'svc/alpha-1']
   expect(added.facts).toEqual([{ what: 'dialect.hum', old: 'false', new: 'true', names }])
@@ -169,7 +183,7 @@ test('CSV is read with quotes, line breaks in fields, and a last line without an
 test('usage shows what the same calls cost under both catalogues, whatever the chunks of the file', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['vnd: 2000', 'vnd: 3000']))
   for (const size of [1, 7, 10_000]) {
-    expect(await usageEffect(chunksOf(USAGE, size), good, now)).toEqual({
+    expect(await usageEffect(chunksOf(USAGE, size), good, now, TODAY)).toEqual({
       rows: [
         { name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 4500n },
         { name: 'req/alpha-1', calls: 1, oldVnd: 900n, newVnd: 900n },
@@ -180,7 +194,7 @@ test('usage shows what the same calls cost under both catalogues, whatever the c
       unknown: ['gone'],
     })
   }
-  const effect = await usageEffect(chunksOf(USAGE, 100), good, now)
+  const effect = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
   expect(renderMarkdown(diffOf(now), 'main', 50, effect)).toContain(
     `| \`beta-2\` | 1 | 3,000 | 4,500 | +50.0 % |
 | **all 3 names** | 3 | 5,200 | 6,700 | +28.8 % |
@@ -191,13 +205,83 @@ Left out, because the base does not know them: \`gone\`.`,
 
 test('calls of a removed entry are priced as the entry that takes them over', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
-  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now)
+  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
   expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
 })
 
+/** beta-2 with an end and a successor. */
+const ending = (retires: string, successor: string) =>
+  edited('families/beta.yaml', [
+    '{ id: beta-2,',
+    `{ id: beta-2, deprecated: { since: 2026-01-01, retires: ${retires}, successor: ${successor} },`,
+  ])
+
+test.each([
+  ['past', '2026-07-23'],
+  ['to come', '2027-07-23'],
+])('an end that is %s changes what callers pay like an alias, and needs the same acknowledgement', async (_, day) => {
+  const now = tablesOf(withAcknowledged(ending(day, 'alpha-1'), '{ vnd: 6000, per: mtok }'))
+  const diff = diffOf(now)
+  expect(unacknowledged(diff)).toEqual([
+    {
+      name: 'beta-2',
+      kind: 'retirement',
+      servedBy: 'alpha-1',
+      old: { vnd: 2000, per: 'mtok' },
+      new: { vnd: 6000, per: 'mtok' },
+      percent: 200,
+      isLarge: true,
+      isAcknowledged: false,
+    },
+  ])
+  expect(renderMarkdown(diff, 'main', 50)).toContain(
+    '| retirement `beta-2` → `alpha-1` | 2,000 / mtok | 6,000 / mtok | +200.0 % | **not acknowledged** |',
+  )
+  expect(unacknowledged(diffOf(now, [{ name: 'beta-2', price: { vnd: 6000, per: 'mtok' } }]))).toEqual([])
+  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
+  expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 9000n })
+})
+
+test('a successor of another unit is a large change, and its effect on usage is by its unit', async () => {
+  const now = tablesOf(withAcknowledged(ending('2027-07-23', 'req/alpha-1'), '{ vnd: 900, per: request }'))
+  expect(unacknowledged(diffOf(now)).map(({ name, kind, percent }) => [name, kind, percent])).toEqual([
+    ['beta-2', 'retirement', null],
+  ])
+  const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
+  expect(rows[0]).toEqual({ name: 'beta-2', calls: 1, oldVnd: 3000n, newVnd: 900n })
+})
+
+test('an end that stays as it was shows nothing; one that leads elsewhere does', () => {
+  const old = tablesOf(ending('2027-07-23', 'beta-1'))
+  const options = { today: TODAY, thresholdPercent: 50, acknowledged: [] }
+  const defaults = dialectDefaults(compiler.schemas)
+  const against = (now: Tables) =>
+    diffTables(old, now, { ...options, dialectDefaults: { old: defaults, now: defaults } }).prices
+  expect(against(old)).toEqual([])
+  const elsewhere = tablesOf(withAcknowledged(ending('2027-07-23', 'alpha-1'), '{ vnd: 6000, per: mtok }'))
+  expect(against(elsewhere).map(({ kind, old, new: now }) => [kind, old.vnd, now.vnd])).toEqual([
+    ['retirement', 1500, 6000],
+  ])
+})
+
+test('a name that is gone costs what the fallback does, or the alias that it became', () => {
+  const gone = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
+  expect(diffOf(gone).prices.map(({ name, kind, servedBy, percent }) => [name, kind, servedBy, percent])).toEqual([
+    ['beta-2', 'removal', 'alpha-1', 200],
+  ])
+  const texts = edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']).map(source =>
+    source.path.endsWith('catalogue.yaml')
+      ? { ...source, text: source.text.replace('first:', 'beta-2: beta-1\n  first:') }
+      : source,
+  )
+  expect(
+    diffOf(tablesOf(texts)).prices.map(({ name, kind, servedBy, percent }) => [name, kind, servedBy, percent]),
+  ).toEqual([['beta-2', 'alias', 'beta-1', -25]])
+})
+
 test('a usage file without the columns needed says which', async () => {
-  await expect(usageEffect(chunksOf('time,model\n', 100), good, good)).rejects.toThrow(
+  await expect(usageEffect(chunksOf('time,model\n', 100), good, good, TODAY)).rejects.toThrow(
     'the usage file has no column for input; expected one called inputtokens',
   )
-  await expect(usageEffect(chunksOf('', 100), good, good)).rejects.toThrow('the usage file is empty')
+  await expect(usageEffect(chunksOf('', 100), good, good, TODAY)).rejects.toThrow('the usage file is empty')
 })

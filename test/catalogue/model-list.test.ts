@@ -57,7 +57,7 @@ test('an item has what both SDK families and price-aware tools read', () => {
 
 test('prices tell tokens, calls and images apart', () => {
   const prices = new Map(listed().data.map(item => [item.id, item.price]))
-  expect(prices.get('gpt-5')).toEqual({ currency: 'VND', unit: '1M_tokens', amount: '2400' })
+  expect(prices.get('gpt-5.2')).toEqual({ currency: 'VND', unit: '1M_tokens', amount: '2400' })
   expect(prices.get('req/deepseek-v4-pro')).toEqual({ currency: 'VND', unit: 'request', amount: '260' })
   expect(prices.get('req/gpt-image-2')).toEqual({ currency: 'VND', unit: 'image', amount: '650' })
 })
@@ -116,7 +116,7 @@ test.each<[ModelListQuery, string]>([
   [{ capability: '' }, 'capability: must be one of reasoning, vision, tools, streaming'],
   [{ limit: '0' }, 'limit: must be a whole number from 1 to 1000'],
   [{ after_id: 'nobody' }, 'after_id: must be the id of a listed model'],
-  [{ after_id: 'gpt-5', before_id: 'gpt-5' }, 'after_id, before_id: send one of the two'],
+  [{ after_id: 'gpt-5.2', before_id: 'gpt-5.2' }, 'after_id, before_id: send one of the two'],
 ])('the query %j is refused: %s', (query, problem) => {
   expect(models.list(query)).toEqual({ problem })
 })
@@ -133,8 +133,8 @@ test('pages follow each other without gap or repetition, forwards and backwards'
     if (!page.has_more) break
   }
   expect(forwards).toEqual(all)
-  const last = listed(models, { limit: '10', before_id: 'gpt-5' })
-  const at = all.indexOf('gpt-5')
+  const last = listed(models, { limit: '10', before_id: 'gpt-5.2' })
+  const at = all.indexOf('gpt-5.2')
   expect(last.data.map(item => item.id)).toEqual(all.slice(at - 10, at))
   expect(last.has_more).toBe(true)
   expect(listed(models, { limit: '1000' }).has_more).toBe(false)

@@ -76,6 +76,23 @@ test('a retired entry maps to its successor from midnight UTC on, and warns befo
   expect(dated.servedOn('messages').map(item => item.entry.id)).not.toContain('beta-1')
 })
 
+test('clients hear of an end 60 days before it, though the deprecation be of a later day', () => {
+  const texts = withPassage(
+    'families/beta.yaml',
+    '      - id: beta-1\n',
+    '      - id: beta-1\n        deprecated: { since: 2027-01-31, retires: 2027-02-01, successor: beta-2 }\n',
+  )
+  const item = createCatalogue(tablesOf(texts)).items.find(({ entry }) => entry.id === 'beta-1')
+  expect(new Date(item?.deprecatedFromMs ?? 0).toISOString()).toBe('2026-12-03T00:00:00.000Z')
+  const early = withPassage(
+    'families/beta.yaml',
+    '      - id: beta-1\n',
+    '      - id: beta-1\n        deprecated: { since: 2026-11-01 }\n',
+  )
+  const other = createCatalogue(tablesOf(early)).items.find(({ entry }) => entry.id === 'beta-1')
+  expect(new Date(other?.deprecatedFromMs ?? 0).toISOString()).toBe('2026-11-01T00:00:00.000Z')
+})
+
 test('tables that contradict themselves do not start', () => {
   const tables = tablesOf()
   const settings = { ...tables.settings, fallback: 'nobody' }

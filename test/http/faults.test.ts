@@ -35,7 +35,7 @@ import { changedTables } from '../support/tables.ts'
 const CREDIT = 1_000_000n * 1_000_000n
 const ENTRY = 'claude-opus-5'
 /** Its provider may be silent for a short time only. */
-const IMPATIENT = 'claude-sonnet-4-5'
+const IMPATIENT = 'claude-sonnet-4-6'
 /** Calls of it have little time in all. */
 const HURRIED = 'claude-haiku-4-5'
 const PRICE = 6500n

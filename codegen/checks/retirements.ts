@@ -1,0 +1,135 @@
+/** Checks of what goes out of use: its dates, and what its callers get and pay afterwards. */
+
+import { isStandard, KINDS } from '../standards.ts'
+import { asRecord, type CatalogueView, type EntryView, type ModelView, type Report } from '../view.ts'
+import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
+import { suggestEntry } from './references.ts'
+
+const DAY_MS = 86_400_000
+/** Days before an end from which it is warned of; the gateway's replies warn for as long (`NOTICE_DAYS` there). */
+const SOON_DAYS = 60
+
+export function checkDeprecations(view: CatalogueView, report: Report): void {
+  for (const family of view.families) {
+    for (const model of family.models) {
+      if (model.value.released !== undefined) checkDate(report, model, ['released'], model.value.released)
+      for (const place of [model, ...model.entries]) checkDates(place, report)
+    }
+  }
+  for (const entry of view.entries) checkSuccessor(view, entry, report)
+}
+
+function checkDates(place: ModelView | EntryView, report: Report): void {
+  const facts = asRecord(place.value.deprecated)
+  for (const key of ['since', 'retires']) checkDate(report, place, ['deprecated', key], facts[key])
+  const { since, retires } = facts
+  if (typeof since !== 'string' || typeof retires !== 'string' || retires >= since) return
+  report(
+    place,
+    ['deprecated', 'retires'],
+    'date-order',
+    `retires on ${retires}, before the warning of ${since}`,
+    `write a day after ${since}`,
+  )
+}
+
+function checkDate(report: Report, place: Parameters<Report>[0], at: string[], value: unknown): void {
+  if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return
+  const time = Date.parse(`${value}T00:00:00Z`)
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return
+  report(place, at, 'bad-date', `${value} is not in the calendar`, 'write a day that exists, as YYYY-MM-DD')
+}
+
+function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): void {
+  const { holder, retires, successor } = entry.deprecated
+  if (holder === undefined) return
+  const place = holder === 'entry' ? entry : entry.model
+  if (successor === undefined) {
+    if (retires !== undefined && hasHeirs(view, entry)) {
+      report(
+        place,
+        ['deprecated'],
+        'successor-missing',
+        `"${entry.id}" retires on ${retires} without a successor`,
+        'write `successor: …` with the entry that takes over',
+        'key',
+      )
+    }
+    return
+  }
+  const goal = view.byId.get(successor)
+  const at = ['deprecated', 'successor']
+  if (goal === undefined)
+    report(place, at, 'successor-unknown', `"${successor}" is not an entry`, suggestEntry(view, successor))
+  else if (goal === entry)
+    report(place, at, 'successor-unfit', `"${entry.id}" cannot succeed itself`, 'name another entry')
+  else if (goal.deprecated.retires !== undefined) {
+    report(place, at, 'successor-unfit', `"${successor}" retires itself`, 'name an entry that stays')
+  } else if (kindOf(goal) !== kindOf(entry)) {
+    const message = `"${successor}" is of the kind ${kindOf(goal)}, not ${kindOf(entry)}`
+    report(place, at, 'successor-unfit', message, 'name an entry of the same kind')
+  } else checkSuccessorPrice(view, entry, goal, report)
+}
+
+/** Callers of a retired id pay its successor's price without having changed a thing. */
+function checkSuccessorPrice(view: CatalogueView, entry: EntryView, goal: EntryView, report: Report): void {
+  const [old, now] = [entry.price, goal.price]
+  if (old === undefined || now === undefined || isAcknowledged(view, entry.id, now)) return
+  const isOtherUnit = old.per !== now.per
+  if (!isOtherUnit && now.vnd * 100 <= old.vnd * (100 + LARGE_CHANGE_PERCENT)) return
+  report(
+    entry.deprecated.holder === 'entry' ? entry : entry.model,
+    ['deprecated', 'successor'],
+    isOtherUnit ? 'successor-unit' : 'successor-dearer',
+    `"${goal.id}" costs ${now.vnd} per ${now.per}, "${entry.id}" ${old.vnd} per ${old.per}`,
+    `name ${isOtherUnit ? `an entry priced per ${old.per}` : 'a cheaper entry'}, or acknowledge { name: ${entry.id}, price: { vnd: ${now.vnd}, per: ${now.per} } } in catalogue.yaml`,
+  )
+}
+
+function instead({ price }: EntryView, { price: now }: EntryView): string {
+  const isSame = price === undefined || (price.vnd === now?.vnd && price.per === now.per)
+  return isSame ? '' : `, not ${price.vnd} per ${price.per}`
+}
+
+/** Whether anything of its kind stays. */
+function hasHeirs(view: CatalogueView, entry: EntryView): boolean {
+  return view.entries.some(
+    other => other !== entry && other.deprecated.retires === undefined && kindOf(other) === kindOf(entry),
+  )
+}
+
+function kindOf(entry: EntryView): string {
+  return isStandard(entry.standard) ? KINDS[entry.standard] : 'chat'
+}
+
+/** What has ended, or ends soon, as of the day that the caller says it is. */
+export function checkEnds(view: CatalogueView, report: Report): void {
+  const { today } = view
+  if (today === null) return
+  for (const entry of view.entries) {
+    const { holder, retires, successor } = entry.deprecated
+    if (retires === undefined) continue
+    const days = Math.round((Date.parse(retires) - Date.parse(today)) / DAY_MS)
+    if (!(days <= SOON_DAYS)) continue
+    const place = holder === 'entry' ? entry : entry.model
+    const goal = successor === undefined ? undefined : view.byId.get(successor)
+    const price = goal?.price === undefined ? '' : ` at ${goal.price.vnd} per ${goal.price.per}${instead(entry, goal)}`
+    const at = ['deprecated', 'retires']
+    if (days <= 0) {
+      const heir =
+        goal === undefined ? 'no other entry of its kind can serve its calls' : `"${goal.id}" serves its calls${price}`
+      const fix =
+        goal === undefined
+          ? 'take it out'
+          : `take it out, with the alias ${entry.id}: ${goal.id} while anybody asks for it`
+      report(place, at, 'retired', `"${entry.id}" retired on ${retires}: ${heir}`, fix)
+    } else {
+      const heir =
+        goal === undefined
+          ? 'no other entry of its kind can serve its calls'
+          : `"${goal.id}" will serve its calls${price}`
+      const message = `"${entry.id}" retires in ${days} ${days === 1 ? 'day' : 'days'}, on ${retires}: ${heir}`
+      report(place, at, 'retires-soon', message, 'tell its callers, and make sure that this is what they are to get')
+    }
+  }
+}

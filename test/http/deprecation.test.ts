@@ -1,0 +1,111 @@
+/** Every kind of reply says, 60 days ahead, that its entry ends (RFC 9745, RFC 8594), and who takes over from then on. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry, Tables } from '../../src/generated/types.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+
+const DAY_MS = 86_400_000
+const day = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
+const ends = (since: string, retires: string, successor: string | null): ModelEntry['deprecated'] => ({
+  sinceOn: since,
+  retiresOn: retires,
+  successor,
+})
+
+/** Deprecated as of their last day, so that only the end tells that it is time to warn. */
+const SOON: Readonly<Record<string, string | null>> = {
+  'claude-opus-4-8': 'claude-opus-5',
+  'gpt-5.5': 'gpt-5.4',
+  'req/gpt-image-2': null,
+  'req/gpt-4o-mini-tts': null,
+}
+const ENDED = ends(day(-30), day(-1), 'gpt-5.4')
+
+const tables: Tables = {
+  ...TABLES,
+  entries: TABLES.entries.map((entry): ModelEntry => {
+    const successor = SOON[entry.id]
+    if (successor !== undefined) return { ...entry, deprecated: ends(day(59), day(59), successor) }
+    if (entry.id === 'gpt-5.2') return { ...entry, deprecated: ENDED }
+    if (entry.id === 'gpt-5.4-mini') return { ...entry, deprecated: ends(day(62), day(62), 'gpt-5.4') }
+    return { ...entry, deprecated: null }
+  }),
+}
+
+let running: TestGateway
+let account: TestAccount
+beforeAll(async () => {
+  running = await startTestGateway({ tables })
+  account = await running.account(1_000_000_000_000n)
+})
+afterAll(() => running.close())
+
+async function headersOf(path: string, body: object): Promise<Headers> {
+  const reply = await fetch(running.url + path, {
+    method: 'POST',
+    headers: { 'x-api-key': account.apiKey },
+    body: JSON.stringify(body),
+  })
+  const text = await reply.text()
+  expect([reply.status, text]).toEqual([200, expect.any(String)])
+  return reply.headers
+}
+
+const messages = [{ role: 'user', content: 'hi' }]
+const claude = { model: 'claude-opus-4-8', max_tokens: 20, messages }
+const gpt = { model: 'gpt-5.5', messages }
+
+test.each<[string, object, string | null]>([
+  ['/v1/messages', claude, 'claude-opus-5'],
+  ['/v1/messages', { ...claude, stream: true }, 'claude-opus-5'],
+  ['/v1/messages', { ...gpt, max_tokens: 20, stream: true }, 'gpt-5.4'],
+  ['/v1/messages/count_tokens', claude, 'claude-opus-5'],
+  ['/v1/chat/completions', gpt, 'gpt-5.4'],
+  ['/v1/chat/completions', { ...gpt, stream: true }, 'gpt-5.4'],
+  ['/v1/chat/completions', { ...claude, stream: true }, 'claude-opus-5'],
+  ['/v1/responses', { model: 'gpt-5.5', input: 'hi' }, 'gpt-5.4'],
+  ['/v1/responses', { model: 'gpt-5.5', input: 'hi', stream: true }, 'gpt-5.4'],
+  ['/v1/images/generations', { model: 'req/gpt-image-2', prompt: 'a cat' }, null],
+  ['/v1/audio/speech', { model: 'req/gpt-4o-mini-tts', input: 'hi', voice: 'alloy' }, null],
+])('%s %j', async (path, body, successor) => {
+  const headers = await headersOf(path, body)
+  const end = Date.parse(`${day(59)}T00:00:00Z`)
+  expect(headers.get('deprecation')).toBe(`@${end / 1000}`)
+  expect(headers.get('sunset')).toBe(new Date(end).toUTCString())
+  expect(headers.get('x-svc-model-successor')).toBe(successor)
+})
+
+test.each(['gpt-5.4', 'gpt-5.4-mini'])('%s, which stays for more than 60 days, says nothing', async model => {
+  const headers = await headersOf('/v1/chat/completions', { model, messages })
+  expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null])
+})
+
+test('after the end the successor answers, under its own price', async () => {
+  const headers = await headersOf('/v1/chat/completions', { model: 'gpt-5.2', messages })
+  expect(headers.get('x-svc-model')).toBe('gpt-5.4')
+  expect(headers.get('x-svc-model-mapped-from')).toBe('gpt-5.2')
+  expect(headers.get('sunset')).toBe(null)
+})
+
+test('an end that nothing can succeed does not end the service: the provider has the last word', async () => {
+  const gone = {
+    ...tables,
+    entries: tables.entries.map(entry =>
+      entry.id === 'req/gpt-4o-mini-tts' ? { ...entry, deprecated: ends(day(-9), day(-2), null) } : entry,
+    ),
+  }
+  const other = await startTestGateway({ tables: gone })
+  try {
+    const { apiKey } = await other.account(1_000_000_000_000n)
+    const reply = await fetch(`${other.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey },
+      body: JSON.stringify({ model: 'req/gpt-4o-mini-tts', input: 'hi', voice: 'alloy' }),
+    })
+    await reply.arrayBuffer()
+    expect([reply.status, reply.headers.get('x-svc-model')]).toEqual([200, 'req/gpt-4o-mini-tts'])
+  } finally {
+    await other.close()
+  }
+})
