@@ -28,8 +28,8 @@ const BODY_LENGTH_MAX = 1_000_000
 
 /**
  * Reads a body as text. Known shapes: `{error: {…}}` of both formats, that wrapped in an array, `error` as a string,
- * `{message}`, `{detail}` (also a list), `{errors: […]}`, `{base_resp: {status_code, status_msg}}`. Null for everything
- * else, HTML for one.
+ * `{message}`, `{code, msg}`, `{detail}` (also a list), `{errors: […]}`, `{base_resp: {status_code, status_msg}}`. Null for
+ * everything else, HTML for one.
  */
 export function readErrorText(body: string): ErrorBody | null {
   if (body.length > BODY_LENGTH_MAX) return null
@@ -42,7 +42,7 @@ export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value
   if (!isObject(body)) return null
   if (isObject(body.error)) return readErrorObject(body.error)
-  if (typeof body.error === 'string') return errorBody({ ...body, message: body.message ?? body.error })
+  if (textOrNull(body.error) !== null) return errorBody({ ...body, message: textOrNull(body.message) ?? body.error })
   const first = arrayOrEmpty(body.errors)[0]
   if (isObject(first)) return readErrorObject(first)
   if (typeof first === 'string') return errorBody({ message: first })
@@ -50,9 +50,10 @@ export function readErrorValue(value: JsonValue): ErrorBody | null {
   if (outcome && outcome.status_code !== 0 && outcome.status_code !== undefined) {
     return errorBody({ message: outcome.status_msg, code: outcome.status_code })
   }
-  if (body.detail !== undefined) return errorBody({ message: detailText(body.detail) })
-  if (typeof body.message === 'string') return errorBody(body)
-  if (typeof body.Message === 'string') return errorBody({ message: body.Message })
+  if (body.detail !== undefined && body.detail !== null) return errorBody({ message: detailText(body.detail) })
+  if (textOrNull(body.message) !== null) return errorBody(body)
+  if (textOrNull(body.Message) !== null) return errorBody({ message: body.Message })
+  if (body.code !== undefined && textOrNull(body.msg) !== null) return errorBody({ ...body, message: body.msg })
   return null
 }
 

@@ -57,12 +57,17 @@ function errorTypeHeader(header: string | readonly string[] | undefined): string
 }
 
 /**
- * Reads an error inside a 200: the parsed reply, or the data of a stream event. Null when the value tells of no error.
- * The status is what the error's type stands for.
+ * Reads a parsed value that is known to be an error (see `reply-error.ts`); null when it holds no error that can be read. The
+ * status is what the error's type stands for.
  */
 export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
   const body = readErrorValue(value)
   return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
+}
+
+/** A failure of the upstream that it gives no text for. `label`: what happened, in our words. */
+export function failedError(label: string): UpstreamError {
+  return { kind: 'failed', status: 500, message: null, details: null, retryAfterSeconds: null, label }
 }
 
 /** The error that the client gets. A general text where the upstream's is not the client's to see. */

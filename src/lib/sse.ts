@@ -1,11 +1,12 @@
 /**
- * Reads server-sent events out of bytes that arrive cut anywhere. It works on bytes, so a cut inside a UTF-8 character or
+ * Reads server-sent events (WHATWG HTML, 9.2.6) out of bytes that arrive cut anywhere. It works on bytes, so a cut inside a UTF-8 character or
  * between CR and LF cannot matter; the text of an event is decoded only when somebody asks for it.
  */
 
 import { GatewayError } from '../errors.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
+const BYTE_ORDER_MARK_BYTES = 3
 const COLON = 0x3a
 const SPACE = 0x20
 const NONE = Number.POSITIVE_INFINITY
@@ -19,14 +20,20 @@ export interface SseOptions {
 export class SseEvent {
   /** The bytes as they came, blank line included. All blocks' bytes put together are the stream, unchanged. */
   readonly raw: Buffer
+  /** The stream ended before the block's blank line: its last line may be cut. */
+  readonly isCut: boolean
   #name = ''
   #data: string | null = null
+  #dataLines = 0
+  /** It has nothing but comments. */
+  #isComment = true
   #parsed = false
   /** A byte order mark is one only at the very start of a stream. */
   readonly #first: boolean
 
-  constructor(raw: Buffer, { first }: { first: boolean }) {
+  constructor(raw: Buffer, { first, isCut }: { first: boolean; isCut: boolean }) {
     this.raw = raw
+    this.isCut = isCut
     this.#first = first
   }
 
@@ -42,10 +49,32 @@ export class SseEvent {
     return this.#data ?? ''
   }
 
-  /** False for blocks that a client never sees as an event: comments, `retry:`, stray blank lines. */
+  /** False for blocks that say nothing: comments, `retry:`, stray blank lines, and events whose data is empty. */
   get hasData(): boolean {
+    return this.data !== ''
+  }
+
+  /**
+   * The block for another reader, as latin1 characters of UTF-8 bytes: its own bytes with the blank line that ends it, data
+   * on one line, no byte order mark. '' for a block without data that is more than comments: readers stumble over events
+   * without data.
+   */
+  get relayed(): string {
     if (!this.#parsed) this.#parse()
-    return this.#data !== null
+    if (this.#dataLines > 1 && this.hasData) return this.#onOneLine()
+    if (!this.hasData && !this.#isComment) return ''
+    const raw = this.raw.toString('latin1', this.#hasMark() ? BYTE_ORDER_MARK_BYTES : 0)
+    return this.isCut ? `${raw.replace(/[\r\n]+$/, '')}\n\n` : raw
+  }
+
+  /** Line ends stand between the tokens of JSON, never in them. */
+  #onOneLine(): string {
+    const name = this.#name === '' ? '' : `event: ${this.#name}\n`
+    return Buffer.from(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`, 'utf8').toString('latin1')
+  }
+
+  #hasMark(): boolean {
+    return this.#first && this.raw[0] === 0xef && this.raw[1] === 0xbb && this.raw[2] === 0xbf
   }
 
   #parse(): void {
@@ -65,9 +94,12 @@ export class SseEvent {
   }
 
   #readLine(text: string, { start, end }: { start: number; end: number }): void {
+    if (text.charCodeAt(start) === COLON) return
+    this.#isComment = false
     if (text.startsWith('data', start)) {
       const value = valueStart(text, { after: start + 4, end })
       if (value < 0) return
+      this.#dataLines++
       const data = text.slice(value, end)
       this.#data = this.#data === null ? data : `${this.#data}\n${data}`
     } else if (text.startsWith('event', start)) {
@@ -133,7 +165,7 @@ export class SseReader {
       if (!blank) {
         this.#blockHasLines = true
       } else if (this.#blockHasLines) {
-        events.push(this.#complete(chunk.subarray(blockStart, position)))
+        events.push(this.#complete(chunk.subarray(blockStart, position), { isCut: false }))
         blockStart = position
       }
     }
@@ -144,16 +176,16 @@ export class SseReader {
   /** What is left when the stream ends without a last blank line; empty when nothing is. */
   end(): SseEvent[] {
     if (this.#partsBytes === 0) return []
-    return [this.#complete(Buffer.alloc(0))]
+    return [this.#complete(Buffer.alloc(0), { isCut: true })]
   }
 
-  #complete(tail: Buffer): SseEvent {
+  #complete(tail: Buffer, { isCut }: { isCut: boolean }): SseEvent {
     const raw = this.#parts.length === 0 ? tail : Buffer.concat([...this.#parts, tail])
     this.#parts = []
     this.#partsBytes = 0
     this.#blockHasLines = false
     this.#refuseAbove(raw.length)
-    const event = new SseEvent(raw, { first: this.#first })
+    const event = new SseEvent(raw, { first: this.#first, isCut })
     this.#first = false
     return event
   }

@@ -1,7 +1,8 @@
 /** Holds a stream back until its first event, so that an error there is a true HTTP error, or goes to another upstream. */
 
 import { GatewayError } from '../errors.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
+import { readReplyError } from '../formats/reply-error.ts'
+import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseJson } from '../lib/json.ts'
 import { type SseEvent, SseReader } from '../lib/sse.ts'
@@ -40,7 +41,7 @@ export async function holdFirstEvent(reply: UpstreamReply, options: HoldOptions)
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
   const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const value = parseJson(body.toString('utf8'))
-  const error = value === undefined ? null : readUpstreamErrorValue(value, secrets)
+  const error = value === undefined ? null : readReplyError(value, { secrets })
   if (error !== null) return gatewayErrorOf(error)
   return new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
@@ -104,6 +105,6 @@ function errorIn(event: SseEvent, secrets: readonly string[]): GatewayError | nu
   if (data === '[DONE]') return new GatewayError('upstream_failed', { cause: 'the stream is empty' })
   const value = parseJson(data)
   if (value === undefined) return new GatewayError('upstream_failed', { cause: 'the first event is not JSON' })
-  const error = readUpstreamErrorValue(value, secrets)
+  const error = readReplyError(value, { event: event.name, secrets })
   return error === null ? null : gatewayErrorOf(error)
 }

@@ -3,8 +3,9 @@
 import { GatewayError } from '../errors.ts'
 import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
+import { readReplyError } from '../formats/reply-error.ts'
 import { type UsageFacts, usageReport } from '../formats/usage.ts'
-import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
@@ -17,8 +18,8 @@ import { unicodeJson } from './receive.ts'
 import { bodyFor } from './upstream-body.ts'
 
 function isReply(json: JsonObject, format: Preparation['format']): boolean {
-  if (json.error) return false
-  return format === 'messages' ? json.type === 'message' : Array.isArray(json.choices)
+  if (readReplyError(json) !== null) return false
+  return format === 'messages' ? json.type === 'message' : arrayOrEmpty(json.choices).some(isObject)
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {

@@ -1,7 +1,8 @@
 /** A whole reply: read and made ready for the client while another upstream can still be tried. */
 
 import { GatewayError } from '../errors.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
+import { readReplyError } from '../formats/reply-error.ts'
+import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -22,7 +23,7 @@ export async function readWholeReply(
     return prepared.readReply(bytes)
   } catch (error) {
     const value = parseJson(bytes.toString('utf8'))
-    const told = value === undefined ? null : readUpstreamErrorValue(value, upstream.credentials.secrets)
+    const told = value === undefined ? null : readReplyError(value, { secrets: upstream.credentials.secrets })
     throw told === null ? error : gatewayErrorOf(told)
   }
 }

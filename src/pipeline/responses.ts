@@ -1,8 +1,10 @@
 /** One call of the responses format from its body to its usage row: relayed unchanged, metered from its own usage. */
 
 import { GatewayError } from '../errors.ts'
+import { readReplyError } from '../formats/reply-error.ts'
 import { readFailure } from '../formats/responses/failure.ts'
 import { reportOf } from '../formats/responses/usage.ts'
+import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -66,7 +68,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
     prepare: target => prepareFor(open, target),
     async receive(reply) {
       const read = await readReply(reply, services.limits.replyBytesMax)
-      refuseUnlessFinished(read)
+      refuseUnlessFinished(read, reply.secrets)
       return read
     },
     streamed: false,
@@ -79,8 +81,10 @@ async function relayWhole(open: OpenCall): Promise<void> {
 }
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
-function refuseUnlessFinished({ json }: WholeReply): void {
-  if (json.error || json.status === 'failed') throw readFailure(json.error).error
+function refuseUnlessFinished({ json }: WholeReply, secrets: readonly string[]): void {
+  if (isObject(json.error) || json.status === 'failed') throw readFailure(json.error).error
+  const error = readReplyError(json, { secrets })
+  if (error !== null) throw gatewayErrorOf(error)
   const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'
   if (isFinished && Array.isArray(json.output)) return
   throw new GatewayError('upstream_failed', { cause: 'the reply is not a finished response' })

@@ -44,8 +44,3 @@ export function stopReasonOf(finishReason: string | null, { hasToolCalls, refuse
       return hasToolCalls ? 'tool_use' : 'end_turn'
   }
 }
-
-/** Finish reasons by which upstreams report a failure of their own in an otherwise good reply. */
-export function isFailedFinish(finishReason: string | null): boolean {
-  return finishReason === 'error' || finishReason === 'insufficient_system_resource'
-}

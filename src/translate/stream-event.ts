@@ -1,25 +1,34 @@
 /** Reads the data of an upstream's stream events, and tells why a stream failed. */
 
 import { GatewayError } from '../errors.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../formats/upstream-error.ts'
+import { readReplyError } from '../formats/reply-error.ts'
+import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts'
 
 /** Data that ends a chat stream; relays of the messages format send it too. */
 export const DONE = '[DONE]'
 
-/** The event's object. Throws GatewayError(`upstream_failed`) for data that is none. */
-export function readEventData(data: string): JsonObject {
-  const value = parseJson(data)
-  // Errors may come wrapped in an array.
-  if (Array.isArray(value)) throwEventError(value)
-  if (!isObject(value)) throw failedStream('an event that is not a JSON object')
-  return value
+interface StreamEvent {
+  readonly name: string
+  readonly data: string
 }
 
-/** Throws the error that an event tells of; a general one when it tells nothing readable. */
-export function throwEventError(value: JsonValue): never {
-  const error = readUpstreamErrorValue(value)
-  throw error === null ? failedStream('an error event') : gatewayErrorOf(error)
+/** The event's object. Throws GatewayError for one that tells of an error, and `upstream_failed` for data that is none. */
+export function readEvent({ name, data }: StreamEvent): JsonObject {
+  const value = parseJson(data)
+  const error = value === undefined ? null : readReplyError(value, { event: name })
+  if (error !== null) throw gatewayErrorOf(error)
+  return objectOf(value)
+}
+
+/** As `readEvent`, for events that the format itself has read the errors of. */
+export function parseEvent({ data }: StreamEvent): JsonObject {
+  return objectOf(parseJson(data))
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  if (!isObject(value)) throw failedStream('an event that is not a JSON object')
+  return value
 }
 
 /** `cause` is for the log: what happened, never what the upstream said. */

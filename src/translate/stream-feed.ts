@@ -1,7 +1,9 @@
 /** Feeds an upstream's bytes to a reply stream: what the stream knows by its looks goes past the reader of events. */
 
-import { type SseOptions, SseReader } from '../lib/sse.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from './reply-stream.ts'
+import { DONE } from './stream-event.ts'
 
 /** Takes client text; latin1 texts hold UTF-8 bytes. */
 export type WriteText = (text: string, encoding: 'latin1' | 'utf8') => void
@@ -44,9 +46,11 @@ export class StreamFeed {
     }
   }
 
-  /** No more bytes will come. */
+  /** No more bytes will come. An event that lacks only its blank line counts; one that was cut does not. */
   end(): void {
-    for (const event of this.#reader.end()) this.#write(this.#stream.push(event), this.#stream.encoding)
+    for (const event of this.#reader.end()) {
+      if (isWhole(event)) this.#write(this.#stream.push(event), this.#stream.encoding)
+    }
   }
 
   #read(chunk: Buffer): void {
@@ -56,4 +60,8 @@ export class StreamFeed {
       if (stream.finished) return
     }
   }
+}
+
+function isWhole(event: SseEvent): boolean {
+  return !event.hasData || event.data === DONE || isObject(parseJson(event.data))
 }

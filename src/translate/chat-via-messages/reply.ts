@@ -3,7 +3,8 @@
 import { GatewayError } from '../../errors.ts'
 import { writeUsage } from '../../formats/chat/usage.ts'
 import { reportOf } from '../../formats/messages/usage.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
+import { readReplyError } from '../../formats/reply-error.ts'
+import { gatewayErrorOf } from '../../formats/upstream-error.ts'
 import type { UsageReport } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { withoutFence } from '../code-fence.ts'
@@ -19,7 +20,7 @@ export interface ChatReply {
 
 /** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
 export function convertReply(reply: JsonObject, request: RequestFacts, context: TranslationContext): ChatReply {
-  const error = reply.type === 'message' ? null : readUpstreamErrorValue(reply)
+  const error = readReplyError(reply)
   if (error !== null) throw gatewayErrorOf(error)
   if (!Array.isArray(reply.content)) throw new GatewayError('upstream_failed', { cause: 'a reply without content' })
   const blocks = reply.content.filter(isObject)

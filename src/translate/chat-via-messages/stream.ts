@@ -2,12 +2,12 @@
 
 import { StreamUsage } from '../../formats/messages/usage.ts'
 import type { TokenUsage, UsageReport } from '../../formats/usage.ts'
-import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
 import { TemplateLearner } from '../event-template.ts'
 import { finishReasonOf } from '../stop-reasons.ts'
-import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
+import { DONE, failedStream, readEvent } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
 import { ChunkWriter } from './chunks.ts'
 import { isReplyCall } from './reply.ts'
@@ -86,7 +86,7 @@ export class ChatStream implements StreamTranslation {
 
   push({ name, data, raw }: UpstreamEvent): string {
     if (data === '' || data === DONE || this.finished) return ''
-    const event = readEventData(data)
+    const event = readEvent({ name, data })
     switch (event.type ?? name) {
       case 'message_start':
         this.#usage.start(event)
@@ -106,11 +106,9 @@ export class ChatStream implements StreamTranslation {
         this.#usage.stop()
         this.finished = true
         return this.#flush()
-      case 'error':
-        return throwEventError(event)
       default:
-        // ping and whatever comes later; an error without a type is one all the same.
-        return isObject(event.error) && event.type === undefined ? throwEventError(event) : ''
+        // ping and whatever comes later.
+        return ''
     }
   }
 

@@ -3,14 +3,15 @@
 import { GatewayError } from '../../errors.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
 import { writeUsage } from '../../formats/messages/usage.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
+import { readReplyError } from '../../formats/reply-error.ts'
+import { gatewayErrorOf } from '../../formats/upstream-error.ts'
 import { type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { argumentsFragment, argumentsObject } from '../arguments.ts'
 import { withoutFence } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
 import { splitTag } from '../reasoning-tag.ts'
-import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
+import { stopReasonOf } from '../stop-reasons.ts'
 import type { TranslationContext } from '../translator.ts'
 import { CallIds } from './call-ids.ts'
 import { type SpokenParts, spokenParts } from './reply-parts.ts'
@@ -23,17 +24,13 @@ export interface MessagesReply {
 
 /** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
 export function convertReply(reply: JsonObject, request: RequestFacts, context: TranslationContext): MessagesReply {
+  const error = readReplyError(reply)
+  if (error !== null) throw gatewayErrorOf(error)
   const choice = firstChoice(reply)
-  const message = choice && objectOrNull(choice.message)
-  if (message === null) {
-    const error = readUpstreamErrorValue(reply)
-    throw error === null
-      ? new GatewayError('upstream_failed', { cause: 'a reply without choices' })
-      : gatewayErrorOf(error)
-  }
   const finishReason = textOrNull(choice?.finish_reason)
-  if (isFailedFinish(finishReason))
-    throw new GatewayError('upstream_failed', { cause: `finish reason ${finishReason}` })
+  // Some providers leave the message out of a reply that their filter has taken away.
+  const message = objectOrNull(choice?.message) ?? (finishReason === 'content_filter' ? {} : null)
+  if (message === null) throw new GatewayError('upstream_failed', { cause: 'a reply without choices' })
 
   const calls = toolCalls(message)
   const replyCall = request.replyTool === null ? undefined : calls.find(call => callName(call) === request.replyTool)

@@ -8,8 +8,8 @@ import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
 import { TemplateLearner } from '../event-template.ts'
 import { TagSplitter } from '../reasoning-tag.ts'
-import { isFailedFinish, stopReasonOf } from '../stop-reasons.ts'
-import { DONE, failedStream, readEventData, throwEventError } from '../stream-event.ts'
+import { stopReasonOf } from '../stop-reasons.ts'
+import { DONE, failedStream, readEvent } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
 import { CallArguments } from './call-arguments.ts'
 import { CallIds } from './call-ids.ts'
@@ -85,9 +85,7 @@ export class MessagesStream implements StreamTranslation {
       this.finished = true
       return ''
     }
-    const chunk = readEventData(data)
-    const hasError = isObject(chunk.error) || typeof chunk.error === 'string'
-    if (name === 'error' || hasError) throwEventError(chunk)
+    const chunk = readEvent({ name, data })
     const choice = choiceOf(chunk)
     this.#usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.#usage
     if (choice === null) return ''
@@ -189,7 +187,6 @@ export class MessagesStream implements StreamTranslation {
 
   #finish(reason: string | null): string {
     if (reason === null) return ''
-    if (isFailedFinish(reason)) throw failedStream(`finish reason ${reason}`)
     this.#finishReason ??= reason
     return this.#flushText() + this.#segments.flush({ close: false })
   }

@@ -10,7 +10,8 @@ import { TemplateLearner } from '../event-template.ts'
 import { deltaMember, spokenParts } from '../messages-via-chat/reply-parts.ts'
 import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
+import { failedStream, readEvent } from '../stream-event.ts'
+import { replaceData } from './messages.ts'
 
 export interface ChatPassThroughOptions {
   readonly clientModel: string
@@ -44,15 +45,15 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   push(event: SseEvent): string {
-    const raw = event.raw.toString('latin1')
+    const raw = event.relayed
     if (!event.hasData) return this.#started ? raw : ''
     if (event.data === '[DONE]') {
       this.finished = true
       this.#terminal = raw
       return ''
     }
-    const chunk = dataOf(event)
-    if (!this.#inspect(chunk, event)) return ''
+    const chunk = readEvent(event)
+    if (!this.#inspect(chunk)) return ''
     this.#started = true
     const renamed = this.#renamed(raw, chunk)
     this.#learn(raw, chunk)
@@ -74,7 +75,7 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.#started || !(this.finished || this.#finishSeen)) throw brokenOff()
+    if (!this.#started || !(this.finished || this.#finishSeen)) throw failedStream('a stream without a finish')
     return this.#terminal
   }
 
@@ -83,8 +84,7 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   /** Reads what the gateway needs of a chunk; false when the client must not see it. */
-  #inspect(chunk: JsonObject, event: SseEvent): boolean {
-    if (chunk.error !== undefined && chunk.error !== null) throw errorOf(event)
+  #inspect(chunk: JsonObject): boolean {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk.usage, this.#options.usageFacts)

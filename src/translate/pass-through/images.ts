@@ -4,7 +4,8 @@ import { readUsage } from '../../formats/responses/usage.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { brokenOff, dataOf, errorOf, replaceData } from './messages.ts'
+import { failedStream, readEvent } from '../stream-event.ts'
+import { replaceData } from './messages.ts'
 
 export interface ImagesPassThroughOptions {
   readonly clientModel: string
@@ -40,10 +41,11 @@ export class ImagesPassThrough implements ReplyStream {
   }
 
   push(event: SseEvent): string {
-    if (!event.hasData) return this.#started ? event.raw.toString('latin1') : ''
+    if (!event.hasData) return this.#started ? event.relayed : ''
     if (event.data === '[DONE]') return ''
-    const name = event.name || String(dataOf(event).type)
-    if (name === 'error' || name.endsWith('.failed')) throw errorOf(event)
+    const name = event.name || String(readEvent(event).type)
+    if (!/\.(partial_image|completed)$/.test(name)) readEvent(event)
+    if (name.endsWith('.failed')) throw failedStream('a failed image')
     const text = this.#renamed(event)
     if (!name.endsWith('.completed')) {
       this.#started = true
@@ -55,13 +57,13 @@ export class ImagesPassThrough implements ReplyStream {
     this.#received++
     this.#held = text
     this.finished = this.#received >= this.#options.count
-    const usage = readUsage(dataOf(event).usage)
+    const usage = readUsage(readEvent(event).usage)
     if (usage !== null) this.usage = usageReport(usage, { final: this.finished })
     return before
   }
 
   end(): string {
-    if (this.#received === 0) throw brokenOff()
+    if (this.#received === 0) throw failedStream('a stream without an image')
     return this.#held
   }
 
@@ -80,9 +82,9 @@ export class ImagesPassThrough implements ReplyStream {
   }
 
   #renamed(event: SseEvent): string {
-    const raw = event.raw.toString('latin1')
+    const raw = event.relayed
     if (!raw.includes('"model"')) return raw
-    const { model } = dataOf(event)
+    const { model } = readEvent(event)
     const { clientModel } = this.#options
     return typeof model === 'string' && model !== clientModel ? replaceData(raw, ['/model'], clientModel) : raw
   }

@@ -1,13 +1,12 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
-import { GatewayError } from '../../errors.ts'
 import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../../formats/upstream-error.ts'
 import type { UsageReport } from '../../formats/usage.ts'
-import { isObject, type JsonObject, objectOrNull, parseJson } from '../../lib/json.ts'
+import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type BodyEdit, editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
+import { failedStream, readEvent } from '../stream-event.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 /** How an event begins that carries a piece of output. */
@@ -34,30 +33,29 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   push(event: SseEvent): string {
-    const raw = event.raw.toString('latin1')
+    const raw = event.relayed
     if (!event.hasData) return this.#started ? raw : ''
-    switch (event.name || String(dataOf(event).type)) {
+    switch (event.name || String(readEvent(event).type)) {
       case 'content_block_delta':
         this.#counter.append(raw)
         return raw
       case 'message_start':
         this.#started = true
-        return this.#start(dataOf(event), raw)
+        return this.#start(readEvent(event), raw)
       case 'content_block_start':
-        this.#usage.block(dataOf(event))
+        this.#usage.block(readEvent(event))
         return raw
       case 'message_delta':
-        return this.#delta(dataOf(event), raw)
+        return this.#delta(readEvent(event), raw)
       case 'message_stop':
         this.#usage.stop()
         this.finished = true
         this.#terminal = raw
         return ''
-      case 'error':
-        throw errorOf(event)
       case 'ping':
         return this.#started ? raw : ''
       default:
+        readEvent(event)
         return raw
     }
   }
@@ -80,7 +78,7 @@ export class MessagesPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.finished || !this.#started) throw brokenOff()
+    if (!this.finished || !this.#started) throw failedStream('a stream without message_stop')
     return this.#terminal
   }
 
@@ -107,24 +105,6 @@ export class MessagesPassThrough implements ReplyStream {
   #renamed(raw: string, places: readonly string[]): string {
     return replaceData(raw, places, this.#clientModel)
   }
-}
-
-/** The error of a stream that ended without its good end. */
-export function brokenOff(): GatewayError {
-  return new GatewayError('upstream_failed', { message: 'The model broke off its reply before it was complete.' })
-}
-
-/** An event's data as an object. Throws GatewayError `upstream_failed` when it is none. */
-export function dataOf(event: SseEvent): JsonObject {
-  const data = parseJson(event.data)
-  if (!isObject(data)) throw brokenOff()
-  return data
-}
-
-/** What an error event of the upstream means for the client. */
-export function errorOf(event: SseEvent): GatewayError {
-  const error = readUpstreamErrorValue(dataOf(event))
-  return error === null ? brokenOff() : gatewayErrorOf(error)
 }
 
 /** Sets a value at places of the JSON object behind `data:` of an event that has one data line. */

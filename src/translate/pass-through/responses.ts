@@ -8,7 +8,8 @@ import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { brokenOff, dataOf, replaceData } from './messages.ts'
+import { failedStream, parseEvent, readEvent } from '../stream-event.ts'
+import { replaceData } from './messages.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 /** Text of an event that holds a response, written without blanks or with them. */
@@ -34,12 +35,12 @@ export class ResponsesPassThrough implements ReplyStream {
   }
 
   push(event: SseEvent): string {
-    const raw = event.raw.toString('latin1')
+    const raw = event.relayed
     if (!event.hasData) return this.#started ? raw : ''
     if (event.data === '[DONE]') return ''
     const sequence = /"sequence_number": ?(\d{1,15})/.exec(raw)?.[1]
     if (sequence !== undefined) this.#lastSequence = Number(sequence)
-    const name = event.name || String(dataOf(event).type)
+    const name = event.name || String(parseEvent(event).type)
     if (name.endsWith('.delta')) {
       this.#started = true
       if (!name.includes('audio')) this.#counter.append(raw)
@@ -47,10 +48,10 @@ export class ResponsesPassThrough implements ReplyStream {
     }
     switch (name) {
       case 'error':
-        throw this.#failed(dataOf(event).error ?? dataOf(event))
+        throw this.#failed(parseEvent(event).error ?? parseEvent(event))
       case 'response.failed':
         this.#read(event, raw)
-        throw this.#failed(objectOrNull(dataOf(event).response)?.error)
+        throw this.#failed(objectOrNull(parseEvent(event).response)?.error)
       case 'response.completed':
       case 'response.incomplete':
         this.finished = true
@@ -58,16 +59,17 @@ export class ResponsesPassThrough implements ReplyStream {
         return ''
       case 'response.output_item.done':
         this.#started = true
-        this.#calls.add(dataOf(event).item)
+        this.#calls.add(parseEvent(event).item)
         return raw
       default:
+        if (!name.startsWith('response.')) readEvent(event)
         this.#started = true
         return raw.includes(RESPONSE_MARKER) ? this.#read(event, raw) : raw
     }
   }
 
   end(): string {
-    if (!this.finished) throw brokenOff()
+    if (!this.finished) throw failedStream('a stream without a finished response')
     return this.#terminal
   }
 
@@ -108,7 +110,7 @@ export class ResponsesPassThrough implements ReplyStream {
 
   /** Takes from an event what is needed of its response; returns the event with the client's name of the model. */
   #read(event: SseEvent, raw: string): string {
-    const response = objectOrNull(dataOf(event).response)
+    const response = objectOrNull(parseEvent(event).response)
     if (response === null) return raw
     const id = textOrNull(response.id)
     if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }

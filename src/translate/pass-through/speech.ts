@@ -4,7 +4,7 @@ import { readUsage } from '../../formats/responses/usage.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
-import { brokenOff, dataOf, errorOf } from './messages.ts'
+import { failedStream, readEvent } from '../stream-event.ts'
 
 export class SpeechPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
@@ -14,13 +14,13 @@ export class SpeechPassThrough implements ReplyStream {
   finished = false
 
   push(event: SseEvent): string {
-    const raw = event.raw.toString('latin1')
+    const raw = event.relayed
     if (!event.hasData) return this.#started ? raw : ''
     if (event.data === '[DONE]') return ''
-    const name = event.name || String(dataOf(event).type)
-    if (name === 'error') throw errorOf(event)
+    const name = event.name || String(readEvent(event).type)
+    if (!name.endsWith('.delta')) readEvent(event)
     if (name.endsWith('.done')) {
-      this.usage = usageReport(readUsage(dataOf(event).usage), { final: true })
+      this.usage = usageReport(readUsage(readEvent(event).usage), { final: true })
       this.#terminal = raw
       this.finished = true
       return ''
@@ -30,7 +30,7 @@ export class SpeechPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.finished) throw brokenOff()
+    if (!this.finished) throw failedStream('speech without its end')
     return this.#terminal
   }
 

@@ -1,0 +1,231 @@
+/** Errors that come under status 200, in the shapes of every vendor: first event, later event or whole reply, on every road. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type ConversionWorld,
+  CREDIT,
+  chatText,
+  eventsOf,
+  messagesText,
+  question,
+  startConversionWorld,
+  streamOf,
+} from '../support/conversion.ts'
+import { json } from '../support/scripted-upstream.ts'
+
+let world: ConversionWorld
+beforeAll(async () => {
+  world = await startConversionWorld()
+})
+beforeEach(async () => {
+  world.account = await world.running.account(CREDIT)
+})
+afterAll(() => world.close())
+
+/** As providers write them; none of the texts is the client's to see. */
+const SHAPES: readonly (readonly [string, object])[] = [
+  ['an error object', { error: { message: 'secret text', type: 'server_error', code: 'x' } }],
+  ['an error of type error', { type: 'error', error: { type: 'api_error', message: 'secret text' } }],
+  ['a flat error of type error', { type: 'error', message: 'secret text' }],
+  ['an error as text', { error: 'secret text' }],
+  ['object: error', { object: 'error', message: 'secret text', type: 'InternalServerError', code: 500 }],
+  ['a failed base_resp', { base_resp: { status_code: 1027, status_msg: 'secret text' } }],
+  [
+    'a failed base_resp beside no choices',
+    { choices: null, base_resp: { status_code: 1000, status_msg: 'secret text' } },
+  ],
+  ['a detail', { detail: 'secret text' }],
+  ['a list of details', { detail: [{ loc: ['body'], msg: 'secret text' }] }],
+  ['a message', { message: 'secret text' }],
+  ['a message with a capital', { Message: 'secret text' }],
+  ['a list of errors', { errors: [{ message: 'secret text' }] }],
+  ['a code with a message', { code: 'InternalError', message: 'secret text', request_id: 'r' }],
+  ['a code with a msg', { code: 500, msg: 'secret text', success: false }],
+  ['a named type', { type: 'ServiceUnavailableException', message: 'secret text' }],
+  ['an error in an array', [{ error: { code: 500, message: 'secret text', status: 'INTERNAL' } }]],
+]
+
+const CHUNK = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream-name' }
+const delta = (text: string, finish: string | null = null) => ({
+  ...CHUNK,
+  choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: finish }],
+})
+const CHAT_USAGE = { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 }
+const MESSAGES_BEGIN = [
+  {
+    type: 'message_start',
+    message: { id: 'm', model: 'upstream-name', content: [], usage: { input_tokens: 22, output_tokens: 1 } },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hà' } },
+]
+const MESSAGES_FINISH = [
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } },
+  { type: 'message_stop' },
+]
+const RESPONSE = { id: 'resp_1', object: 'response', created_at: 5, model: 'upstream-name', output: [] }
+const RESPONSES_BEGIN = [
+  { type: 'response.created', sequence_number: 0, response: { ...RESPONSE, status: 'in_progress' } },
+  { type: 'response.output_text.delta', sequence_number: 1, delta: 'Hà' },
+]
+const RESPONSES_FINISH = [
+  { type: 'response.completed', sequence_number: 3, response: { ...RESPONSE, status: 'completed', usage: {} } },
+]
+
+interface Road {
+  readonly path: '/v1/messages' | '/v1/chat/completions' | '/v1/responses'
+  readonly model: string
+  /** The provider's stream around an error. */
+  readonly stream: (error: object) => string
+  /** The one event that ends the client's stream. */
+  readonly ending: (last: { name: string; data: Record<string, unknown> }) => void
+}
+
+const sse = (event: object) => `data: ${JSON.stringify(event)}\n\n`
+const chatStream = (error: object) =>
+  chatText(delta('Hà'), error, delta(' Nội', 'stop'), { ...CHUNK, choices: [], usage: CHAT_USAGE }, '[DONE]')
+const messagesStream = (error: object) =>
+  messagesText(...MESSAGES_BEGIN) + sse(error) + messagesText(...MESSAGES_FINISH)
+const responsesStream = (error: object) =>
+  messagesText(...RESPONSES_BEGIN) + sse(error) + messagesText(...RESPONSES_FINISH)
+
+const endsMessages: Road['ending'] = ({ name, data }) => {
+  expect(name).toBe('error')
+  expect(data).toMatchObject({
+    type: 'error',
+    error: { type: expect.stringMatching(/^(api_error|service_unavailable)$/) },
+  })
+}
+const endsChat: Road['ending'] = ({ data }) => {
+  expect(data).toMatchObject({ error: { type: expect.stringMatching(/^(api_error|service_unavailable)$/) } })
+}
+
+const ROADS: Readonly<Record<string, Road>> = {
+  'messages to messages': {
+    path: '/v1/messages',
+    model: 'claude-opus-5',
+    stream: messagesStream,
+    ending: endsMessages,
+  },
+  'messages to chat': {
+    path: '/v1/chat/completions',
+    model: 'claude-opus-5',
+    stream: messagesStream,
+    ending: endsChat,
+  },
+  'chat to chat': { path: '/v1/chat/completions', model: 'gpt-5.5', stream: chatStream, ending: endsChat },
+  'chat to messages': { path: '/v1/messages', model: 'gpt-5.5', stream: chatStream, ending: endsMessages },
+  'responses to responses': {
+    path: '/v1/responses',
+    model: 'gpt-5.5',
+    stream: responsesStream,
+    ending: ({ name, data }) => {
+      expect(name).toBe('response.failed')
+      expect(data).toMatchObject({ response: { status: 'failed', error: { code: 'server_error' } } })
+    },
+  },
+}
+
+function call({ path, model }: Road, extra: object = {}): Promise<Response> {
+  const body = path === '/v1/responses' ? { model, input: 'x', ...extra } : question(model, extra)
+  return world.call(path as '/v1/messages', body)
+}
+
+async function expectNotCharged(status: number): Promise<void> {
+  expect(await world.row()).toMatchObject({ status, cost: 0n, charged: 0n, input: 0, output: 0 })
+  expect(await world.spent()).toBe(0n)
+}
+
+describe.each(Object.entries(ROADS))('%s', (_name, road) => {
+  test.each(SHAPES)('a stream with %s ends in one error event and costs nothing', async (_shape, error) => {
+    world.answer(streamOf(road.stream(error)))
+    const response = await call(road, { stream: true })
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    expect(text).not.toMatch(
+      /secret text|Nội|\[DONE\]|message_stop|response\.completed|"finish_reason":"|stop_reason":"/,
+    )
+    const events = eventsOf(text)
+    road.ending(events.at(-1) as Parameters<Road['ending']>[0])
+    expect(events.filter(({ data }) => JSON.stringify(data).includes('error":{')).length).toBe(1)
+    const { status } = await world.row()
+    expect(status).toBeGreaterThanOrEqual(500)
+    await expectNotCharged(status)
+  })
+
+  test.each(SHAPES)('%s as the first event is an HTTP error that costs nothing', async (_shape, error) => {
+    world.answer(streamOf(sse(error) + sse('[DONE]' as unknown as object)))
+    const response = await call(road, { stream: true })
+    expect(response.status).toBeGreaterThanOrEqual(500)
+    expect(await response.text()).not.toContain('secret text')
+    await expectNotCharged(response.status)
+  })
+
+  test.each(SHAPES)('%s as a whole reply is an HTTP error that costs nothing', async (_shape, error) => {
+    world.answer(json(200, error))
+    const response = await call(road)
+    expect(response.status).toBeGreaterThanOrEqual(500)
+    expect(await response.text()).not.toContain('secret text')
+    await expectNotCharged(response.status)
+  })
+})
+
+const FINISHES = ['error', 'network_error', 'insufficient_system_resource', 'abort']
+const CHAT_ROADS = ['chat to chat', 'chat to messages'].map(name => [name, ROADS[name] as Road] as const)
+
+describe.each(CHAT_ROADS)('%s', (_name, road) => {
+  test.each(FINISHES)('a stream that finishes with %s ends in one error event and costs nothing', async reason => {
+    world.answer(
+      streamOf(chatText(delta('Hà'), delta('', reason), { ...CHUNK, choices: [], usage: CHAT_USAGE }, '[DONE]')),
+    )
+    const text = await (await call(road, { stream: true })).text()
+    expect(text).not.toMatch(/\[DONE\]|message_stop|"finish_reason":"/)
+    road.ending(eventsOf(text).at(-1) as Parameters<Road['ending']>[0])
+    await expectNotCharged(502)
+  })
+
+  test.each(FINISHES)('a whole reply that finishes with %s is a 502 that costs nothing', async finish_reason => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hà' }, finish_reason }]
+    world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'upstream-name', choices, usage: CHAT_USAGE }))
+    expect((await call(road)).status).toBe(502)
+    await expectNotCharged(502)
+  })
+
+  test('an error inside a choice is one', async () => {
+    const choices = [{ index: 0, delta: {}, error: { code: 502, message: 'secret text' }, finish_reason: 'stop' }]
+    world.answer(streamOf(chatText(delta('Hà'), { ...CHUNK, choices }, '[DONE]')))
+    const text = await (await call(road, { stream: true })).text()
+    road.ending(eventsOf(text).at(-1) as Parameters<Road['ending']>[0])
+    await expectNotCharged(502)
+  })
+
+  test('a whole reply without a choice is a 502 that costs nothing', async () => {
+    world.answer(json(200, { id: 'c', object: 'chat.completion', model: 'x', choices: [], usage: CHAT_USAGE }))
+    expect((await call(road)).status).toBe(502)
+    await expectNotCharged(502)
+  })
+
+  test('codes and outcomes by which a provider says that all is well are no errors', async () => {
+    const well = {
+      code: 0,
+      message: 'Success',
+      base_resp: { status_code: 0, status_msg: '' },
+      detail: null,
+      error: null,
+    }
+    world.answer(
+      streamOf(
+        chatText(
+          { ...delta('Hà'), ...well },
+          { ...delta('', 'stop'), ...well },
+          { ...CHUNK, ...well, choices: [], usage: CHAT_USAGE },
+          '[DONE]',
+        ),
+      ),
+    )
+    const text = await (await call(road, { stream: true })).text()
+    expect(text).toMatch(/\[DONE\]|message_stop/)
+    expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5 })
+  })
+})
