@@ -19,6 +19,9 @@ const CLAUDE_STANDARD = [
   'claude-haiku-4-5',
 ]
 const GPT = [
+  'gpt-6.1-terra',
+  'gpt-6-sol',
+  'gpt-6-luna',
   'gpt-5.5',
   'gpt-5.5-instant',
   'gpt-5.4',
@@ -26,10 +29,7 @@ const GPT = [
   'gpt-5.4-nano',
   'gpt-5.3-codex',
   'gpt-5.2',
-  'gpt-5.2-codex',
   'gpt-5.1',
-  'gpt-5.1-codex-max',
-  'gpt-5.1-codex-mini',
   'gpt-5',
   'gpt-5-mini',
 ]
@@ -96,4 +96,25 @@ test('names tell the channels apart', () => {
   expect(byId.get('svc/claude-opus-5')?.name).toBe('Claude Opus 5 (AWS)')
   expect(byId.get('req/claude-opus-5')?.name).toBe('Claude Opus 5 (per call)')
   expect(byId.get('req/gpt-image-2')?.name).toBe('GPT Image 2')
+})
+
+/** Ends that vendors have announced (their pages and SDKs, read 2026-11), and who takes over here. */
+test.each<[string, string, string | null]>([
+  ['claude-sonnet-4-5', '2026-11-30', 'claude-sonnet-5'],
+  ['svc/claude-sonnet-4-5', '2027-04-08', 'svc/claude-sonnet-5'],
+  ['gemini-2.5-pro', '2026-12-01', 'gemini-3.5-flash'],
+  ['gemini-3.1-flash-lite', '2027-05-07', 'gemini-3.5-flash'],
+  ['req/gemini-3.1-flash-lite', '2027-05-07', 'req/gemini-3.5-flash'],
+  ['gpt-5', '2026-12-11', 'gpt-6-sol'],
+  ['gpt-5-mini', '2026-12-11', 'gpt-6.1-terra'],
+  ['req/gpt-5-mini', '2026-12-11', 'req/gpt-5.4-mini'],
+  ['req/gpt-4o-mini-tts', '2027-01-06', null],
+  ['svc/qwen3-coder-480b', '2027-03-30', 'svc/qwen3-vl-235b'],
+  ['gpt-5.1', '2027-04-01', 'gpt-6-sol'],
+  ['req/gpt-5.1', '2027-04-01', 'req/gpt-5.4-mini'],
+  ['gpt-5.3-codex', '2027-04-01', 'gpt-6-sol'],
+  ['req/gpt-5.3-codex', '2027-04-01', 'req/gpt-5.2'],
+  ['gpt-5.4-nano', '2027-04-01', 'gpt-6-luna'],
+])('%s ends on %s, and %s takes over', (id, retiresOn, successor) => {
+  expect(byId.get(id)?.deprecated).toMatchObject({ retiresOn, successor })
 })

@@ -23,6 +23,10 @@ test.each([
   ['claude-opus-5-5', 'claude-opus-5', 'claude-opus-5-5'],
   ['claude-fable-5-1', 'claude-fable-5', 'claude-fable-5-1'],
   ['claude-fable-5-2', 'claude-fable-5', 'claude-fable-5-2'],
+  ['gpt-5.1-codex-max', 'gpt-6-sol', 'gpt-5.1-codex-max'],
+  ['gpt-5.2-codex', 'gpt-6-sol', 'gpt-5.2-codex'],
+  ['gpt-5.1-codex-mini', 'gpt-6.1-terra', 'gpt-5.1-codex-mini'],
+  ['deepseek-flash', 'deepseek-v4-flash', 'deepseek-flash'],
   ['claude-opus-5[1m]', 'claude-opus-5', null],
   ['sonnet[1m]', 'claude-sonnet-5', 'sonnet[1m]'],
 ])('%s means %s', (name, id, mappedFrom) => {

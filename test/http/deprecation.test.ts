@@ -88,6 +88,25 @@ test('after the end the successor answers, under its own price', async () => {
   expect(headers.get('sunset')).toBe(null)
 })
 
+test.each([
+  ['gpt-5.1-codex-max', 'gpt-6-sol'],
+  ['gpt-5.1-codex-mini', 'gpt-6.1-terra'],
+  ['gpt-5.2-codex', 'gpt-6-sol'],
+])('%s, shut down by its vendor, is served by %s', async (model, successor) => {
+  for (const stream of [false, true]) {
+    for (const [path, body] of [
+      ['/v1/chat/completions', { model, messages, stream }],
+      ['/v1/messages', { model, messages, stream, max_tokens: 20 }],
+      ['/v1/responses', { model, input: 'hi', stream }],
+    ] as const) {
+      const headers = await headersOf(path, body)
+      expect(headers.get('x-svc-model')).toBe(successor)
+      expect(headers.get('x-svc-model-mapped-from')).toBe(model)
+      expect(headers.get('x-svc-price-vnd-per-mtok')).toBe('2400')
+    }
+  }
+})
+
 test('an end that nothing can succeed does not end the service: the provider has the last word', async () => {
   const gone = {
     ...tables,
