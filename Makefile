@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench faults fuzz help install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench faults fuzz fuzz-spools help install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -55,6 +55,10 @@ faults: install ## Kill gateways and Postgres under load, then check every dong:
 FUZZ ?= 10000
 fuzz: install ## Send random and mutated bodies to every endpoint: [FUZZ=10000] [SEED=n]
 	@FUZZ=$(FUZZ) vitest run test/security/fuzz.test.ts
+
+SPOOLS ?= 10000
+fuzz-spools: install ## Start on spools with random damage: [SPOOLS=10000] [SEED=n]
+	@SPOOLS=$(SPOOLS) vitest run test/ledger/spool-damage.test.ts
 
 bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name]; see bench/README.md
 	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)")

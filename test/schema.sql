@@ -125,6 +125,13 @@ create table credit (
 CREATE INDEX credit_at ON public.credit USING btree (at);
 CREATE TRIGGER credit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.credit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table database_identity (
+  one boolean not null default true,
+  database_id uuid not null default gen_random_uuid(),
+  constraint database_identity_pkey PRIMARY KEY (one),
+  constraint database_identity_one_check CHECK (one)
+);
+
 create table email_token (
   token_hash bytea not null,
   purpose smallint not null,
@@ -246,6 +253,17 @@ create table session (
 );
 CREATE INDEX session_account ON public.session USING btree (account_id, seen_at);
 CREATE INDEX session_seen ON public.session USING btree (seen_at);
+
+create table spool_set_aside (
+  name text not null,
+  folder text not null,
+  lines integer not null,
+  files integer not null,
+  seen_at timestamp with time zone not null default now(),
+  constraint spool_set_aside_pkey PRIMARY KEY (name),
+  constraint spool_set_aside_files_check CHECK ((files >= 0)),
+  constraint spool_set_aside_lines_check CHECK ((lines >= 0))
+);
 
 create table throttle (
   kind smallint not null,

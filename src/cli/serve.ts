@@ -4,6 +4,7 @@
  * workers one by one. Supervisor, worker and a gateway by itself each load their own part alone.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { environmentConfig } from '../app/foundation.ts'
 import { WORKER_VARIABLE } from '../app/workers/messages.ts'
 import type { Command } from './arguments.ts'
@@ -12,6 +13,8 @@ type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 /** What a shell reports of a program that a signal ended. */
 const EXIT_INTERRUPTED = 130
+/** Time that a start has to come to its end after a signal; then it is broken off. */
+const START_STOP_MS = 5_000
 
 interface Signals {
   /** Resolves at the first signal that ends the program, also one that comes while it still starts. */
@@ -36,6 +39,12 @@ function listenForSignals(): Signals {
     })
   }
   return signals
+}
+
+/** A start that waits for something, a database that does not answer or a long spool, is broken off: nothing gets lost by it. */
+function breakOff(): never {
+  process.stderr.write('The start was broken off by a signal.\n')
+  process.exit(EXIT_INTERRUPTED)
 }
 
 /** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
@@ -71,7 +80,14 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     }
   }
   const { serve } = await import('../app/serve.ts')
+  let started = false
+  void signals.first
+    .then(() => sleep(START_STOP_MS))
+    .then(() => {
+      if (!started) breakOff()
+    })
   const running = await serve(config, write)
+  started = true
   sayReady({ url: running.gateway.url })
   signals.onSecond = () => running.hurry()
   const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])

@@ -6,10 +6,12 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StatementPool } from '../lib/database.ts'
+import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
 import { fenceNamed } from './instance.ts'
 import type { LedgerLimits, LedgerOptions } from './options.ts'
+import { replay } from './replay.ts'
+import type { SetAsideReport } from './set-aside-report.ts'
 import type { Settling } from './settling.ts'
 import { Spool } from './spool.ts'
 
@@ -22,8 +24,10 @@ export interface Adopter {
   readonly limits: LedgerLimits
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
+  readonly databaseId: string
   /** History line of the database as it is now. */
   readonly timeline: string | null
+  readonly setAside: SetAsideReport
 }
 
 /** True when a process was found dead, so that there may be holds to free. */
@@ -39,8 +43,11 @@ export async function adoptSpools(adopter: Adopter): Promise<boolean> {
       if (!lock.tryExclusive()) continue
       if (await adopt(adopter, folder, decodeURIComponent(entry.name))) found = true
     } catch (cause) {
+      if (classifyFault(cause) === 'retry') throw cause
       // Another process of this disk may have taken the folder away.
-      if (existsSync(folder)) throw cause
+      if (!existsSync(folder)) continue
+      const message = `the spool in ${folder} cannot be read; what it owes is not settled`
+      options.report({ level: 'error', code: 'spool_failed', message, cause })
     } finally {
       lock.release()
     }
@@ -49,22 +56,25 @@ export async function adoptSpools(adopter: Adopter): Promise<boolean> {
 }
 
 async function adopt(adopter: Adopter, folder: string, name: string): Promise<boolean> {
-  const { options, limits, pools, settling, timeline } = adopter
-  const spool = new Spool({ folder, limits, report: options.report })
+  const { options, limits, pools, settling, databaseId, timeline, setAside } = adopter
+  const spool = new Spool({ folder, limits, databaseId, report: options.report })
   const left = spool.load()
-  await settling.resend(left)
-  for (const { callId } of left) spool.done(callId)
-  if (left.length > 0) report(options, `settled ${left.length} calls that ${name} left`)
+  const source = { spool, pool: pools.life, settling }
+  const sent = await replay(left, source)
+  for (const { settlement } of left) spool.done(settlement.callId)
+  if (sent > 0) report(options, `settled ${sent} calls that ${name} left`)
   if (timeline !== null && spool.timeline !== null && spool.timeline !== timeline) {
-    for (const settlements of spool.retained()) await settling.resend(settlements)
+    for (const settlements of spool.retained()) await replay(settlements, source)
     spool.timeline = timeline
   }
+  await setAside.tell(name, spool.setAside)
   spool.tidy()
   spool.close()
   const isDead = await fenceNamed(pools.life, name)
   // What is finished stays for its time, in case that the database fails over to a standby without it.
   const isOld = Date.now() - statSync(folder).mtimeMs >= limits.spoolRetentionMs
-  if (spool.isEmpty && isOld) rmSync(folder, { recursive: true, force: true })
+  const isClear = spool.setAside.lines + spool.setAside.files === 0
+  if (spool.isEmpty && isClear && isOld) rmSync(folder, { recursive: true, force: true })
   return isDead || left.length > 0
 }
 

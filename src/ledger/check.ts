@@ -11,7 +11,8 @@ const PRICE_VND_MAX = 1_000_000_000
 export const AMOUNT_MICRO_VND_MAX = 10n ** 15n
 const IDS = ['accountId', 'keyId'] as const
 const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const
-const NAME_CHARACTERS_MAX = 256
+/** Of the names on a usage row. */
+export const NAME_CHARACTERS_MAX = 256
 
 /** Throws AssertionError for a hold that the statement could not take. */
 export function checkHold(request: HoldRequest): void {

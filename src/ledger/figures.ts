@@ -75,6 +75,8 @@ export interface LedgerState {
   /** Settlements not yet durable. */
   readonly owed: number
   readonly spool: { readonly owed: number; readonly bytes: number }
+  /** Of the spools of this disk: lines that cannot be trusted, and files of another database. */
+  readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
   readonly counts: LedgerFigures
 }

@@ -11,7 +11,8 @@ const REGISTER = 'insert into gateway_instance (name) values ($1) returning inst
 /** The lock lives as long as this connection: who finds it free knows that the process is gone. */
 const BEAT = `update gateway_instance set last_seen = now() where instance_id = $1::text::bigint and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
-            substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline`
+            substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+            (select database_id from database_identity) as database_id`
 const END = 'update gateway_instance set ended_at = now() where instance_id = $1::text::bigint and ended_at is null'
 const FENCE = `
 with c as materialized (
@@ -60,9 +61,13 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
 }
 
 /** Null when another process declared this one dead: it must register again. */
-export async function beat(pool: StatementPool, instanceId: string): Promise<{ timeline: string } | null> {
-  const rows = await pool.query<{ locked: boolean; timeline: string }>(BEAT, [instanceId])
-  return rows[0] ?? null
+export async function beat(
+  pool: StatementPool,
+  instanceId: string,
+): Promise<{ timeline: string; databaseId: string } | null> {
+  const rows = await pool.query<{ locked: boolean; timeline: string; database_id: string }>(BEAT, [instanceId])
+  const row = rows[0]
+  return row === undefined ? null : { timeline: row.timeline, databaseId: row.database_id }
 }
 
 export async function endInstance(pool: StatementPool, instanceId: string): Promise<void> {

@@ -3,12 +3,14 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { classifyFault, openStatementPool, type StatementPool } from '../lib/database.ts'
+import { openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
 import { takeTurn } from '../lib/turns.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
+import { readDatabaseId } from './database-identity.ts'
+import { every } from './every.ts'
 import { Extending } from './extending.ts'
 import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
@@ -23,6 +25,8 @@ import {
 } from './instance.ts'
 import { LEDGER_LIMITS, type LedgerLimits, type LedgerOptions } from './options.ts'
 import { Placing } from './placing.ts'
+import { replay } from './replay.ts'
+import { SetAsideReport } from './set-aside-report.ts'
 import { Settling } from './settling.ts'
 import { Spool } from './spool.ts'
 import type { Ledger, Settlement } from './types.ts'
@@ -61,6 +65,9 @@ interface Parts {
   /** Calls of this process between admission and durable settlement. */
   readonly open: Set<string>
   readonly figures: LedgerFigures
+  readonly setAside: SetAsideReport
+  /** The database that this process began with. */
+  readonly databaseId: string
   instanceId: string
   timeline: string | null
   available: boolean
@@ -80,8 +87,9 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
     const { catalogueDigest } = options
     const catalogue = catalogueDigest === undefined ? null : await catalogueId(pools.life, catalogueDigest)
     const instanceId = await registerInstance(pools.life, options.instanceName)
-    const spool = new Spool({ folder, limits, report: options.report })
-    return await start({ options, limits, pools, spool, instanceId, lock, catalogue })
+    const databaseId = await readDatabaseId(pools.life)
+    const spool = new Spool({ folder, limits, databaseId, report: options.report })
+    return await start({ options, limits, pools, spool, instanceId, databaseId, lock, catalogue })
   } catch (error) {
     await Promise.all(Object.values(pools).map(pool => pool.close()))
     lock.release()
@@ -121,6 +129,7 @@ async function start(given: {
   pools: Parts['pools']
   spool: Spool
   instanceId: string
+  databaseId: string
   lock: FileLock
   catalogue: number | null
 }): Promise<RunningLedger> {
@@ -156,14 +165,17 @@ async function start(given: {
     settling,
     open,
     figures,
+    setAside: new SetAsideReport(pools.life),
+    databaseId: given.databaseId,
     instanceId: given.instanceId,
     timeline: spool.timeline,
     available: true,
   }
   const left = spool.load()
   await heartbeat(parts)
-  await settling.resend(left)
-  if (left.length > 0) report(parts, 'spool_replayed', `settled ${left.length} calls that an earlier process left`)
+  const sent = await replay(left, { spool, pool: pools.life, settling })
+  if (sent > 0) report(parts, 'spool_replayed', `settled ${sent} calls that an earlier process left`)
+  await parts.setAside.tell(options.instanceName, spool.setAside)
   await adoptSpools(parts)
   await sweepDead(parts)
   await forgetEnded(pools.life)
@@ -202,6 +214,7 @@ async function start(given: {
       oldestOpenedMs: oldestOf(open),
       owed: settling.size,
       spool: spool.size,
+      setAside: parts.setAside.total,
       pools: Object.values(pools).map(pool => pool.load),
       counts: figures,
     }),
@@ -255,14 +268,16 @@ async function heartbeat(parts: Parts): Promise<void> {
     report(parts, 'fenced', 'another process declared this one dead; registered again')
     answer = await beat(pools.life, parts.instanceId)
   }
+  if (answer !== null && answer.databaseId !== parts.databaseId) {
+    throw new Error('DATABASE_URL leads to another database than at the start; restart the gateway')
+  }
   if (answer === null || answer.timeline === parts.timeline) return
   const failedOver = parts.timeline !== null
   parts.timeline = answer.timeline
   if (failedOver) {
     let count = 0
     for (const settlements of spool.retained()) {
-      await settling.resend(settlements)
-      count += settlements.length
+      count += await replay(settlements, { spool, pool: pools.life, settling })
     }
     report(parts, 'spool_replayed', `Postgres failed over; ${count} recent settlements were sent again`)
   }
@@ -271,7 +286,8 @@ async function heartbeat(parts: Parts): Promise<void> {
 
 /** Each process looks after its own disk and its own holds; what all can do is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
-  const { limits, pools, open } = parts
+  const { options, limits, pools, open } = parts
+  await parts.setAside.tell(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
   if (foundDead || (await takeTurn(pools.life.query, turn))) await sweepDead(parts)
@@ -302,38 +318,4 @@ async function free(parts: Parts, settlements: readonly Settlement[]): Promise<v
 
 function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept', message: string): void {
   parts.options.report({ level: code === 'fenced' ? 'warn' : 'info', code, message })
-}
-
-/** Runs `task` again and again, one at a time; the answer stops it and waits for the run under way. */
-function every(pauseMs: number, parts: Parts, task: (parts: Parts) => Promise<void>): () => Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopped = false
-  const next = (): void => {
-    if (!stopped) timer = setTimeout(() => (running = run()), pauseMs)
-  }
-  const run = async (): Promise<void> => {
-    try {
-      await task(parts)
-      parts.available = true
-    } catch (cause) {
-      const known = classifyFault(cause) === 'retry'
-      if (!known || parts.available) {
-        parts.options.report({
-          level: known ? 'warn' : 'error',
-          code: known ? 'database_unavailable' : 'background_failed',
-          message: `${task.name} failed`,
-          cause,
-        })
-      }
-      if (known) parts.available = false
-    }
-    next()
-  }
-  next()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-    return running
-  }
 }

@@ -18,6 +18,8 @@ export const LEDGER_EVENTS = [
   'database_back',
   'settlement_refused',
   'spool_failed',
+  'spool_set_aside',
+  'spool_foreign',
   'spool_replayed',
   'holds_swept',
   'fenced',
@@ -74,6 +76,8 @@ export interface LedgerLimits {
   readonly spoolRetentionMs: number
   /** Above this, finished segments go before their time. */
   readonly spoolBytesMax: number
+  /** Size of the file with damaged lines; beyond it the files that have them stay instead. */
+  readonly spoolSetAsideBytesMax: number
 }
 
 export const LEDGER_LIMITS: LedgerLimits = {
@@ -99,4 +103,5 @@ export const LEDGER_LIMITS: LedgerLimits = {
   spoolSegmentMs: 60_000,
   spoolRetentionMs: 10 * 60_000,
   spoolBytesMax: 512 * 2 ** 20,
+  spoolSetAsideBytesMax: 16 * 2 ** 20,
 }

@@ -1,31 +1,143 @@
-/** One line of the spool: a settlement as JSON, or the id of a call that is durable. */
+/**
+ * One line of the spool: a settlement as JSON, the id of a call that is durable, or the database that the file belongs to.
+ * Each ends with a checksum of what stands before it and of that database's id, so that a damaged line and a line of
+ * another database are told from a good one. Lines of versions before the checksum have none.
+ */
 
+import { crc32 } from 'node:zlib'
 import { isUuid } from '../lib/ids.ts'
 import { microVnd } from '../lib/money.ts'
-import { ENDPOINT_CODES, type Settlement } from './types.ts'
+import { checkSettlement, NAME_CHARACTERS_MAX } from './check.ts'
+import { ENDPOINT_CODES, PRICE_PER_CODES, type Settlement } from './types.ts'
 
-export function writeSettlement(settlement: Settlement): string {
+/** Longest line that is read; a settlement with the longest names has a third of it. */
+export const LINE_BYTES_MAX = 8_192
+
+export type SpoolLine =
+  | { readonly kind: 'done'; readonly callId: string }
+  /** Not `checked`: without a checksum, of an earlier version. */
+  | { readonly kind: 'settlement'; readonly settlement: Settlement; readonly checked: boolean }
+  | { readonly kind: 'header' }
+  | { readonly kind: 'damaged'; readonly reason: 'length' | 'checksum' | 'shape' }
+
+const CHECKSUM = /,"crc":"([0-9a-f]{8})"\}$/
+const CHECKSUM_BYTES = ',"crc":"00000000"}'.length
+
+export function writeSettlement(settlement: Settlement, databaseId: string): string {
   const { costMicroVnd, openedAt } = settlement
-  return `${JSON.stringify({ ...settlement, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() })}\n`
+  const plain = { ...settlement, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() }
+  return seal(JSON.stringify(plain), databaseId)
 }
 
-/** Null for a line that is damaged. */
-export function readSettlement(line: string): { done: string } | { done: null; settlement: Settlement } | null {
-  let value: Readonly<Record<string, unknown>>
+export function writeDone(callId: string, databaseId: string): string {
+  return seal(`{"done":"${callId}"}`, databaseId)
+}
+
+/** The first line of a file. */
+export function writeHeader(databaseId: string): string {
+  return seal(`{"database":"${databaseId}"}`, databaseId)
+}
+
+/** The database that a file with this first line belongs to; null: it does not say. */
+export function readHeader(line: Buffer): string | null {
+  const found = /^\{"database":"([^"]{36})",/.exec(line.toString('latin1'))?.[1]
+  return found !== undefined && isUuid(found) && readLine(line, found).kind === 'header' ? found : null
+}
+
+/** `line` is without its end. */
+export function readLine(line: Buffer, databaseId: string): SpoolLine {
+  if (line.length > LINE_BYTES_MAX) return { kind: 'damaged', reason: 'length' }
+  const found = CHECKSUM.exec(line.toString('latin1', Math.max(0, line.length - CHECKSUM_BYTES)))
+  if (found !== null && found[1] !== checksum(line.subarray(0, -CHECKSUM_BYTES), databaseId)) {
+    return { kind: 'damaged', reason: 'checksum' }
+  }
+  const checked = found !== null
+  const value = parse(line)
+  if (value === null) return { kind: 'damaged', reason: 'shape' }
+  if (checked && value.database === databaseId) return { kind: 'header' }
+  // A line whose checksum has lost its name must not pass for one that never had any.
+  if (!checked && !Object.keys(value).every(name => NAMES.has(name))) return { kind: 'damaged', reason: 'shape' }
+  if (typeof value.done === 'string' && isUuid(value.done)) return { kind: 'done', callId: value.done }
+  const settlement = readSettlement(value)
+  if (settlement === null) return { kind: 'damaged', reason: 'shape' }
+  return { kind: 'settlement', settlement, checked }
+}
+
+function seal(json: string, databaseId: string): string {
+  const body = json.slice(0, -1)
+  return `${body},"crc":"${checksum(body, databaseId)}"}\n`
+}
+
+/** Of the few databases of a process; ids out of damaged headers must not gather. */
+const seeds = new Map<string, number>()
+const SEEDS_MAX = 16
+
+function checksum(body: string | Buffer, databaseId: string): string {
+  let seed = seeds.get(databaseId)
+  if (seed === undefined) {
+    if (seeds.size >= SEEDS_MAX) seeds.clear()
+    seed = crc32(databaseId)
+    seeds.set(databaseId, seed)
+  }
+  return crc32(body, seed).toString(16).padStart(8, '0')
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function parse(line: Buffer): Fields | null {
   try {
-    value = JSON.parse(line)
+    const value: unknown = JSON.parse(line.toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
   } catch {
     return null
   }
-  if (typeof value !== 'object' || value === null) return null
-  if (typeof value.done === 'string') return { done: value.done }
-  const { costMicroVnd, openedAt, ...plain } = value
-  if (typeof plain.callId !== 'string' || !isUuid(plain.callId)) return null
-  if (!Object.values<unknown>(ENDPOINT_CODES).includes(plain.endpoint)) return null
-  if (typeof costMicroVnd !== 'string' || !/^\d{1,19}$/.test(costMicroVnd) || typeof openedAt !== 'string') return null
-  const rest = plain as unknown as Omit<Settlement, 'costMicroVnd' | 'openedAt'>
-  return {
-    done: null,
-    settlement: { ...rest, costMicroVnd: microVnd(BigInt(costMicroVnd)), openedAt: new Date(openedAt) },
+}
+
+const isNumber = (value: unknown): boolean => typeof value === 'number'
+const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= NAME_CHARACTERS_MAX
+const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+const isTime = (value: unknown): boolean =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)
+
+/** Types of the fields; `checkSettlement` knows their ranges. */
+const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = {
+  callId: isText,
+  accountId: isNumber,
+  keyId: isNumber,
+  entryId: isText,
+  requestedName: value => value === null || isText(value),
+  endpoint: value => Object.values<unknown>(ENDPOINT_CODES).includes(value),
+  costMicroVnd: value => typeof value === 'string' && /^\d{1,19}$/.test(value),
+  inputTokens: isNumber,
+  outputTokens: isNumber,
+  cachedInputTokens: isNumber,
+  reasoningTokens: isNumber,
+  images: isNumber,
+  priceVnd: isNumber,
+  pricePer: value => typeof value === 'string' && Object.hasOwn(PRICE_PER_CODES, value),
+  openedAt: isTime,
+  firstByteMs: value => value === null || isNumber(value),
+  latencyMs: isNumber,
+  status: isNumber,
+  streamed: isFlag,
+  estimated: isFlag,
+  catalogueId: value => value === undefined || value === null || isNumber(value),
+}
+const NAMES: ReadonlySet<string> = new Set(['done', ...Object.keys(FIELDS)])
+
+function readSettlement(value: Fields): Settlement | null {
+  const fields = Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(FIELDS, name)))
+  if (!Object.entries(FIELDS).every(([name, isOfType]) => isOfType(fields[name]))) return null
+  const rest = fields as unknown as Omit<Settlement, 'costMicroVnd' | 'openedAt'>
+  const settlement: Settlement = {
+    ...rest,
+    costMicroVnd: microVnd(BigInt(String(fields.costMicroVnd))),
+    openedAt: new Date(String(fields.openedAt)),
+  }
+  try {
+    checkSettlement(settlement)
+    return settlement
+  } catch {
+    return null
   }
 }

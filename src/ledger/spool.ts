@@ -17,11 +17,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerEvent, LedgerLimits } from './options.ts'
-import { readSettlement, writeSettlement } from './spool-line.ts'
+import { writeDone, writeHeader, writeSettlement } from './spool-line.ts'
+import { type SpooledSettlement, type SpoolOptions, SpoolReader, type SpoolSetAside } from './spool-reader.ts'
 import type { Settlement } from './types.ts'
-
-type SpoolLimits = Pick<LedgerLimits, 'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax'>
 
 const FLUSH_CHARACTERS = 65_536
 
@@ -36,20 +34,17 @@ interface Segment {
   /** Settlements in it that are not durable yet. */
   owed: number
   lastDoneAt: number
-}
-
-export interface SpoolOptions {
-  /** Folder of this process alone. */
-  readonly folder: string
-  readonly limits: SpoolLimits
-  readonly report: (event: LedgerEvent) => void
+  /** It has damaged lines that could not be set aside: it stays. */
+  kept: boolean
 }
 
 export class Spool {
   readonly #options: SpoolOptions
   readonly #segments: Segment[] = []
   readonly #owedIn = new Map<string, Segment>()
+  readonly #reader: SpoolReader
   #current: Segment | null = null
+  #lastNumber = 0
   #file: number | null = null
   #buffer = ''
   #scheduled = false
@@ -58,41 +53,53 @@ export class Spool {
   constructor(options: SpoolOptions) {
     this.#options = options
     mkdirSync(options.folder, { recursive: true, mode: 0o700 })
+    this.#reader = new SpoolReader(options)
   }
 
   /** Settlements that an earlier process of this name left unfinished; call once, before the first append. */
-  load(): readonly Settlement[] {
-    const owed = new Map<string, { settlement: Settlement; segment: Segment }>()
+  load(): readonly SpooledSettlement[] {
+    const owed = new Map<string, { spooled: SpooledSettlement; segment: Segment }>()
+    const done = new Set<string>()
     for (const name of readdirSync(this.#options.folder).sort()) {
-      const found = /^(\d{8})(\.done)?\.jsonl$/.exec(name)
-      if (found === null) continue
-      const path = join(this.#options.folder, name)
-      const { size, mtimeMs } = statSync(path)
-      const number = Number(found[1])
-      const segment: Segment = { path, number, madeAt: mtimeMs, bytes: size, owed: 0, lastDoneAt: mtimeMs }
-      this.#segments.push(segment)
-      if (found[2] !== undefined) continue
-      for (const line of this.#lines(path)) {
-        if (line.done !== null) owed.delete(line.done)
-        else owed.set(line.settlement.callId, { settlement: line.settlement, segment })
+      const segment = this.#take(name)
+      if (segment === null || segment.path.endsWith(DONE)) continue
+      for (const line of this.#reader.lines(segment)) {
+        if (line.done !== null) done.add(line.done)
+        else if (line.spooled.unproven === null || !owed.has(line.spooled.settlement.callId)) {
+          owed.set(line.spooled.settlement.callId, { spooled: line.spooled, segment })
+        }
       }
     }
+    for (const callId of done) owed.delete(callId)
     for (const [callId, { segment }] of owed) this.#owe(callId, segment)
-    return [...owed.values()].map(({ settlement }) => settlement)
+    return [...owed.values()].map(({ spooled }) => spooled)
   }
 
   /** Every settlement of the retained time, finished or not, file by file: a file is read when it is asked for. */
-  *retained(): Generator<readonly Settlement[]> {
+  *retained(): Generator<readonly SpooledSettlement[]> {
     this.flush()
-    for (const segment of [...this.#segments]) yield this.#settlementsIn(segment)
+    for (const segment of [...this.#segments])
+      if (!this.#reader.isForeign(segment.path)) yield this.#settlementsIn(segment)
   }
 
   /** Unfinished settlements, read back from the files. */
   owed(): readonly Settlement[] {
     this.flush()
     const segments = this.#segments.filter(segment => segment.owed > 0)
-    const settlements = segments.flatMap(segment => this.#settlementsIn(segment))
+    const settlements = segments.flatMap(segment => this.#settlementsIn(segment)).map(({ settlement }) => settlement)
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
+  }
+
+  /** Sets aside a settlement without a checksum that nothing in the database speaks for. */
+  giveUp({ settlement, unproven }: SpooledSettlement): void {
+    if (unproven === null) throw new Error('a settlement with a checksum needs no other proof')
+    if (this.#reader.setAside(unproven.path, [{ line: unproven.line, reason: 'unproven' }]))
+      this.done(settlement.callId)
+  }
+
+  /** What an operator has to look at. */
+  get setAside(): SpoolSetAside {
+    return this.#reader.state
   }
 
   /** Settlements that are not durable yet, and bytes of all files. */
@@ -108,7 +115,10 @@ export class Spool {
   /** History line of the database that this spool's finished settlements went to; null when it is new. */
   get timeline(): string | null {
     try {
-      return readFileSync(join(this.#options.folder, 'timeline'), 'utf8')
+      const [timeline, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
+        .slice(0, 64)
+        .split(' ')
+      return databaseId === undefined || databaseId === this.#options.databaseId ? timeline! : null
     } catch {
       return null
     }
@@ -116,7 +126,8 @@ export class Spool {
 
   set timeline(timeline: string) {
     try {
-      writeFileSync(join(this.#options.folder, 'timeline'), timeline, { mode: 0o600 })
+      const text = `${timeline} ${this.#options.databaseId}`
+      writeFileSync(join(this.#options.folder, 'timeline'), text, { mode: 0o600 })
     } catch (cause) {
       this.#fail('the spool cannot be written', cause)
     }
@@ -126,7 +137,7 @@ export class Spool {
   append(settlement: Settlement): void {
     if (this.#owedIn.has(settlement.callId)) return
     this.#owe(settlement.callId, this.#segment())
-    this.#buffer += writeSettlement(settlement)
+    this.#buffer += writeSettlement(settlement, this.#options.databaseId)
     if (this.#scheduled) return
     this.#scheduled = true
     setImmediate(() => {
@@ -143,7 +154,7 @@ export class Spool {
     segment.owed--
     segment.lastDoneAt = Date.now()
     this.#segment()
-    this.#buffer += `{"done":"${callId}"}\n`
+    this.#buffer += writeDone(callId, this.#options.databaseId)
     if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
@@ -175,7 +186,7 @@ export class Spool {
     if (this.#current !== null && now - this.#current.madeAt > spoolSegmentMs) this.#retire()
     let bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0)
     for (const segment of [...this.#segments]) {
-      if (segment === this.#current || segment.owed > 0) continue
+      if (segment === this.#current || segment.owed > 0 || segment.kept) continue
       if (now - segment.lastDoneAt < spoolRetentionMs && bytes <= spoolBytesMax) this.#markDone(segment)
       else if (this.#remove(segment)) bytes -= segment.bytes
     }
@@ -184,6 +195,7 @@ export class Spool {
   close(): void {
     this.flush()
     this.#retire()
+    this.tidy()
   }
 
   #markDone(segment: Segment): void {
@@ -213,9 +225,31 @@ export class Spool {
     this.#broken = true
   }
 
-  #settlementsIn(segment: Segment): Settlement[] {
-    const settlements: Settlement[] = []
-    for (const line of this.#lines(segment.path)) if (line.done === null) settlements.push(line.settlement)
+  /** Null for what is no file of ours. */
+  #take(name: string): Segment | null {
+    const found = /^(\d{8})(\.done|\.foreign)?\.jsonl$/.exec(name)
+    if (found === null) return null
+    const number = Number(found[1])
+    this.#lastNumber = Math.max(this.#lastNumber, number)
+    let path = join(this.#options.folder, name)
+    try {
+      if (!statSync(path).isFile()) throw new Error('it is no file')
+      const own = path.endsWith(DONE) ? path : this.#reader.sortOut(path)
+      if (own === null) return null
+      path = own
+      const { size: bytes, mtimeMs: madeAt } = statSync(path)
+      const segment = { path, number, madeAt, bytes, owed: 0, lastDoneAt: madeAt, kept: false }
+      this.#segments.push(segment)
+      return segment
+    } catch (cause) {
+      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
+      return null
+    }
+  }
+
+  #settlementsIn(segment: Segment): SpooledSettlement[] {
+    const settlements: SpooledSettlement[] = []
+    for (const line of this.#reader.lines(segment)) if (line.done === null) settlements.push(line.spooled)
     return settlements
   }
 
@@ -230,11 +264,12 @@ export class Spool {
       this.#retire()
     }
     if (this.#current !== null) return this.#current
-    const number = (this.#segments.at(-1)?.number ?? 0) + 1
+    const number = ++this.#lastNumber
     const path = join(this.#options.folder, `${String(number).padStart(8, '0')}.jsonl`)
     const now = Date.now()
-    this.#current = { path, number, madeAt: now, bytes: 0, owed: 0, lastDoneAt: now }
+    this.#current = { path, number, madeAt: now, bytes: 0, owed: 0, lastDoneAt: now, kept: false }
     this.#segments.push(this.#current)
+    this.#buffer += writeHeader(this.#options.databaseId)
     return this.#current
   }
 
@@ -242,27 +277,5 @@ export class Spool {
     if (this.#file !== null) closeSync(this.#file)
     this.#file = null
     this.#current = null
-  }
-
-  /** A line that was cut by a crash is left out; it was never acknowledged. */
-  *#lines(path: string): Generator<{ done: string } | { done: null; settlement: Settlement }> {
-    let text: string
-    try {
-      text = readFileSync(path, 'utf8')
-    } catch (cause) {
-      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
-      return
-    }
-    for (const line of text.split('\n')) {
-      if (line === '') continue
-      const read = readSettlement(line)
-      if (read !== null) yield read
-      else
-        this.#options.report({
-          level: 'warn',
-          code: 'spool_failed',
-          message: `${path} has a damaged line; it is left out`,
-        })
-    }
   }
 }

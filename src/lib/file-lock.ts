@@ -3,6 +3,7 @@
  * Node has no flock; SQLite takes the same kernel locks on an empty file and is part of Node.
  */
 
+import { statSync, truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -52,15 +53,20 @@ export class FileLock {
       take(handle)
     } catch (error) {
       handle.close()
-      if (isBusy(error)) return false
-      throw error
+      if (hasCode(error, SQLITE_BUSY)) return false
+      // Something wrote into it. It is a lock by its name alone, and nobody else holds it: empty again, it will do.
+      if (!hasCode(error, SQLITE_NOTADB) || statSync(this.#path).size === 0) throw error
+      truncateSync(this.#path)
+      return this.#try(take)
     }
     this.#handle = handle
     return true
   }
 }
 
-function isBusy(error: unknown): boolean {
-  const SQLITE_BUSY = 5
-  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === SQLITE_BUSY
+const SQLITE_BUSY = 5
+const SQLITE_NOTADB = 26
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === code
 }

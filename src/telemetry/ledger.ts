@@ -76,6 +76,10 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     gauge('gateway_settlements_waiting', 'Settlements that are not durable in Postgres yet.', state.owed),
     gauge('gateway_spool_settlements', 'Settlements in the spool that Postgres does not have yet.', spool.owed),
     gauge('gateway_spool_bytes', 'Size of the spool of this process.', spool.bytes),
+    gauge('gateway_spool_set_aside', 'What of spools waits for an operator, by kind; every one must be 0.', [
+      [{ kind: 'lines' }, state.setAside.lines],
+      [{ kind: 'files' }, state.setAside.files],
+    ]),
     gauge(
       'gateway_spool_disk_free_bytes',
       'Space left on the disk of the spool.',

@@ -26,12 +26,14 @@ const DIRECTORY_TABLES = [
 /** Of one database, not of an account: each has its own. */
 const LOCAL_TABLES = [
   'catalogue',
+  'database_identity',
   'gateway_instance',
   'housekeeping',
   'maintenance',
   'migration',
   'process_status',
   'rate_window',
+  'spool_set_aside',
 ]
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
 const FOUND_BY_KEY = 'api_key_hash'
@@ -48,6 +50,7 @@ const HOT = [
   'credit.ts BOOK',
   'retire.ts SUM',
   'retire.ts DELETE',
+  'replay.ts PROVEN',
   '../accounts/find-key.ts HASH_NOW',
 ]
 /**

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { readSettlement, writeSettlement } from '../../src/ledger/spool-line.ts'
+import { readLine, writeSettlement } from '../../src/ledger/spool-line.ts'
+import { uuidv7 } from '../../src/lib/ids.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
@@ -323,8 +324,10 @@ test('a row names the catalogue that admitted the call, also when another proces
   await Promise.all([old.settle(first), fresh.settle(second)])
   expect(await Promise.all([first, second].map(({ callId }) => catalogueOf(callId)))).toEqual(['digest-1', 'digest-2'])
   // As after a failover that lost the row: the spool knows under which catalogue the call ran.
-  const spooled = readSettlement(writeSettlement({ ...settlement(customer), catalogueId: 1 }))
-  if (spooled?.done !== null) throw new Error('the line was not read as a settlement')
+  const id = uuidv7()
+  const line = writeSettlement({ ...settlement(customer), catalogueId: 1 }, id).trimEnd()
+  const spooled = readLine(Buffer.from(line), id)
+  if (spooled.kind !== 'settlement') throw new Error('the line was not read as a settlement')
   expect(spooled.settlement.catalogueId).toBe(1)
   await Promise.all([old.close(), fresh.close()])
   // The same catalogue keeps its number over restarts.

@@ -14,12 +14,24 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const LIMITS = { spoolSegmentBytes: 2_000, spoolSegmentMs: 60_000, spoolRetentionMs: 600_000, spoolBytesMax: 1_000_000 }
-
-function openSpool(limits: Partial<typeof LIMITS> = {}): Spool {
-  return new Spool({ folder, limits: { ...LIMITS, ...limits }, report: event => events.push(event) })
+const LIMITS = {
+  spoolSegmentBytes: 2_000,
+  spoolSegmentMs: 60_000,
+  spoolRetentionMs: 600_000,
+  spoolBytesMax: 1_000_000,
+  spoolSetAsideBytesMax: 1_000_000,
 }
 
+function openSpool(limits: Partial<typeof LIMITS> = {}): Spool {
+  return new Spool({
+    folder,
+    limits: { ...LIMITS, ...limits },
+    databaseId: DATABASE,
+    report: event => events.push(event),
+  })
+}
+
+const DATABASE = '01900000-0000-7000-8000-000000000001'
 const customer = { accountId: 7, keyId: 9 }
 const files = (): string[] => readdirSync(folder).sort()
 
@@ -33,7 +45,7 @@ test('the successor finds exactly what was not done, in whichever file, with eve
   first.close()
   expect(files().length).toBeGreaterThan(1)
   const second = openSpool()
-  expect(second.load()).toEqual(calls.slice(5))
+  expect(second.load()).toEqual(calls.slice(5).map(finished => ({ settlement: finished, unproven: null })))
   for (const { callId } of calls.slice(5)) second.done(callId)
   second.close()
   expect(openSpool().load()).toEqual([])
@@ -43,7 +55,7 @@ test('a line is in the file when it is flushed, without waiting for more', () =>
   const spool = openSpool()
   spool.append(settlement(customer))
   spool.flush()
-  expect(readFileSync(join(folder, '00000001.jsonl'), 'utf8')).toMatch(/^\{.*\}\n$/)
+  expect(readFileSync(join(folder, '00000001.jsonl'), 'utf8')).toMatch(/^(\{.*\}\n){2}$/)
   spool.close()
 })
 
@@ -57,7 +69,7 @@ test('finished files are marked, kept for the retention and then dropped; unfini
   spool.done(done.callId)
   spool.tidy(now + 60_000)
   expect(files()).toEqual(['00000001.done.jsonl', '00000002.jsonl'])
-  expect([...spool.retained()].flat().map(({ callId }) => callId)).toEqual([done.callId, owed.callId])
+  expect([...spool.retained()].flat().map(({ settlement: { callId } }) => callId)).toEqual([done.callId, owed.callId])
   spool.tidy(now + 700_000)
   expect(files()).toEqual(['00000002.jsonl'])
   expect(spool.owed()).toEqual([owed])

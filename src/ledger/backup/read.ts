@@ -22,10 +22,12 @@ import {
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'bank_pull',
   'catalogue',
+  'database_identity',
   'gateway_instance',
   'housekeeping',
   'maintenance',
   'process_status',
+  'spool_set_aside',
   'throttle',
 ])
 const CHUNK_BYTES = 65_536

@@ -1,0 +1,48 @@
+/** Background work of the ledger. */
+
+import { classifyFault } from '../lib/database.ts'
+import type { LedgerOptions } from './options.ts'
+
+interface Watched {
+  readonly options: Pick<LedgerOptions, 'report'>
+  /** False from a run that could not reach Postgres to the next that could. */
+  available: boolean
+}
+
+/** Runs `task` again and again, one at a time; the answer stops it and waits for the run under way. */
+export function every<Parts extends Watched>(
+  pauseMs: number,
+  parts: Parts,
+  task: (parts: Parts) => Promise<void>,
+): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  const next = (): void => {
+    if (!stopped) timer = setTimeout(() => (running = run()), pauseMs)
+  }
+  const run = async (): Promise<void> => {
+    try {
+      await task(parts)
+      parts.available = true
+    } catch (cause) {
+      const known = classifyFault(cause) === 'retry'
+      if (!known || parts.available) {
+        parts.options.report({
+          level: known ? 'warn' : 'error',
+          code: known ? 'database_unavailable' : 'background_failed',
+          message: `${task.name} failed`,
+          cause,
+        })
+      }
+      if (known) parts.available = false
+    }
+    next()
+  }
+  next()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+    return running
+  }
+}

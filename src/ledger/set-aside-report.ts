@@ -1,0 +1,37 @@
+/** Tells the database what spools have set aside, so that an audit from anywhere sees it. */
+
+import type { StatementPool } from '../lib/database.ts'
+import type { SpoolSetAside } from './spool-reader.ts'
+
+const PUT = `insert into spool_set_aside (name, folder, lines, files)
+  values ($1, $2, $3::text::integer, $4::text::integer)
+  on conflict (name) do update set folder = excluded.folder, lines = excluded.lines, files = excluded.files, seen_at = now()`
+const CLEAR = 'delete from spool_set_aside where name = $1'
+
+/** Of the spools that this process has looked after. */
+export class SetAsideReport {
+  readonly #pool: StatementPool
+  readonly #told = new Map<string, SpoolSetAside>()
+
+  constructor(pool: StatementPool) {
+    this.#pool = pool
+  }
+
+  /** `name` is the process whose spool it is. Asks nothing of the database unless something changed. */
+  async tell(name: string, state: SpoolSetAside): Promise<void> {
+    const { folder, lines, files } = state
+    const told = this.#told.get(name)
+    if (told?.lines === lines && told.files === files) return
+    if (lines + files === 0) await this.#pool.query(CLEAR, [name])
+    else await this.#pool.query(PUT, [name, folder, String(lines), String(files)])
+    this.#told.set(name, state)
+  }
+
+  get total(): { readonly lines: number; readonly files: number } {
+    const states = [...this.#told.values()]
+    return {
+      lines: states.reduce((sum, { lines }) => sum + lines, 0),
+      files: states.reduce((sum, { files }) => sum + files, 0),
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The file beside a spool with the lines that cannot be trusted. It is an operator's: nothing here reads it back to charge. */
+
+import { isUtf8 } from 'node:buffer'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { RawLine } from './spool-file.ts'
+
+const NAME = 'set-aside.jsonl'
+
+/** `unproven`: a line without a checksum, of an earlier version, whose call has no hold that agrees with it. */
+export type SetAsideReason = 'length' | 'checksum' | 'shape' | 'unproven'
+
+export interface DamagedLine {
+  readonly line: RawLine
+  readonly reason: SetAsideReason
+}
+
+export class SetAside {
+  readonly path: string
+  readonly #bytesMax: number
+  #known: Set<string> | null = null
+  #counted = { bytes: -1, changedMs: -1, lines: 0 }
+
+  constructor(folder: string, bytesMax: number) {
+    this.path = join(folder, NAME)
+    this.#bytesMax = bytesMax
+  }
+
+  /** Lines in the file as it is now: an operator who has dealt with it takes it away. Throws when it cannot be read. */
+  get lines(): number {
+    const stat = statSync(this.path, { throwIfNoEntry: false })
+    if (stat === undefined) return 0
+    if (stat.size !== this.#counted.bytes || stat.mtimeMs !== this.#counted.changedMs) {
+      const lines = this.#entries().length
+      this.#counted = { bytes: stat.size, changedMs: stat.mtimeMs, lines }
+    }
+    return this.#counted.lines
+  }
+
+  /** How many of these were not there yet. Throws when they cannot be written, or the file has its full size. */
+  add(path: string, found: readonly DamagedLine[]): number {
+    const file = basename(path)
+    const places = this.#places()
+    const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0
+    let text = ''
+    const added: string[] = []
+    for (const { line, reason } of found) {
+      const place = `${file}:${line.offset}:${crc32(line.bytes)}`
+      if (places.has(place)) continue
+      if (size + text.length >= this.#bytesMax) throw new Error(`${this.path} is full`)
+      const content = isUtf8(line.bytes) ? { text: String(line.bytes) } : { base64: line.bytes.toString('base64') }
+      const at = new Date().toISOString()
+      text += `${JSON.stringify({ place, line: line.number, length: line.length, reason, at, ...content })}\n`
+      added.push(place)
+    }
+    if (added.length > 0) appendFileSync(this.path, text, { mode: 0o600 })
+    for (const place of added) places.add(place)
+    return added.length
+  }
+
+  #places(): Set<string> {
+    if (this.#known !== null) return this.#known
+    const places = this.#entries().map(line => /^\{"place":"([^"]+)"/.exec(line)?.[1] ?? '')
+    this.#known = new Set(places)
+    return this.#known
+  }
+
+  #entries(): string[] {
+    if (statSync(this.path, { throwIfNoEntry: false }) === undefined) return []
+    return readFileSync(this.path, 'latin1')
+      .split('\n')
+      .filter(line => line !== '')
+  }
+}

@@ -1,0 +1,59 @@
+/** Reads a file of the spool line by line; whatever is in it, memory stays bounded. */
+
+import { closeSync, openSync, readSync } from 'node:fs'
+import { LINE_BYTES_MAX, readHeader } from './spool-line.ts'
+
+const CHUNK_BYTES = 256 * 1024
+const NEWLINE = 10
+
+export interface RawLine {
+  /** From 1. */
+  readonly number: number
+  readonly offset: number
+  /** Of the whole line, without its end. */
+  readonly length: number
+  /** The line, or its beginning when it is longer than any line of ours. */
+  readonly bytes: Buffer
+}
+
+/** Lines without their ends, empty ones left out. Throws what the file system throws. */
+export function* readLines(path: string): Generator<RawLine> {
+  const file = openSync(path, 'r')
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    let kept = Buffer.alloc(0)
+    let length = 0
+    let offset = 0
+    let number = 1
+    const take = (part: Buffer): void => {
+      length += part.length
+      // One byte more than a line may have, so that a longer one is known by its length.
+      kept = Buffer.concat([kept, part.subarray(0, LINE_BYTES_MAX + 1 - kept.length)])
+    }
+    for (;;) {
+      const read = chunk.subarray(0, readSync(file, chunk, 0, CHUNK_BYTES, null))
+      let begin = 0
+      for (let end = read.indexOf(NEWLINE); end !== -1; end = read.indexOf(NEWLINE, begin)) {
+        take(read.subarray(begin, end))
+        if (length > 0) yield { number, offset, length, bytes: kept }
+        offset += length + 1
+        number++
+        kept = Buffer.alloc(0)
+        length = 0
+        begin = end + 1
+      }
+      if (read.length === 0) break
+      take(read.subarray(begin))
+    }
+    // Cut by a crash.
+    if (length > 0) yield { number, offset, length, bytes: kept }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The database that a file belongs to; null: it does not say. */
+export function databaseOf(path: string): string | null {
+  for (const { bytes } of readLines(path)) return readHeader(bytes)
+  return null
+}

@@ -1,0 +1,142 @@
+/**
+ * What a spool has on disk, as far as it can be trusted: damaged lines are set aside, files of another database are left
+ * alone. Nothing here throws for what stands in a file.
+ */
+
+import { existsSync, renameSync } from 'node:fs'
+import type { LedgerEvent, LedgerLimits } from './options.ts'
+import { type DamagedLine, SetAside } from './set-aside.ts'
+import { databaseOf, type RawLine, readLines } from './spool-file.ts'
+import { readLine, type SpoolLine } from './spool-line.ts'
+import type { Settlement } from './types.ts'
+
+export interface SpoolOptions {
+  /** Folder of this process alone. */
+  readonly folder: string
+  readonly limits: Pick<
+    LedgerLimits,
+    'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax' | 'spoolSetAsideBytesMax'
+  >
+  /** The database that it owes; what it has of another is not replayed. */
+  readonly databaseId: string
+  readonly report: (event: LedgerEvent) => void
+}
+
+/** A settlement as a file has it. */
+export interface SpooledSettlement {
+  readonly settlement: Settlement
+  /** Its line, where that has no checksum to prove it; else null. */
+  readonly unproven: { readonly path: string; readonly line: RawLine } | null
+}
+
+/** What of a spool waits for an operator. */
+export interface SpoolSetAside {
+  readonly folder: string
+  /** Lines that are damaged or unproven. */
+  readonly lines: number
+  /** Files that belong to another database. */
+  readonly files: number
+}
+
+/** A file of another database; taken in again when a gateway comes back to that one. */
+const FOREIGN = '.foreign.jsonl'
+/** Damaged lines that are written at one time. */
+const DAMAGED_MAX = 256
+const NAMED_MAX = 3
+
+export class SpoolReader {
+  readonly #options: SpoolOptions
+  readonly #aside: SetAside
+  #foreign = 0
+
+  constructor(options: SpoolOptions) {
+    this.#options = options
+    this.#aside = new SetAside(options.folder, options.limits.spoolSetAsideBytesMax)
+  }
+
+  get state(): SpoolSetAside {
+    const { folder } = this.#options
+    try {
+      return { folder, lines: this.#aside.lines, files: this.#foreign }
+    } catch {
+      // Something is there that cannot be read: an operator has to see it.
+      return { folder, lines: 1, files: this.#foreign }
+    }
+  }
+
+  /** Gives a file the name that says whose it is, and returns it; null: it belongs to another database. Throws like `rename`. */
+  sortOut(path: string): string | null {
+    const databaseId = this.#databaseOf(path)
+    const isForeign = databaseId !== this.#options.databaseId
+    if (isForeign) this.#foreign++
+    const name = isForeign ? path.replace(/(\.foreign)?\.jsonl$/, FOREIGN) : path.replace(FOREIGN, '.jsonl')
+    if (name !== path && !existsSync(name)) {
+      const message = isForeign
+        ? `${path} belongs to another database (${databaseId}): it is not replayed into this one, and kept as ${name}`
+        : `${path} belongs to this database: it is replayed`
+      this.#options.report({ level: isForeign ? 'error' : 'info', code: 'spool_foreign', message })
+      renameSync(path, name)
+      return isForeign ? null : name
+    }
+    return isForeign ? null : path
+  }
+
+  isForeign(path: string): boolean {
+    return this.#databaseOf(path) !== this.#options.databaseId
+  }
+
+  /** The lines that can be trusted; the others are set aside, or the file is marked to be kept. */
+  *lines(file: {
+    readonly path: string
+    kept: boolean
+  }): Generator<{ done: string } | { done: null; spooled: SpooledSettlement }> {
+    const { path } = file
+    let damaged: DamagedLine[] = []
+    const setAside = (): void => {
+      if (!this.setAside(path, damaged)) file.kept = true
+      damaged = []
+    }
+    try {
+      for (const line of readLines(path)) {
+        const read: SpoolLine = readLine(line.bytes, this.#options.databaseId)
+        if (read.kind === 'done') yield { done: read.callId }
+        else if (read.kind === 'settlement') {
+          const unproven = read.checked ? null : { path, line }
+          yield { done: null, spooled: { settlement: read.settlement, unproven } }
+        } else if (read.kind === 'damaged') damaged.push({ line, reason: read.reason })
+        if (damaged.length >= DAMAGED_MAX) setAside()
+      }
+    } catch (cause) {
+      file.kept = true
+      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
+    }
+    setAside()
+  }
+
+  /** False when they could not be written down: then they must stay where they are. */
+  setAside(path: string, damaged: readonly DamagedLine[]): boolean {
+    if (damaged.length === 0) return true
+    try {
+      const added = this.#aside.add(path, damaged)
+      if (added === 0) return true
+      const places = damaged.slice(0, NAMED_MAX).map(({ line, reason }) => `${line.number} (${reason})`)
+      const message = `${path}: ${added} lines cannot be trusted and are set aside in ${this.#aside.path}: ${places.join(', ')}${added > NAMED_MAX ? ' …' : ''}`
+      this.#options.report({ level: 'error', code: 'spool_set_aside', message })
+      return true
+    } catch (cause) {
+      const message = `${path} has ${damaged.length} lines that can neither be trusted nor set aside; the file is kept`
+      this.#options.report({ level: 'error', code: 'spool_failed', message, cause })
+      return false
+    }
+  }
+
+  /** Ours, unless the file says otherwise. */
+  #databaseOf(path: string): string {
+    try {
+      return databaseOf(path) ?? this.#options.databaseId
+    } catch {
+      // That it cannot be read is reported when its lines are wanted.
+      return this.#options.databaseId
+    }
+  }
+}
