@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { PATHS, PICTURES, post, smallBody, startTestSandbox } from './support.ts'
@@ -20,6 +21,9 @@ const use = (id: string) => ({ type: 'tool_use', id, name: 't', input: {} })
 const result = (id: string, more = {}) => ({ type: 'tool_result', tool_use_id: id, content: 'ok', ...more })
 const tool = (name: string, more = {}) => ({ name, input_schema: { type: 'object', properties: {} }, ...more })
 const thinking = (signature: string) => ({ type: 'thinking', thinking: 'I think.', signature })
+
+/** A signature as long and as random as a real one. */
+const sealed = (beginning: string) => beginning + createHash('sha512').update('x').digest('base64')
 
 const REFUSED: [name: string, more: object, message: string][] = [
   ['no max_tokens', { max_tokens: undefined }, 'max_tokens: Field required'],
@@ -61,6 +65,8 @@ const REFUSED: [name: string, more: object, message: string][] = [
   ['a temperature while thinking', { thinking: { type: 'adaptive' }, temperature: 0.5 }, '`temperature` may only be set to 1 when thinking is enabled or in adaptive mode.'],
   ['a forced tool while thinking', { max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 2000 }, tools: [tool('a')], tool_choice: { type: 'any' } }, 'Thinking may not be enabled when tool_choice forces tool use.'],
   ['a forged signature', turns('x', [thinking('c2ln'), { type: 'text', text: 'y' }], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+  ['a seal of another vendor', turns('x', [thinking(sealed('gAAAAAB'))], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+  ['a signature that only begins well', turns('x', [thinking(`E${'A'.repeat(99)}`)], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
   ['an empty signature', turns('x', [thinking(''), { type: 'text', text: 'y' }], 'z'), 'messages.1.content.0: Invalid `signature` in `thinking` block'],
   ['a tool loop that lost its thinking', { max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 2000 }, ...turns('x', [use('u1')], [result('u1')]) }, 'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).'],
   ['an unknown effort', { output_config: { effort: 'huge' } }, "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"],
@@ -144,6 +150,12 @@ test('takes what coding agents send: system turns, betas, server tools, deferred
   const reply = (await response.json()) as { content: { text: string }[] }
   expect(response.status).toBe(200)
   expect(reply.content.at(-1)!.text).toContain('The tool t failed with: ok\nThe tool t returned: [image]')
+})
+
+test('a conversation that began elsewhere goes on here: its signatures are accepted', async () => {
+  const history = turns('x', [thinking(sealed('EqQBCkgI')), { type: 'text', text: 'y' }], 'z')
+  const response = await post(sandbox, PATHS.messages, { ...smallBody('messages', ''), ...history })
+  expect([response.status, await response.json()]).toMatchObject([200, { stop_reason: 'end_turn' }])
 })
 
 test('threads are declined so that clients go on without', async () => {

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { pictureInfo } from '../picture-info.ts'
-import { isOwnSignature } from './signature.ts'
+import { isAcceptedSignature } from './signature.ts'
 
 const CALL_ID = /^[a-zA-Z0-9_-]+$/
 const FOREIGN_BLOCKS = [
@@ -128,7 +128,7 @@ function checkResult(block: JsonObject, at: string, facts: ModelFacts): void {
 function checkThinkingBlock(block: JsonObject, at: string): void {
   if (typeof block.thinking !== 'string') throw invalid(`${at}.thinking.thinking: Field required`)
   if (typeof block.signature !== 'string') throw invalid(`${at}.thinking.signature: Field required`)
-  if (!isOwnSignature(block.signature, block.thinking))
+  if (!isAcceptedSignature(block.signature, block.thinking))
     throw invalid(`${at}: Invalid \`signature\` in \`thinking\` block`)
 }
 

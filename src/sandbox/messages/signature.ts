@@ -1,4 +1,4 @@
-/** Signatures of thinking blocks: a client must send a block back as it came, and a forged one is refused. */
+/** Signatures of thinking blocks: a client must send a block back as it came, and a changed or made-up one is refused. */
 
 import { createHmac } from 'node:crypto'
 
@@ -6,12 +6,21 @@ const MARK = 'sandbox-thinking:'
 /** No secret: it only ties a signature to its text. */
 const KEY = 'sandbox'
 
+/** What signatures of the real provider have in common: base64 that begins with `E`, of random-looking bytes. */
+const REAL = /^E[A-Za-z0-9+/]{40,}={0,2}$/
+const DISTINCT_BYTES_MIN = 16
+
 export function signThinking(thinking: string): string {
   return Buffer.from(MARK + createHmac('sha256', KEY).update(thinking).digest('hex')).toString('base64')
 }
 
-/** True for a signature of this text, or of a text that was left out of the reply (`display: omitted`). */
-export function isOwnSignature(signature: string, thinking: string): boolean {
-  if (thinking === '') return Buffer.from(signature, 'base64').toString('latin1').startsWith(MARK)
-  return signature === signThinking(thinking)
+/**
+ * True for the sandbox's own signature of this text, or of a text that was left out of the reply (`display: omitted`),
+ * and for one that looks like the real provider's, where the conversation may have begun. Seals of other vendors, and of
+ * a gateway, are refused as they would be there.
+ */
+export function isAcceptedSignature(signature: string, thinking: string): boolean {
+  const bytes = Buffer.from(signature, 'base64')
+  if (bytes.toString('latin1').startsWith(MARK)) return thinking === '' || signature === signThinking(thinking)
+  return REAL.test(signature) && new Set(bytes).size >= DISTINCT_BYTES_MIN
 }
