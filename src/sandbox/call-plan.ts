@@ -1,59 +1,113 @@
 /** Which tools a reply calls, and with which arguments. */
 
 import { hintsIn } from './hints.ts'
+import type { Json } from './json.ts'
 import type { OfferedTool, PlannedCall, Prompt } from './model.ts'
 import { instanceOf } from './schema-instance.ts'
+import { readTask } from './task/task.ts'
+import { closingUse, isCodingKit, nameWords, startsAgent, type ToolUse, toolFor } from './task/tool.ts'
+import { withoutWords } from './words.ts'
 
 const ASKS_FOR_TWO =
   /\b(?:two|both|twice|in parallel|parallel calls|simultaneously|at the same time)\b|(?<!\p{L})(?:hai|cả hai|song song|đồng thời|cùng lúc)(?!\p{L})/iu
 
-/** No calls when the reply is to be text: no tools, choice `none`, results just in, or the prompt says so. */
+const REQUEST_CHARACTERS_MAX = 4_000
+const NO_VALUES: ReadonlyMap<string, Json> = new Map()
+
+/** Points of a tool that the request names, and the fewest that make it called. A word of a short description says more. */
+const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
+const SHORT_DESCRIPTION_WORDS = 4
+
+/** Words that tell nothing about what a tool is for. */
+const COMMON_WORDS = new Set(
+  `the and for with from into that this these those what which when where who how why your you are can will would
+  get gets set list read write find search look lookup run call calls make create update delete send show fetch query
+  tool tools function functions file files data current given name names text string value values user users return
+  returns returned use used uses using about have has its it's any all one two new other information please says said
+  tell like then than there their them some more most such only also each`.split(/\s+/),
+)
+
+/** No calls when the reply is to be text: nothing asks for a tool, choice `none`, results just in, or the prompt says so. */
 export function planCalls(prompt: Prompt): PlannedCall[] {
-  const tools = chooseTools(prompt)
-  const hints = hintsIn(prompt.userText)
-  return tools.map(tool => {
-    const built = instanceOf(tool.schema, hints)
+  const hints = hintsIn(prompt.request)
+  return chooseTools(prompt).map(({ tool, given }) => {
+    if (tool.freeform) {
+      const text = String(given.get('input') ?? hints.strings.shift() ?? 'sandbox')
+      return { name: tool.name, freeform: true, input: text, argumentsText: text, complete: true }
+    }
+    const built = instanceOf(tool.schema, { ...hints, given })
     const input = typeof built === 'object' && built !== null && !Array.isArray(built) ? built : {}
-    return { name: tool.name, input, argumentsText: JSON.stringify(input), complete: true }
+    return { name: tool.name, freeform: false, input, argumentsText: JSON.stringify(input), complete: true }
   })
 }
 
-function chooseTools(prompt: Prompt): OfferedTool[] {
+/** Some agents take an answer only through a tool; null where the text is the answer. */
+export function closingCall(prompt: Prompt, text: string): PlannedCall | null {
   const { tools, toolChoice, words } = prompt
+  if (toolChoice.kind === 'none' || words.has('text') || words.has('refuse')) return null
+  const use = closingUse(tools, text)
+  if (use === null) return null
+  const input = instanceOf(use.tool.schema, { strings: [], numbers: [], given: use.given })
+  return { name: use.tool.name, freeform: false, input, argumentsText: JSON.stringify(input), complete: true }
+}
+
+function chooseTools(prompt: Prompt): ToolUse[] {
+  const { tools, toolChoice, words, outcomes } = prompt
   if (tools.length === 0 || toolChoice.kind === 'none' || words.has('refuse')) return []
   const named = toolChoice.kind === 'tool' ? toolChoice.name : words.get('tool')
   const wanted = tools.find(tool => tool.name === named)
+  if (wanted !== undefined) return twice(prompt, [wanted])
   const forced = toolChoice.kind !== 'auto' || words.has('tool')
-  if (!forced && (words.has('text') || prompt.outcomes.length > 0 || prompt.outputForm.kind !== 'text')) return []
-  if (!forced && prompt.userText.trim() === '') return []
-  const ranked = wanted === undefined ? rank(tools, prompt.userText) : [{ tool: wanted, points: 0 }]
-  const first = ranked[0]!.tool
-  if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.userText)) return [first]
-  const second = ranked[1]
-  return [first, second !== undefined && second.points > 0 ? second.tool : first]
+  if (!forced && (words.has('text') || outcomes.length > 0)) return []
+  const request = withoutWords(prompt.request)
+  const task = readTask(request)
+  const use = task === null ? null : toolFor(task, tools, prompt.directory)
+  if (use !== null) return [use]
+  const fitting = rank(tools, request)
+  if (fitting.length > 0) return twice(prompt, fitting)
+  return forced ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-interface RankedTool {
-  readonly tool: OfferedTool
-  readonly points: number
+/** One call, or two at once where the request asks for two: of the two best tools, or of the only one. */
+function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
+  const one = { tool: first!, given: NO_VALUES }
+  if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]
+  return [one, second === undefined ? one : { tool: second, given: NO_VALUES }]
 }
 
-/** Best fitting tool first; the order of the offer decides among equals. */
-function rank(tools: readonly OfferedTool[], text: string): RankedTool[] {
-  const prompt = text.slice(0, 4_000).toLowerCase()
-  const asked = wordsOf(prompt)
+/** The tools that the request asks for, best fitting first; the order of the offer decides among equals. */
+function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
+  const request = text.slice(0, REQUEST_CHARACTERS_MAX).toLowerCase()
+  const asked = wordsOf(request)
+  const byName = isCodingKit(tools)
   return tools
-    .map(tool => ({ tool, points: score(tool, prompt, asked) }))
+    .filter(tool => !startsAgent(tool))
+    .map(tool => ({ tool, points: isNamed(tool, request) ? POINTS.named : byName ? 0 : score(tool, asked) }))
+    .filter(({ points }) => points >= POINTS.least)
     .sort((left, right) => right.points - left.points)
+    .map(({ tool }) => tool)
 }
 
-function score(tool: OfferedTool, prompt: string, asked: ReadonlySet<string>): number {
-  if (prompt.includes(tool.name.toLowerCase())) return 100
-  const inName = [...wordsOf(tool.name.replaceAll(/[_-]|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase())]
-  const inDescription = [...wordsOf(tool.description.slice(0, 400).toLowerCase())]
-  return inName.filter(word => asked.has(word)).length * 5 + inDescription.filter(word => asked.has(word)).length
+/** A name of several words counts wherever it stands; one that is a word of every day only where it is meant as a tool. */
+function isNamed({ name }: OfferedTool, request: string): boolean {
+  const quoted = name.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  const whole = `(?<![\\p{L}\\d_-])[\`"']?${quoted}[\`"']?(?![\\p{L}\\d_-])`
+  if (nameWords(name).length > 1) return new RegExp(whole, 'u').test(request)
+  const meant = `(?<!\\p{L})(?:use|using|call|invoke|dùng|gọi)\\s+(?:the\\s+|tool\\s+|công cụ\\s+)?${whole}|${whole}\\s+tool(?!\\p{L})`
+  return new RegExp(meant, 'u').test(request)
 }
 
+function score(tool: OfferedTool, asked: ReadonlySet<string>): number {
+  const inName = wordsOf(nameWords(tool.name).join(' '))
+  const inDescription = wordsOf(tool.description.slice(0, 400).toLowerCase())
+  const nameHits = [...inName].filter(word => asked.has(word)).length
+  const descriptionHits = [...inDescription].filter(word => !inName.has(word) && asked.has(word)).length
+  const isShort = inDescription.size <= SHORT_DESCRIPTION_WORDS
+  return nameHits * POINTS.nameWord + descriptionHits * (isShort ? POINTS.shortDescriptionWord : POINTS.descriptionWord)
+}
+
+/** Whole words that tell something, without the `s` of a plural. */
 function wordsOf(text: string): Set<string> {
-  return new Set(text.match(/\p{L}{4,}/gu) ?? [])
+  const words = (text.match(/\p{L}{3,}/gu) ?? []).filter(word => !COMMON_WORDS.has(word))
+  return new Set(words.map(word => (word.length > 4 ? word.replace(/s$/, '') : word)))
 }

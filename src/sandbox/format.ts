@@ -10,6 +10,7 @@ export type FaultKind =
 
 export interface ReplyContext {
   readonly body: JsonObject
+  readonly facts: ModelFacts
   /** Seconds since 1970. */
   readonly nowSeconds: number
 }

@@ -7,7 +7,7 @@ const LIMITS = { characters: 4_000, values: 40 } as const
 
 /** Words that open a request and are no names, although they have a capital letter. */
 const OPENERS =
-  /^(?:What|Whats|Which|When|Where|Who|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Please|Tell|Give|Show|Find|Get|Call|Use|Run|Compare|Look|Search|Read|Write|The|This|That|And|In|On|At|For|Of|To|I|We|You|It|A|An|My|Thời|Hãy|Cho|Tìm|Xin|Tôi|Bạn|Gọi|Dùng|So|As|If|With|From|By|Then|Now|Thanks|Hi|Hello|Ở)$/
+  /^(?:What|Whats|Which|When|Where|Who|Why|How|Is|Are|Do|Does|Did|Can|Could|Would|Will|Please|Tell|Give|Show|Find|Get|Call|Use|Run|Compare|Look|Search|Read|Write|The|This|That|And|In|On|At|For|Of|To|I|We|You|It|A|An|My|Thời|Hãy|Cho|Tìm|Xin|Tôi|Bạn|Gọi|Dùng|Plan|Create|Make|Describe|Book|Add|List|Summari[sz]e|Explain|Translate|Extract|Return|Reply|Answer|Generate|Calculate|Set|Send|Open|Check|Tạo|Viết|Chạy|Đọc|Nói|Mô|So|As|If|With|From|By|Then|Now|Thanks|Hi|Hello|Ở)$/
 
 /** Quoted text first, then names (runs of capitalised words), each once, in the order of the prompt. */
 export function hintsIn(text: string): Hints {

@@ -24,7 +24,6 @@ interface Sentences {
   toolReturned(name: string, text: string): string
   toolFailed(name: string, text: string): string
   toolsDone: string
-  beforeCall(names: string[]): string
   refused: string
   reasoning: string[]
   filler: string[]
@@ -43,7 +42,6 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     toolReturned: (name, text) => `The tool ${name} returned: ${text}`,
     toolFailed: (name, text) => `The tool ${name} failed with: ${text}`,
     toolsDone: 'With that the request is answered.',
-    beforeCall: names => `I will use ${names.join(' and ')}.`,
     refused: 'I cannot help with that (a simulated refusal).',
     reasoning: [
       'The user wants a simulated reply, so nothing has to be looked up.',
@@ -71,7 +69,6 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
     toolReturned: (name, text) => `Công cụ ${name} trả về: ${text}`,
     toolFailed: (name, text) => `Công cụ ${name} báo lỗi: ${text}`,
     toolsDone: 'Như vậy yêu cầu đã được trả lời.',
-    beforeCall: names => `Tôi sẽ dùng ${names.join(' và ')}.`,
     refused: 'Tôi không thể giúp việc này (từ chối mô phỏng).',
     reasoning: [
       'Người dùng cần một câu trả lời mô phỏng, nên không phải tra cứu gì.',

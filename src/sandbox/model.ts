@@ -6,6 +6,12 @@ import type { FoundWords } from './words.ts'
 /** What the sandbox must know of an upstream model; injected, because the sandbox knows no names. */
 export interface ModelFacts {
   readonly reasoning: boolean
+  /** Reasons when the request does not say. */
+  readonly reasonsByDefault?: boolean
+  /** Leaves the text of its reasoning out unless the request asks for it. */
+  readonly hidesReasoning?: boolean
+  /** Sends the usage of a stream without being asked. */
+  readonly usageUnasked?: boolean
   readonly vision: boolean
   readonly tools: boolean
   /** Window of input and output together, in tokens; null: no limit known. */
@@ -32,6 +38,8 @@ export interface OfferedTool {
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly schema: Json
+  /** Takes plain text instead of arguments. */
+  readonly freeform: boolean
 }
 
 export interface ToolOutcome {
@@ -51,15 +59,24 @@ export type OutputForm =
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
+  /** Values that properties of these names take, wherever they stand. */
+  readonly given?: ReadonlyMap<string, Json>
 }
+
+/** Reasoning of a model that reasons without being told how much. */
+export const DEFAULT_REASONING_TOKENS = 40
 
 /** A prompt as the sandbox understood it, whatever format it came in. */
 export interface Prompt {
   readonly model: string
   readonly facts: ModelFacts
   readonly systemText: string
-  /** Text of the last user turn; '' without one. */
+  /** What the user wrote in the last turn, without what the client added to it; '' without a user turn. */
   readonly userText: string
+  /** The last text of it: what the reply is about. */
+  readonly request: string
+  /** Where the client says it works. */
+  readonly directory: string | null
   /** Tool results of the last turn; empty when the last turn is not one of results. */
   readonly outcomes: readonly ToolOutcome[]
   readonly turns: number
@@ -80,8 +97,10 @@ export interface Prompt {
 
 export interface PlannedCall {
   readonly name: string
+  /** The input is plain text. */
+  readonly freeform: boolean
   readonly input: Json
-  /** The arguments as JSON text; cut short when `complete` is false. */
+  /** The arguments as JSON text, or the plain text; cut short when `complete` is false. */
   readonly argumentsText: string
   readonly complete: boolean
 }

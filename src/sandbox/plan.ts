@@ -1,7 +1,7 @@
 /** Decides what a reply says: reasoning, text, tool calls, where it stops and what it costs in tokens. */
 
 import { countTokens, tokenPieces } from '../lib/tokens.ts'
-import { planCalls } from './call-plan.ts'
+import { closingCall, planCalls } from './call-plan.ts'
 import { hintsIn } from './hints.ts'
 import { type Language, languageOf, SENTENCES } from './language.ts'
 import type { PlannedCall, Prompt, PromptImage, ReplyPlan, StopCause } from './model.ts'
@@ -18,10 +18,12 @@ export interface PlanLimits {
 export function planReply(prompt: Prompt, limits: PlanLimits): ReplyPlan {
   const language = languageOf(prompt.userText)
   const budget = Math.min(prompt.outputTokensMax ?? limits.replyTokensMax, limits.replyTokensMax)
-  const calls = planCalls(prompt)
+  const asked = planCalls(prompt)
+  const answer = asked.length > 0 ? textBeforeCalls(prompt, language, limits) : answerText(prompt, language, limits)
+  const closing = asked.length > 0 ? null : closingCall(prompt, answer)
+  const calls = closing === null ? asked : [closing]
   const reasoning = cutTokens(reasoningText(prompt, language), Math.min(prompt.reasoningTokensMax, budget))
-  const wholeText = calls.length > 0 ? textBeforeCalls(prompt, calls, language) : answerText(prompt, language, limits)
-  const stopped = cutAtStop(wholeText, prompt.stopSequences)
+  const stopped = cutAtStop(closing === null ? answer : '', prompt.stopSequences)
   const text = cutTokens(stopped.text, budget - reasoning.tokens)
   const kept = keepCalls(stopped.sequence === null ? calls : [], budget - reasoning.tokens - text.tokens)
   const isShort =
@@ -62,12 +64,19 @@ function stopCause(facts: {
 
 function reasoningText(prompt: Prompt, language: Language): string {
   if (prompt.reasoningTokensMax === 0) return ''
-  return SENTENCES[language].reasoning.join(' ')
+  const sentences: string[] = []
+  let tokens = 0
+  for (const sentence of SENTENCES[language].reasoning) {
+    tokens += countTokens(` ${sentence}`)
+    if (sentences.length === 0 || tokens <= prompt.reasoningTokensMax) sentences.push(sentence)
+  }
+  return sentences.join(' ')
 }
 
-function textBeforeCalls(prompt: Prompt, calls: readonly PlannedCall[], language: Language): string {
-  if (prompt.toolChoice.kind === 'any' || prompt.toolChoice.kind === 'tool') return ''
-  return SENTENCES[language].beforeCall([...new Set(calls.map(call => call.name))])
+/** Nothing, unless the prompt asks for a length. */
+function textBeforeCalls(prompt: Prompt, language: Language, limits: PlanLimits): string {
+  const tokens = wordNumber(prompt.words, 'tokens')
+  return tokens === null ? '' : ofLength('', Math.min(tokens, limits.replyTokensMax), SENTENCES[language].filler)
 }
 
 function answerText(prompt: Prompt, language: Language, limits: PlanLimits): string {
@@ -116,9 +125,9 @@ function clip(text: string, charactersMax: number): string {
 /** Cuts or fills `text` with sentences to exactly `tokens` tokens. */
 function ofLength(text: string, tokens: number, filler: readonly string[]): string {
   const parts = [text]
-  let have = countTokens(text)
+  let have = text === '' ? 0 : countTokens(text)
   for (let index = 0; have < tokens; index += 1) {
-    const sentence = ` ${filler[index % filler.length]!}`
+    const sentence = `${have === 0 ? '' : ' '}${filler[index % filler.length]!}`
     parts.push(sentence)
     have += countTokens(sentence)
   }

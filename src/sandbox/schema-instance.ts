@@ -6,6 +6,9 @@ import { numberFor, stringFor } from './schema-scalars.ts'
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
+/** Switches of tools that ask people, or stop at nothing. */
+const RISKY_SWITCH = /approval|background|force|dangerous/i
+
 interface Walk {
   readonly root: Json
   readonly hints: Hints
@@ -23,7 +26,8 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
   if (walk.nodesLeft < 0 || depth > LIMITS.depth) return null
   const schema = flatten(raw, walk, 0)
   if ('const' in schema) return schema.const ?? null
-  if (Array.isArray(schema.enum) && schema.enum.length > 0) return pickEnum(schema.enum, schema)
+  if (Array.isArray(schema.enum) && schema.enum.length > 0)
+    return givenOption(name, schema.enum, walk) ?? pickEnum(schema.enum, schema)
   const option = listOf(schema.anyOf ?? schema.oneOf)
   if (option.length > 0)
     return build(
@@ -38,15 +42,25 @@ function build(raw: Json | undefined, name: string, depth: number, walk: Walk): 
     case 'array':
       return buildArray(schema, name, depth, walk)
     case 'boolean':
-      return true
+      return !RISKY_SWITCH.test(name)
     case 'null':
       return null
     case 'integer':
     case 'number':
       return numberFor(schema, walk.hints)
     default:
-      return stringFor(schema, name, walk.hints)
+      return givenText(name, walk) ?? stringFor(schema, name, walk.hints)
   }
+}
+
+function givenOption(name: string, options: readonly Json[], walk: Walk): Json | undefined {
+  const value = walk.hints.given?.get(name)
+  return options.find(option => option !== null && option === value)
+}
+
+function givenText(name: string, walk: Walk): string | null {
+  const value = walk.hints.given?.get(name)
+  return typeof value === 'string' ? value : null
 }
 
 /** Resolves `$ref` and merges `allOf` into one schema object. */
@@ -105,6 +119,8 @@ function buildObject(schema: JsonObject, depth: number, walk: Walk): Json {
   const names = new Set(listOf(schema.required).filter(entry => typeof entry === 'string'))
   const propertiesMin = typeof schema.minProperties === 'number' ? Math.min(schema.minProperties, LIMITS.items) : 0
   for (const name of Object.keys(properties)) if (names.size < propertiesMin) names.add(name)
+  if (depth === 0)
+    for (const name of walk.hints.given?.keys() ?? []) if (Object.hasOwn(properties, name)) names.add(name)
   for (let index = 1; names.size < propertiesMin; index += 1) names.add(`key${index}`)
   const entries: [string, Json][] = []
   for (const name of names) {
@@ -132,6 +148,8 @@ function addDependents(
 }
 
 function buildArray(schema: JsonObject, name: string, depth: number, walk: Walk): Json {
+  const given = walk.hints.given?.get(name)
+  if (Array.isArray(given)) return given
   const prefix = listOf(schema.prefixItems ?? (Array.isArray(schema.items) ? schema.items : undefined))
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
   const itemsMin = typeof schema.minItems === 'number' ? schema.minItems : Math.max(prefix.length, 1)

@@ -30,7 +30,7 @@ export async function answerText(exchange: Exchange, format: WireFormat, options
   const streamed = body.stream === true
   if (prompt.words.has('garbage')) return sendGarbage(exchange, streamed)
   const plan = planReply(prompt, exchange.limits)
-  const context = { body, nowSeconds: Math.floor(Date.now() / 1_000) }
+  const context = { body, facts, nowSeconds: Math.floor(Date.now() / 1_000) }
   exchange.response.setHeader(format.requestIdHeader, exchange.requestId)
   if (streamed) {
     return await sendStream(exchange, format.stream(plan, context), {

@@ -52,7 +52,8 @@ export const WORDS = [
     word: 'tokens',
     value: 'tokens',
     pattern: WHOLE_NUMBER,
-    effect: 'Makes the answer this long (within `max_tokens` and the limit of the sandbox).',
+    effect:
+      'Makes the text this long (within `max_tokens` and the limit of the sandbox), also in front of a tool call.',
   },
   {
     word: 'tool',

@@ -130,7 +130,7 @@ test.each([
 test('responses: streams reasoning, text and a call, remembers them, and answers from the output', async () => {
   const tool = { type: 'function' as const, name: 'get_weather', parameters: PARAMETERS, strict: true }
   const call = { model: 'thinker', tools: [tool], reasoning: { effort: 'low', summary: 'auto' } as const }
-  const stream = client.responses.stream({ ...call, input: 'The weather in Paris for 2 days?' })
+  const stream = client.responses.stream({ ...call, input: 'The weather in Paris for 2 days? sandbox:tokens=12' })
   const types: string[] = []
   for await (const event of stream) if (types.at(-1) !== event.type) types.push(event.type)
   expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed'])

@@ -137,9 +137,11 @@ test('sandbox:tool and sandbox:text decide on calls', async () => {
     )
   }
   const said = (text: string) => [{ role: 'user', content: text }]
-  expect(await kinds(said('hi'))).toEqual(['text', 'alpha'])
-  expect(await kinds(said('use beta'))).toEqual(['text', 'beta'])
-  expect(await kinds(said('use alpha sandbox:tool=beta'))).toEqual(['text', 'beta'])
+  expect(await kinds(said('hi'))).toEqual(['text'])
+  expect(await kinds(said('hi sandbox:tool'))).toEqual(['alpha'])
+  expect(await kinds(said('use beta'))).toEqual(['beta'])
+  expect(await kinds(said('use alpha sandbox:tool=beta'))).toEqual(['beta'])
+  expect(await kinds(said('use beta sandbox:tokens=9'))).toEqual(['text', 'beta'])
   expect(await kinds(said('use alpha sandbox:text'))).toEqual(['text'])
   const loop = [
     ...said('use alpha'),
@@ -148,7 +150,6 @@ test('sandbox:tool and sandbox:text decide on calls', async () => {
   const back = { type: 'tool_result', tool_use_id: 'u', content: 'ok' }
   expect(await kinds([...loop, { role: 'user', content: [back] }])).toEqual(['text'])
   expect(await kinds([...loop, { role: 'user', content: [back, { type: 'text', text: 'sandbox:tool' }] }])).toEqual([
-    'text',
     'alpha',
   ])
 })

@@ -47,7 +47,7 @@ describe.each([
       .withResponse()
     expect(data.type).toBe('message')
     expect(data.model).toBe('claude-opus-5')
-    expect(data.content[0]).toMatchObject({ type: 'text' })
+    expect(data.content.map(block => block.type)).toEqual(['thinking', 'text'])
     expect(data.stop_reason).toBe('end_turn')
     const tokens = data.usage.input_tokens + data.usage.output_tokens
     expect(Number(response.headers.get('x-svc-cost-vnd')) * 1e6).toBeCloseTo(tokens * 6500, 6)

@@ -1,8 +1,8 @@
 /** The messages format on the cloud wire: model and streaming in the path, binary events, errors of another shape. */
 
-import type { WireFormat } from '../format.ts'
-import { isObject, type JsonObject, listOf, textOf } from '../json.ts'
-import { messagesFormat } from '../messages/format.ts'
+import type { ReplyContext, WireFormat } from '../format.ts'
+import { isObject, type JsonObject, listOf } from '../json.ts'
+import { messagesFormat, optionsOf } from '../messages/format.ts'
 import { messagesEvents } from '../messages/write.ts'
 import { invalid, type ReplyPlan, type StreamStep } from '../model.ts'
 import { bedrockErrors } from './errors.ts'
@@ -54,9 +54,8 @@ function isWireField(name: string): boolean {
   return /^[a-z]+_(?:version|beta)$/.test(name)
 }
 
-function* streamFrames(plan: ReplyPlan, { body }: { body: JsonObject }): Generator<StreamStep> {
-  const thinkingShown = !isObject(body.thinking) || body.thinking.display !== 'omitted'
-  for (const { data, tokens } of messagesEvents(plan, { model: textOf(body.model), thinkingShown })) {
+function* streamFrames(plan: ReplyPlan, context: ReplyContext): Generator<StreamStep> {
+  for (const { data, tokens } of messagesEvents(plan, optionsOf(context))) {
     if (data.type === 'ping') continue
     const metrics = {
       inputTokenCount: plan.usage.inputTokens,

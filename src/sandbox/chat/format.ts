@@ -17,11 +17,12 @@ export const chatFormat: WireFormat = {
   stream: (plan, context) => chatStream(plan, optionsOf(context)),
 }
 
-function optionsOf({ body, nowSeconds }: ReplyContext): ChatReplyOptions {
+function optionsOf({ body, facts, nowSeconds }: ReplyContext): ChatReplyOptions {
   return {
     model: textOf(body.model),
     createdSeconds: nowSeconds,
     choices: typeof body.n === 'number' ? body.n : 1,
-    includeUsage: isObject(body.stream_options) && body.stream_options.include_usage === true,
+    includeUsage:
+      facts.usageUnasked === true || (isObject(body.stream_options) && body.stream_options.include_usage === true),
   }
 }

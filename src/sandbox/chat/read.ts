@@ -4,6 +4,7 @@ import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
+  DEFAULT_REASONING_TOKENS,
   invalid,
   type ModelFacts,
   type OfferedTool,
@@ -13,6 +14,8 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
+import { formInWords } from '../task/form.ts'
+import { hearRequest, workingDirectory } from '../task/request.ts'
 
 /** Reasoning tokens for each effort; a model that is told nothing does not show any. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
@@ -29,10 +32,8 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const messages = listOf(body.messages).filter(isObject)
   const spoken = messages.filter(message => message.role !== 'system' && message.role !== 'developer')
   const last = spoken.slice(spoken.findLastIndex(message => message.role === 'assistant') + 1)
-  const userText = last
-    .filter(message => message.role === 'user')
-    .map(message => contentText(message.content))
-    .join('\n')
+  const heard = hearRequest(textsOf(last))
+  const systemTexts = messages.filter(message => !spoken.includes(message)).map(message => contentText(message.content))
   const pictures = messages.flatMap(message => partsOf(message.content)).filter(part => part.type === 'image_url')
   const outputTokensMax = firstNumber(body.max_completion_tokens, body.max_tokens)
   const inputTokens = countInput(body, messages)
@@ -41,11 +42,9 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   return {
     model: textOf(body.model),
     facts,
-    systemText: messages
-      .filter(message => !spoken.includes(message))
-      .map(message => contentText(message.content))
-      .join('\n'),
-    userText,
+    systemText: systemTexts.join('\n'),
+    ...heard,
+    directory: workingDirectory([...systemTexts, ...textsOf(spoken)]),
     outcomes: readOutcomes(last, messages),
     turns: spoken.length,
     images: pictures.map(readPicture),
@@ -53,13 +52,13 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
     tools,
     toolChoice: choice,
     parallelCalls: body.parallel_tool_calls !== false,
-    outputForm: readForm(body.response_format),
-    reasoningTokensMax: facts.reasoning ? readReasoning(body) : 0,
+    outputForm: formInWords(readForm(body.response_format), [...systemTexts, heard.request]),
+    reasoningTokensMax: facts.reasoning ? readReasoning(body, facts) : 0,
     outputTokensMax: outputTokensMax ?? facts.outputTokensMax,
     stopSequences:
       typeof body.stop === 'string' ? [body.stop] : listOf(body.stop).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: wordsOf(userText),
+    words: wordsOf(heard.userText),
   }
 }
 
@@ -73,6 +72,14 @@ function contentText(content: Json | undefined): string {
     .map(part => textOf(part.text))
     .filter(text => text !== '')
     .join('\n')
+}
+
+/** Each part of the user's messages. */
+function textsOf(messages: readonly JsonObject[]): string[] {
+  return messages
+    .filter(message => message.role === 'user')
+    .flatMap(message => partsOf(message.content))
+    .map(part => textOf(part.text))
 }
 
 function firstNumber(...values: (Json | undefined)[]): number | null {
@@ -101,13 +108,14 @@ function readTools(body: JsonObject): { tools: OfferedTool[]; choice: ToolChoice
   const tools = listOf(body.tools)
     .filter(isObject)
     .flatMap(tool => {
-      const made = tool.function
+      const made = isObject(tool.function) ? tool.function : tool.custom
       if (!isObject(made)) return []
       return [
         {
           name: textOf(made.name),
           description: textOf(made.description),
           schema: made.parameters ?? { type: 'object' },
+          freeform: tool.type === 'custom',
         },
       ]
     })
@@ -133,10 +141,12 @@ function readForm(form: Json | undefined): OutputForm {
   return form.type === 'json_schema' ? { kind: 'schema', schema: made.schema ?? {} } : { kind: 'text' }
 }
 
-function readReasoning(body: JsonObject): number {
+function readReasoning(body: JsonObject, facts: ModelFacts): number {
   if (typeof body.reasoning_effort === 'string') return EFFORT_TOKENS[body.reasoning_effort] ?? 0
-  const switchedOn = (isObject(body.thinking) && body.thinking.type === 'enabled') || body.enable_thinking === true
-  if (!switchedOn) return 0
+  const thinking = isObject(body.thinking) ? body.thinking.type : undefined
+  const told = thinking ?? body.enable_thinking ?? facts.reasonsByDefault
+  if (told !== 'enabled' && told !== true) return 0
+  if (thinking === undefined && body.enable_thinking === undefined) return DEFAULT_REASONING_TOKENS
   return firstNumber(body.thinking_budget) ?? EFFORT_TOKENS.medium!
 }
 

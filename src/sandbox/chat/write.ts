@@ -91,7 +91,11 @@ function* deltasOf(plan: ReplyPlan): Generator<Delta> {
     yield { delta: { tool_calls: [{ index, ...callOf(call, '') }] }, tokens: 0, finish: null }
     for (const piece of tokenPieces(call.argumentsText)) {
       yield {
-        delta: { tool_calls: [{ index, function: { arguments: piece.text } }] },
+        delta: {
+          tool_calls: [
+            { index, ...(call.freeform ? { custom: { input: piece.text } } : { function: { arguments: piece.text } }) },
+          ],
+        },
         tokens: piece.tokens,
         finish: null,
       }
@@ -101,6 +105,7 @@ function* deltasOf(plan: ReplyPlan): Generator<Delta> {
 }
 
 function callOf(call: PlannedCall, argumentsText: string): JsonObject {
+  if (call.freeform) return { id: newId('call_'), type: 'custom', custom: { name: call.name, input: argumentsText } }
   return { id: newId('call_'), type: 'function', function: { name: call.name, arguments: argumentsText } }
 }
 
@@ -110,7 +115,7 @@ function usageOf(plan: ReplyPlan, choices: number): JsonObject {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens * choices,
     total_tokens: inputTokens + outputTokens * choices,
-    prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0, audio_tokens: 0 },
     completion_tokens_details: {
       reasoning_tokens: reasoningTokens * choices,
       audio_tokens: 0,

@@ -1,11 +1,11 @@
 /** The messages format as the server uses it. */
 
-import type { WireFormat } from '../format.ts'
+import type { ReplyContext, WireFormat } from '../format.ts'
 import { isObject, textOf } from '../json.ts'
 import { checkMessagesRequest } from './check.ts'
 import { messagesErrors } from './errors.ts'
 import { readMessagesPrompt } from './read.ts'
-import { messagesErrorEvent, messagesReply, messagesStream } from './write.ts'
+import { type MessagesReplyOptions, messagesErrorEvent, messagesReply, messagesStream } from './write.ts'
 
 export const messagesFormat: WireFormat = {
   ...messagesErrors,
@@ -13,12 +13,13 @@ export const messagesFormat: WireFormat = {
   check: checkMessagesRequest,
   read: readMessagesPrompt,
   errorEvent: messagesErrorEvent,
-  reply: (plan, { body }) =>
-    messagesReply(plan, { model: textOf(body.model), thinkingShown: thinkingShown(body.thinking) }),
-  stream: (plan, { body }) =>
-    messagesStream(plan, { model: textOf(body.model), thinkingShown: thinkingShown(body.thinking) }),
+  reply: (plan, context) => messagesReply(plan, optionsOf(context)),
+  stream: (plan, context) => messagesStream(plan, optionsOf(context)),
 }
 
-function thinkingShown(thinking: unknown): boolean {
-  return !isObject(thinking) || thinking.display !== 'omitted'
+/** The model's own habit decides where the request says nothing of showing its thinking. */
+export function optionsOf({ body, facts }: ReplyContext): MessagesReplyOptions {
+  const display = isObject(body.thinking) ? body.thinking.display : undefined
+  const isHidden = display === undefined || display === null ? facts.hidesReasoning === true : display === 'omitted'
+  return { model: textOf(body.model), thinkingShown: !isHidden }
 }

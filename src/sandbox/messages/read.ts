@@ -4,6 +4,7 @@ import { countDocument, countPicture, countText, describePicture } from '../coun
 import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
+  DEFAULT_REASONING_TOKENS,
   invalid,
   type ModelFacts,
   type OutputForm,
@@ -12,15 +13,18 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
+import { formInWords } from '../task/form.ts'
+import { hearRequest, workingDirectory } from '../task/request.ts'
 
 export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const messages = listOf(body.messages).filter(isObject)
   const spoken = messages.filter(message => message.role !== 'system')
   const last = lastTurn(spoken)
-  const userText = last
-    .filter(block => block.type === 'text')
-    .map(block => textOf(block.text))
-    .join('\n')
+  const heard = hearRequest(textsOf(last))
+  const systemTexts = [
+    systemText(body.system),
+    ...messages.filter(isSystem).map(message => systemText(message.content)),
+  ]
   const blocks = messages.flatMap(message => blocksOf(message.content))
   const nested = blocks.flatMap(block => (block.type === 'tool_result' ? blocksOf(block.content) : []))
   const outcomes = readOutcomes(last, blocks)
@@ -30,10 +34,9 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
   return {
     model: textOf(body.model),
     facts,
-    systemText: [systemText(body.system), ...messages.filter(isSystem).map(message => systemText(message.content))]
-      .filter(text => text !== '')
-      .join('\n'),
-    userText,
+    systemText: systemTexts.filter(text => text !== '').join('\n'),
+    ...heard,
+    directory: workingDirectory([...systemTexts, ...textsOf(blocks)]),
     outcomes,
     turns: spoken.length,
     images: [...blocks, ...nested].filter(block => block.type === 'image').map(readPicture),
@@ -45,15 +48,16 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
         name: textOf(tool.name),
         description: textOf(tool.description),
         schema: tool.input_schema ?? {},
+        freeform: false,
       })),
     toolChoice: readChoice(choice),
     parallelCalls: choice.disable_parallel_tool_use !== true,
-    outputForm: readForm(body),
-    reasoningTokensMax: readReasoning(body),
+    outputForm: formInWords(readForm(body), [...systemTexts, heard.request]),
+    reasoningTokensMax: readReasoning(body, facts),
     outputTokensMax: body.max_tokens as number,
     stopSequences: listOf(body.stop_sequences).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: wordsOf(outcomes.length > 0 && userText === '' ? '' : userText),
+    words: wordsOf(heard.userText),
   }
 }
 
@@ -61,6 +65,10 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
 function blocksOf(content: Json | undefined): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return listOf(content).filter(isObject)
+}
+
+function textsOf(blocks: readonly JsonObject[]): string[] {
+  return blocks.filter(block => block.type === 'text').map(block => textOf(block.text))
 }
 
 /** The user turns after the last assistant turn, as one. */
@@ -111,9 +119,10 @@ function readForm(body: JsonObject): OutputForm {
   return isObject(format) && isObject(format.schema) ? { kind: 'schema', schema: format.schema } : { kind: 'text' }
 }
 
-function readReasoning(body: JsonObject): number {
+function readReasoning(body: JsonObject, facts: ModelFacts): number {
   const thinking = body.thinking
-  if (!isObject(thinking) || thinking.type === 'disabled') return 0
+  if (!isObject(thinking)) return facts.reasonsByDefault === true ? DEFAULT_REASONING_TOKENS : 0
+  if (thinking.type === 'disabled') return 0
   return typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : 2_048
 }
 

@@ -26,9 +26,9 @@ export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): J
     const thinking = options.thinkingShown ? plan.reasoning : ''
     content.push({ type: 'thinking', thinking, signature: signThinking(plan.reasoning) })
   }
-  if (plan.text !== '') content.push({ type: 'text', text: plan.text })
+  if (plan.text !== '') content.push({ type: 'text', text: plan.text, citations: null })
   for (const call of plan.calls) {
-    if (call.complete) content.push({ type: 'tool_use', id: newId('toolu_'), name: call.name, input: call.input })
+    if (call.complete) content.push({ ...newToolUse(call), input: call.input })
   }
   return {
     id: newId('msg_'),
@@ -36,8 +36,9 @@ export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): J
     role: 'assistant',
     model: options.model,
     content,
-    stop_reason: STOP_REASONS[plan.stop],
-    stop_sequence: plan.stopSequence,
+    ...stopOf(plan),
+    container: null,
+    diagnostics: null,
     ...(plan.usageShown ? { usage: usageOf(plan) } : {}),
   }
 }
@@ -70,7 +71,7 @@ export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions):
     index += 1
   }
   if (plan.text !== '') {
-    yield startBlock(index, { type: 'text', text: '' })
+    yield startBlock(index, { type: 'text', text: '', citations: null })
     if (index === 0) yield ping
     for (const piece of tokenPieces(plan.text))
       yield delta(index, { type: 'text_delta', text: piece.text }, piece.tokens)
@@ -82,14 +83,14 @@ export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions):
     index += 1
   }
   yield event('message_delta', {
-    delta: { stop_reason: STOP_REASONS[plan.stop], stop_sequence: plan.stopSequence },
-    ...(plan.usageShown ? { usage: usageOf(plan) } : {}),
+    delta: { ...stopOf(plan), container: null },
+    ...(plan.usageShown ? { usage: deltaUsage(plan) } : {}),
   })
   yield event('message_stop', {})
 }
 
 function* callEvents(call: PlannedCall, index: number): Generator<MessagesEvent> {
-  yield startBlock(index, { type: 'tool_use', id: newId('toolu_'), name: call.name, input: {} })
+  yield startBlock(index, { ...newToolUse(call), input: {} })
   yield delta(index, { type: 'input_json_delta', partial_json: '' }, 0)
   for (const piece of tokenPieces(call.argumentsText)) {
     yield delta(index, { type: 'input_json_delta', partial_json: piece.text }, piece.tokens)
@@ -106,7 +107,10 @@ function startMessage(plan: ReplyPlan, options: MessagesReplyOptions): JsonObjec
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    ...(plan.usageShown ? { usage: { ...inputUsage(plan), output_tokens: 1, service_tier: 'standard' } } : {}),
+    stop_details: null,
+    container: null,
+    diagnostics: null,
+    ...(plan.usageShown ? { usage: { ...usageOf(plan), output_tokens: 1, output_tokens_details: null } } : {}),
   }
 }
 
@@ -130,13 +134,37 @@ function inputUsage(plan: ReplyPlan): JsonObject {
   }
 }
 
-function usageOf(plan: ReplyPlan): JsonObject {
+/** What stands on the last event of a stream. */
+function deltaUsage(plan: ReplyPlan): JsonObject {
   return {
     ...inputUsage(plan),
     output_tokens: plan.usage.outputTokens,
     output_tokens_details: { thinking_tokens: plan.usage.reasoningTokens },
-    service_tier: 'standard',
+    server_tool_use: null,
   }
+}
+
+function usageOf(plan: ReplyPlan): JsonObject {
+  return {
+    ...deltaUsage(plan),
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    inference_geo: null,
+    service_tier: 'standard',
+    speed: 'standard',
+  }
+}
+
+function stopOf(plan: ReplyPlan): JsonObject {
+  const refusal = { type: 'refusal', category: null, explanation: null }
+  return {
+    stop_reason: STOP_REASONS[plan.stop],
+    stop_sequence: plan.stopSequence,
+    stop_details: plan.stop === 'refusal' ? refusal : null,
+  }
+}
+
+function newToolUse(call: PlannedCall): JsonObject {
+  return { type: 'tool_use', id: newId('toolu_'), name: call.name, caller: { type: 'direct' } }
 }
 
 /** The event that a provider sends when it breaks down in the middle of a stream. */

@@ -4,6 +4,7 @@ import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
 import {
+  DEFAULT_REASONING_TOKENS,
   invalid,
   type ModelFacts,
   type OutputForm,
@@ -12,6 +13,8 @@ import {
   type ToolChoice,
   type ToolOutcome,
 } from '../model.ts'
+import { formInWords } from '../task/form.ts'
+import { hearRequest, workingDirectory } from '../task/request.ts'
 
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
@@ -29,10 +32,8 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   const spoken = items.filter(item => !isSystem(item))
   const lastOwn = spoken.findLastIndex(item => item.role === 'assistant' || isOutput(item))
   const last = spoken.slice(lastOwn + 1)
-  const userText = last
-    .filter(item => item.role === 'user')
-    .map(contentText)
-    .join('\n')
+  const heard = hearRequest(textsOf(last))
+  const systemTexts = [textOf(body.instructions), ...items.filter(isSystem).map(contentText)]
   const parts = items.flatMap(item => [...partsOf(item.content), ...partsOf(item.output)])
   const inputTokens = countInput(body, items)
   const outputTokensMax = typeof body.max_output_tokens === 'number' ? body.max_output_tokens : null
@@ -40,30 +41,30 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   return {
     model: textOf(body.model),
     facts,
-    systemText: [textOf(body.instructions), ...items.filter(isSystem).map(contentText)]
-      .filter(text => text !== '')
-      .join('\n'),
-    userText,
+    systemText: systemTexts.filter(text => text !== '').join('\n'),
+    ...heard,
+    directory: workingDirectory([...systemTexts, ...textsOf(spoken)]),
     outcomes: readOutcomes(last, items),
     turns: spoken.filter(item => item.role !== undefined).length,
     images: parts.filter(part => part.type === 'input_image').map(readPicture),
     documents: parts.filter(part => part.type === 'input_file').length,
     tools: listOf(body.tools)
       .filter(isObject)
-      .filter(tool => tool.type === 'function')
+      .filter(tool => tool.type === 'function' || tool.type === 'custom')
       .map(tool => ({
         name: textOf(tool.name),
         description: textOf(tool.description),
         schema: tool.parameters ?? { type: 'object' },
+        freeform: tool.type === 'custom',
       })),
     toolChoice: readChoice(body.tool_choice),
     parallelCalls: body.parallel_tool_calls !== false,
-    outputForm: readForm(body.text),
-    reasoningTokensMax: facts.reasoning ? readReasoning(body.reasoning) : 0,
+    outputForm: formInWords(readForm(body.text), [...systemTexts, heard.request]),
+    reasoningTokensMax: facts.reasoning ? readReasoning(body.reasoning, facts) : 0,
     outputTokensMax: outputTokensMax ?? facts.outputTokensMax,
     stopSequences: [],
     inputTokens,
-    words: wordsOf(userText),
+    words: wordsOf(heard.userText),
   }
 }
 
@@ -90,6 +91,14 @@ function contentText(item: JsonObject): string {
     .join('\n')
 }
 
+/** Each part of the user's messages. */
+function textsOf(items: readonly JsonObject[]): string[] {
+  return items
+    .filter(item => item.role === 'user')
+    .flatMap(item => partsOf(item.content))
+    .map(part => textOf(part.text))
+}
+
 function readOutcomes(last: readonly JsonObject[], items: readonly JsonObject[]): ToolOutcome[] {
   const outputs = last.filter(item => item.type === 'function_call_output' || item.type === 'custom_tool_call_output')
   return outputs.map(output => {
@@ -110,7 +119,9 @@ function readPicture(part: JsonObject): PromptImage {
 function readChoice(choice: Json | undefined): ToolChoice {
   if (choice === 'none') return { kind: 'none' }
   if (choice === 'required') return { kind: 'any' }
-  return isObject(choice) && choice.type === 'function' ? { kind: 'tool', name: textOf(choice.name) } : { kind: 'auto' }
+  return isObject(choice) && (choice.type === 'function' || choice.type === 'custom')
+    ? { kind: 'tool', name: textOf(choice.name) }
+    : { kind: 'auto' }
 }
 
 function readForm(text: Json | undefined): OutputForm {
@@ -119,9 +130,10 @@ function readForm(text: Json | undefined): OutputForm {
   return format.type === 'json_object' ? { kind: 'object' } : { kind: 'text' }
 }
 
-function readReasoning(reasoning: Json | undefined): number {
-  if (!isObject(reasoning)) return 0
-  return EFFORT_TOKENS[textOf(reasoning.effort) || 'medium'] ?? 0
+function readReasoning(reasoning: Json | undefined, facts: ModelFacts): number {
+  const effort = isObject(reasoning) ? textOf(reasoning.effort) : ''
+  if (!isObject(reasoning)) return facts.reasonsByDefault === true ? DEFAULT_REASONING_TOKENS : 0
+  return EFFORT_TOKENS[effort || 'medium'] ?? 0
 }
 
 function countInput(body: JsonObject, items: readonly JsonObject[]): number {

@@ -36,6 +36,18 @@ export function outputItems(plan: ReplyPlan, body: JsonObject): JsonObject[] {
     items.push({ id: newId('msg_'), type: 'message', status, role: 'assistant', content: [part] })
   }
   for (const call of plan.calls) {
+    if (call.freeform) {
+      const { name, argumentsText: input } = call
+      items.push({
+        id: newId('ctc_'),
+        type: 'custom_tool_call',
+        status: 'completed',
+        call_id: newId('call_'),
+        name,
+        input,
+      })
+      continue
+    }
     items.push({
       id: newId('fc_'),
       type: 'function_call',
@@ -72,6 +84,7 @@ function openResponse({ body, id, createdSeconds }: ResponsesReplyOptions): Json
     created_at: createdSeconds,
     status: 'in_progress',
     background: false,
+    access_programs: null,
     error: null,
     incomplete_details: null,
     instructions: given('instructions', null),
@@ -124,6 +137,7 @@ export function* responsesStream(
 function emptied(item: JsonObject): JsonObject {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
+  if (item.type === 'custom_tool_call') return { ...item, status: 'in_progress', input: '' }
   return { ...item, summary: [] }
 }
 
@@ -135,6 +149,14 @@ function* itemEvents(item: JsonObject, outputIndex: number, emit: Emit): Generat
       yield emit('response.function_call_arguments.delta', { ...at, delta: text }, tokens)
     }
     yield emit('response.function_call_arguments.done', { ...at, name: item.name!, arguments: whole })
+    return
+  }
+  if (item.type === 'custom_tool_call') {
+    const whole = String(item.input)
+    for (const { text, tokens } of tokenPieces(whole)) {
+      yield emit('response.custom_tool_call_input.delta', { ...at, delta: text }, tokens)
+    }
+    yield emit('response.custom_tool_call_input.done', { ...at, input: whole })
     return
   }
   const isMessage = item.type === 'message'
@@ -164,7 +186,7 @@ function usageOf(plan: ReplyPlan): JsonObject {
   const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = plan.usage
   return {
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: cachedTokens },
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,

@@ -1,0 +1,62 @@
+/** Finds a JSON form that is asked for in words, as clients do for models without a parameter for it. */
+
+import { isObject, type Json } from '../json.ts'
+import type { OutputForm } from '../model.ts'
+
+const LIMITS = { characters: 400_000, schemas: 20 } as const
+
+/** `… JSON … schema: {`, with a fence or a line break before the schema or not. */
+const SCHEMA = /\bschema\b[^{}]{0,120}(?=\{)/gi
+const WANTS_JSON =
+  /\b(?:reply|respond|answer|output|return|formatted|conform\w*|match\w*|valid)\b[^{}]{0,160}\bJSON\b|\bJSON\b[^{}]{0,160}\b(?:reply|respond|answer|output|return|conform\w*|match\w*|valid)\b/i
+const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b/i
+
+/** `asked` is the form that the request's own parameter asks for; a schema in the texts says more than `object`. */
+export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {
+  if (asked.kind === 'schema') return asked
+  for (const text of texts.toReversed()) {
+    const sample = text.slice(-LIMITS.characters)
+    if (asked.kind === 'text' && !WANTS_JSON.test(sample)) continue
+    const schema = lastSchema(sample)
+    if (schema !== null) return { kind: 'schema', schema }
+    if (WANTS_OBJECT.test(sample)) return { kind: 'object' }
+  }
+  return asked
+}
+
+function lastSchema(text: string): Json | null {
+  const starts = [...text.matchAll(SCHEMA)].map(match => match.index + match[0].length)
+  for (const start of starts.slice(-LIMITS.schemas).toReversed()) {
+    const schema = objectAt(text, start)
+    if (isObject(schema) && ['type', 'properties', '$ref', 'anyOf', 'allOf', 'enum'].some(key => key in schema))
+      return schema
+  }
+  return null
+}
+
+/** The JSON object that begins at `start`; null when none ends. */
+function objectAt(text: string, start: number): Json | null {
+  let depth = 0
+  let inString = false
+  for (let index = start; index < text.length; index += 1) {
+    const character = text[index]
+    if (inString) {
+      if (character === '\\') index += 1
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === '{') depth += 1
+    else if (character === '}') {
+      depth -= 1
+      if (depth === 0) return parsed(text.slice(start, index + 1))
+    }
+  }
+  return null
+}
+
+function parsed(text: string): Json | null {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return null
+  }
+}

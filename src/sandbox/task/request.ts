@@ -1,0 +1,76 @@
+/** Finds what the user asked for among what the client added: reminders, environment, instructions. */
+
+export interface HeardRequest {
+  /** Everything the user wrote in the last turn, without what the client added. */
+  readonly userText: string
+  /** The last of the user's texts: what the reply is about. */
+  readonly request: string
+}
+
+const LIMITS = { tags: 200, contextCharacters: 400_000 } as const
+
+/** Elements that clients put around what they add to a turn, such as `<system-reminder>` and `<environment_context>`. */
+const ADDED =
+  /^(?:[\w-]*(?:reminder|context|details|instructions?|info|rules|skills|memory|memories|caveat|selection|notification|diagnostics|aborted)|command-\w+|local-command-\w+|ide_\w+|env|file_list|task_progress|todo_list|available_\w+)$/i
+
+/** Elements that clients put around the user's own words; only their tags go. */
+const WRAPPERS = /<\/?(?:task|user_message|user_query|user_input|user_request|feedback|answer)(?:\s[^<>]{0,200})?>/gi
+
+/** A heading that some clients put above the instructions of a project. */
+const HEADING = /^#+ [A-Z]{3,20}\.md\b[^\n]*$/gm
+
+/** `texts` are the parts of the last user turn, in order. */
+export function hearRequest(texts: readonly string[]): HeardRequest {
+  const own = texts.map(text => unquoted(ownWords(text))).filter(text => text !== '')
+  const wrapped = texts.map(wrappedWords).findLast(text => text !== null)
+  return { userText: own.join('\n'), request: wrapped ?? own.at(-1) ?? '' }
+}
+
+/** What stands in the last of the elements that hold the user's own words; null without one. */
+function wrappedWords(text: string): string | null {
+  const end = [...text.matchAll(WRAPPERS)].at(-1)
+  if (end === undefined || !end[0].startsWith('</')) return null
+  const start = text.slice(0, end.index).search(new RegExp(`<${end[0].slice(2, -1).trim()}(?:\\s[^<>]{0,200})?>`, 'i'))
+  return start < 0 ? null : ownWords(text.slice(start, end.index))
+}
+
+function ownWords(text: string): string {
+  return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
+}
+
+/** Cuts every closed element with one of the added names. Linear: each look for an end starts behind the last one. */
+function withoutAdded(text: string): string {
+  const kept: string[] = []
+  let position = 0
+  const opening = /<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,300})?>/g
+  for (let tags = 0; tags < LIMITS.tags; tags += 1) {
+    opening.lastIndex = position
+    let match = opening.exec(text)
+    while (match !== null && !ADDED.test(match[1]!)) match = opening.exec(text)
+    if (match === null) break
+    const end = text.indexOf(`</${match[1]}>`, match.index)
+    if (end < 0) break
+    kept.push(text.slice(position, match.index))
+    position = end + match[1]!.length + 3
+  }
+  kept.push(text.slice(position))
+  return kept.join('')
+}
+
+/** Without the quotes that a command line puts around a whole prompt. */
+function unquoted(text: string): string {
+  const inner = /^"((?:[^"\\]|\\.)*)"$/s.exec(text)?.[1]
+  return inner === undefined ? text : inner.replaceAll(/\\(["\\])/g, '$1')
+}
+
+const DIRECTORY =
+  /(?:<cwd>|\b(?:working|current) (?:in the )?directory(?: is)?\s*[:=(])\s*["'`]?((?:\/|[A-Za-z]:\\)[^\s<>"'`)]*)/i
+
+/** The directory that the client says it works in; null where it says none. */
+export function workingDirectory(texts: readonly string[]): string | null {
+  for (const text of texts) {
+    const found = DIRECTORY.exec(text.slice(0, LIMITS.contextCharacters))?.[1]
+    if (found !== undefined) return found.replace(/(?<=.)[/\\.]+$/, '')
+  }
+  return null
+}

@@ -1,0 +1,77 @@
+/** What the sandbox makes of the catalogue's facts: thinking that nobody asked for, and usage that nobody asked for. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts'
+import { post } from './support.ts'
+
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await startSandbox({ ...sandboxFacts(TABLES), pace: { firstTokenMs: 0, tokensPerSecond: 0 } })
+})
+afterAll(() => sandbox.close())
+
+const PATHS = {
+  messages: '/v1/messages',
+  chat_completions: '/v1/chat/completions',
+} as const
+
+/** Each model of a wire once, where it does or does not think by itself; the cloud wire is the messages format inside. */
+const MODELS = [
+  ...new Map(
+    TABLES.entries
+      .filter(entry => entry.kind === 'chat' && entry.capabilities.includes('reasoning'))
+      .flatMap(entry => entry.upstreams)
+      .filter(target => target.standard === 'chat_completions' || target.via === 'anthropic')
+      .map(target => [`${target.via}/${target.model}`, target] as const),
+  ).values(),
+]
+
+const bodyOf = (model: string, standard: string, more: object = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...(standard === 'messages' && { max_tokens: 2_000 }),
+  ...more,
+})
+
+test.each(MODELS)('$via $model thinks when nothing is said exactly where the catalogue says so', async target => {
+  const path = PATHS[target.standard as keyof typeof PATHS]
+  const response = await post(sandbox, `/${target.via}${path}`, bodyOf(target.model, target.standard))
+  const text = await response.text()
+  const reply = JSON.parse(text)
+  expect(response.status, text).toBe(200)
+  const { onByDefault, display } = target.dialect.reasoning
+  if (target.standard !== 'messages') {
+    const { reasoning_tokens: tokens } = reply.usage.completion_tokens_details
+    expect([tokens > 0, 'reasoning_content' in reply.choices[0].message]).toEqual([onByDefault, onByDefault])
+    return
+  }
+  const thinking = reply.content.find((block: { type: string }) => block.type === 'thinking')
+  expect(thinking !== undefined).toBe(onByDefault)
+  expect(reply.usage.output_tokens_details.thinking_tokens > 0).toBe(onByDefault)
+  if (onByDefault) expect(thinking.thinking === '').toBe(display)
+})
+
+test('a model that hides its thinking shows it when asked', async () => {
+  const thinking = { type: 'adaptive', display: 'summarized' }
+  const body = bodyOf('claude-opus-5', 'messages', { thinking })
+  const reply = (await (await post(sandbox, '/anthropic/v1/messages', body)).json()) as { content: object[] }
+  expect(reply.content[0]).toMatchObject({ type: 'thinking', thinking: expect.stringMatching(/\w/) })
+})
+
+test('thinking that is switched off stays off', async () => {
+  const body = bodyOf('glm-5.2', 'chat_completions', { thinking: { type: 'disabled' } })
+  const reply = await (await post(sandbox, '/zhipuai/v1/chat/completions', body)).json()
+  expect(reply).toMatchObject({ usage: { completion_tokens_details: { reasoning_tokens: 0 } } })
+})
+
+const streamed = async (via: string, model: string, more: object = {}) =>
+  await (await post(sandbox, `/${via}/v1/chat/completions`, bodyOf(model, '', { stream: true, ...more }))).text()
+
+test('a provider without stream_options sends the usage by itself, and refuses the field', async () => {
+  expect(await streamed('zhipuai', 'glm-5.2')).toMatch(/"usage":\{"prompt_tokens":\d+/)
+  expect(await streamed('deepseek', 'deepseek-v4-flash')).not.toContain('prompt_tokens')
+  const refused = await streamed('zhipuai', 'glm-5.2', { stream_options: { include_usage: true } })
+  expect(JSON.parse(refused)).toMatchObject({ error: { param: 'stream_options', code: 'unsupported_parameter' } })
+})
