@@ -23,6 +23,8 @@ export const CODES = {
   // Reading
   'missing-file': error('A file that every catalogue has is not there.'),
   'unexpected-file': error('A file in the catalogue folder that nothing reads.'),
+  'unreadable-file': masking('A file that cannot be read: a link to nothing, no permission, beyond all measure.'),
+  'not-utf8': masking('A byte that is not UTF-8, as editors write that save in another encoding.'),
   'yaml-syntax': masking('The file is not valid YAML, or a key stands twice.'),
   'number-form': masking('A number that YAML reads as another one than it looks like (`50.000`, `0x10`).'),
   // Schema
@@ -42,7 +44,7 @@ export const CODES = {
   'unknown-prefix': error("An id with a prefix other than `req/` and the service's own."),
   'price-unit': error('A price per the wrong unit for the prefix or kind of the entry.'),
   'price-floor': error('A price below the floor.'),
-  'price-outlier': warning('A price ten times off its neighbours.'),
+  'price-outlier': warning('A price ten times off its neighbours, or off the floor where there are none.'),
   count: error('There are more or fewer entries than expected.'),
   'limits-missing': error('A chat model without its limits.'),
   'limit-wider': error('An entry with wider limits than its model, or more output than context.'),
@@ -75,6 +77,8 @@ export const CODES = {
   'insecure-url': error('An address without TLS.'),
   // Rules
   'rule-billed': error('A rule that touches a field that is billed or metered.'),
+  'rule-needed': error('A rule that takes away or replaces what a call cannot do without.'),
+  'rule-endpoint': error('A rule for bodies of an endpoint that nothing sends where the rule stands.'),
   'rule-star': error('A move to more places than it comes from.'),
   'rule-shadowed': error('A rule whose effect a later rule undoes.'),
   // Generated files

@@ -85,6 +85,7 @@ function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles
     if (path === 'catalogue.yaml') catalogue = new SourceFile(text)
     else if (path === 'upstreams.yaml') upstreams = new SourceFile(text)
     else if (/^families\/[^/]+\.yaml$/.test(path)) families.push(new SourceFile(text))
+    else if (text.parsed?.value === undefined && text.parsed !== undefined) findings.push(...text.parsed.findings)
     else if (!path.endsWith('.md')) {
       const place = { file: text.path, line: 1, column: 1 }
       const fix = 'move it to families/<family>.yaml, or delete it'

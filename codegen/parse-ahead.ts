@@ -10,21 +10,24 @@ const THREAD_TIMEOUT_MS = 60_000
 
 /** The same texts, some of them parsed already. The result does not depend on what ran where. */
 export async function parseAhead(texts: readonly SourceText[]): Promise<readonly SourceText[]> {
-  const total = texts.reduce((sum, { text }) => sum + text.length, 0)
+  const open = texts.filter(({ parsed }) => parsed === undefined)
+  const total = open.reduce((sum, { text }) => sum + text.length, 0)
   if (total < WORTH_A_THREAD) return texts
   let size = 0
-  const share = texts.filter(({ text }) => {
+  const share = open.filter(({ text }) => {
     size += text.length
     return size <= total / 2
   })
   const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), { workerData: share })
-  const others = texts.slice(share.length)
+  const others = open.slice(share.length)
   // Started first, the thread works while this one parses the rest.
   const answered = answerOf(worker)
   const { parseSource } = await import('./parse.ts')
   const own = others.map(({ path, text }) => ({ path, text, parsed: parseSource(path, text) }))
   const parsed = await answered
-  return [...share.map(({ path, text }, index) => ({ path, text, parsed: parsed[index] as Parsed })), ...own]
+  const all = [...share.map(({ path, text }, index) => ({ path, text, parsed: parsed[index] as Parsed })), ...own]
+  const byPath = new Map(all.map(source => [source.path, source]))
+  return texts.map(source => byPath.get(source.path) ?? source)
 }
 
 function answerOf(worker: Worker): Promise<readonly Parsed[]> {

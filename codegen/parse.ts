@@ -2,6 +2,7 @@
 
 import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import type { Finding } from './findings.ts'
+import { wholeNumberMeant } from './spelling.ts'
 
 export interface Parsed {
   /** undefined when the file is not valid YAML. */
@@ -74,10 +75,8 @@ function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   visit(tree.document, (_key, node) => {
     if (!isScalar(node) || typeof node.value !== 'number' || node.source === undefined) return
     if (isPlainNumber(node.source, node.value)) return
-    const digits = node.source.replace(/[^0-9]/g, '')
-    const fix = /^[0-9.]+$/.test(node.source)
-      ? `write whole numbers as digits only, e.g. ${Number(digits)}`
-      : 'write it in decimal digits'
+    const meant = /^[0-9.]+$/.test(node.source) ? wholeNumberMeant(node.source) : null
+    const fix = meant === null ? 'write it in decimal digits' : `write whole numbers as digits only, e.g. ${meant}`
     const place = placeOf(path, tree, node.range?.[0] ?? 0)
     findings.push({ ...place, code: 'number-form', message: `${node.source} is read as ${node.value}`, fix })
   })

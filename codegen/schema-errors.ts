@@ -3,7 +3,7 @@
 import type { Code } from './codes.ts'
 import { findReference, type Schema, type Schemas } from './schemas.ts'
 import type { Path } from './source.ts'
-import { didYouMean } from './spelling.ts'
+import { didYouMean, wholeNumberMeant } from './spelling.ts'
 import { describe, exampleOf, expectedType, hint, show } from './words.ts'
 
 /** A schema error without Ajv's ways of naming. */
@@ -103,9 +103,9 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
 
 function typeFix(value: unknown, schema: Schema, source: string): string {
   const isNumber = schema.type === 'integer' || schema.type === 'number'
-  const digits = source.replace(/[^0-9]/g, '')
-  if (isNumber && /^[0-9][0-9_., ]*$/.test(typeof value === 'string' ? value : source) && digits !== '') {
-    return `write digits only, e.g. ${Number(digits)}`
+  const meant = wholeNumberMeant(source)
+  if (isNumber && /^[0-9][0-9_., ]*$/.test(typeof value === 'string' ? value : source) && meant !== null) {
+    return `write digits only, e.g. ${meant}`
   }
   if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) {
     return `put it in quotes: "${source}"`

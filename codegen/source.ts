@@ -1,5 +1,6 @@
 /** Catalogue files: their text, their value, and the place of every value. */
 
+import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
@@ -19,18 +20,74 @@ export type Path = readonly (string | number)[]
 const FILES_MAX = 2000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 
-/** All files of a catalogue folder, sorted by path. Throws when the folder cannot be read or is beyond all measure. */
+/** All files of a catalogue folder, sorted by path. What cannot be read is there without text, with a finding that says why. */
 export function readCatalogue(directory: string, label: string): SourceText[] {
-  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map(name => name.replaceAll('\\', '/'))
-    .filter(name => statSync(join(directory, name)).isFile())
-    .toSorted(compareText)
-  if (names.length > FILES_MAX) throw new Error(`${directory}: more than ${FILES_MAX} files`)
-  return names.map(name => {
-    const path = join(directory, name)
-    if (statSync(path).size > FILE_BYTES_MAX) throw new Error(`${path}: larger than ${FILE_BYTES_MAX} bytes`)
-    return { path: `${label}/${name}`, text: readFileSync(path, 'utf8') }
-  })
+  const { names, unreadable } = listFiles(directory, label)
+  if (names.length > FILES_MAX)
+    return [unreadableFile(label, `more than ${FILES_MAX} files`, 'remove what is no catalogue')]
+  const texts = names.flatMap(name => readSource(join(directory, name), `${label}/${name}`))
+  return [...texts, ...unreadable].toSorted((a, b) => compareText(a.path, b.path))
+}
+
+function listFiles(directory: string, label: string): { names: readonly string[]; unreadable: readonly SourceText[] } {
+  try {
+    const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    return { names: names.map(name => name.replaceAll('\\', '/')), unreadable: [] }
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return { names: [], unreadable: isAbsent ? [] : [unreadableFile(label, reasonOf(error), 'make it readable')] }
+  }
+}
+
+/** Nothing for what is no file. */
+function readSource(file: string, path: string): SourceText[] {
+  try {
+    const stats = statSync(file)
+    if (!stats.isFile()) return []
+    if (stats.size > FILE_BYTES_MAX) return [unreadableFile(path, `larger than ${FILE_BYTES_MAX} bytes`, 'split it')]
+    return [decode(path, readFileSync(file))]
+  } catch (error) {
+    return [unreadableFile(path, reasonOf(error), 'make it readable, or delete it')]
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'a link to something that is not there',
+  ELOOP: 'a link that leads back to itself',
+  EACCES: 'no permission to read it',
+  EPERM: 'no permission to read it',
+}
+
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return REASONS[code] ?? message
+}
+
+function unreadableFile(path: string, message: string, fix: string): SourceText {
+  const finding: Finding = { file: path, line: 1, column: 1, code: 'unreadable-file', message, fix }
+  return { path, text: '', parsed: { value: undefined, findings: [finding] } }
+}
+
+function decode(path: string, bytes: Buffer): SourceText {
+  const text = bytes.toString('utf8')
+  if (isUtf8(bytes)) return { path, text }
+  const at = firstForeignByte(bytes, text)
+  const before = bytes.subarray(0, at).toString('utf8')
+  const finding: Finding = {
+    file: path,
+    line: before.split('\n').length,
+    column: before.length - before.lastIndexOf('\n'),
+    code: 'not-utf8',
+    message: `the byte 0x${(bytes[at] as number).toString(16).toUpperCase()} is not UTF-8`,
+    fix: 'save the file as UTF-8',
+  }
+  return { path, text, parsed: { value: undefined, findings: [finding] } }
+}
+
+/** Where what was read, written again, is no longer what it was. */
+function firstForeignByte(bytes: Buffer, text: string): number {
+  const again = Buffer.from(text)
+  return bytes.findIndex((byte, at) => byte !== again[at])
 }
 
 export class SourceFile {

@@ -1,4 +1,4 @@
-/** "Did you mean": the nearest word of a list. */
+/** "Did you mean": the nearest word of a list, and the number that was meant. */
 
 /** What to write instead of a word that is not in the list. */
 export function didYouMean(word: string, known: readonly string[]): string {
@@ -6,6 +6,18 @@ export function didYouMean(word: string, known: readonly string[]): string {
   if (nearest !== undefined) return `did you mean "${nearest}"?`
   const listed = known.toSorted().slice(0, 40).join(', ')
   return known.length === 0 ? 'remove it' : `write one of: ${listed}`
+}
+
+/**
+ * The whole number that odd digits stand for: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` what
+ * follows the mark is a fraction, and goes. Null where there is no digit.
+ */
+export function wholeNumberMeant(source: string): number | null {
+  const text = source.trim()
+  const isGrouped = /^[0-9]{1,3}([.,_' ])[0-9]{3}(\1[0-9]{3})*$/.test(text)
+  const whole = isGrouped ? text : text.replace(/[.,][0-9]*$/, '')
+  const digits = whole.replace(/[^0-9]/g, '')
+  return digits === '' ? null : Number(digits)
 }
 
 /** The word that needs the fewest edits, when they are few enough to be a slip; ties go to the first in the list. */

@@ -19,6 +19,16 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
+/** What a body of each endpoint cannot do without, beside what is billed. */
+export const NEEDED_FIELDS: Readonly<Record<Endpoint, readonly string[]>> = {
+  messages: ['/messages', '/messages/*/role', '/messages/*/content'],
+  chat_completions: ['/messages', '/messages/*/role', '/messages/*/content'],
+  responses: ['/input'],
+  images_generations: ['/prompt'],
+  images_edits: ['/prompt', '/image'],
+  audio_speech: ['/input', '/voice'],
+}
+
 /** Both chat endpoints serve every chat model: the gateway converts. */
 const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
 
@@ -35,10 +45,16 @@ export function isStandard(word: string): word is ApiStandard {
   return Object.hasOwn(KINDS, word)
 }
 
+/** Endpoints whose bodies one target gets, given the paths of its upstream. */
+export function reachedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
+  const { needed, optional } = UPSTREAM_ENDPOINTS[standard]
+  return [...needed, ...optional].filter(endpoint => Object.hasOwn(paths, endpoint))
+}
+
 /** Endpoints that one target serves to clients, given the paths of its upstream. */
 export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
-  const { needed, optional } = UPSTREAM_ENDPOINTS[standard]
-  const reached = [...needed, ...optional].filter(endpoint => Object.hasOwn(paths, endpoint))
+  const { needed } = UPSTREAM_ENDPOINTS[standard]
+  const reached = reachedEndpoints(standard, paths)
   const served =
     KINDS[standard] === 'chat' && reached.includes(needed[0] as Endpoint) ? [...CHAT_ENDPOINTS, ...reached] : reached
   return ENDPOINT_ORDER.filter(endpoint => served.includes(endpoint))

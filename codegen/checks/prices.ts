@@ -3,6 +3,8 @@
 import { asList, asNumber, asRecord, type CatalogueView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
+/** Prices of one unit from which their median is usual. */
+const NEIGHBOURS_MIN = 3
 /** Change of what callers pay, in percent, that somebody has to acknowledge. */
 export const LARGE_CHANGE_PERCENT = 50
 
@@ -35,18 +37,18 @@ export function checkPrices(view: CatalogueView, report: Report): void {
       continue
     }
     const family = medians.get(`${per} ${entry.model.family.name}`)
-    const group = family !== undefined && family.count >= 3 ? family : medians.get(per)
-    if (group === undefined || group.count < 3) continue
-    const ratio = vnd / group.median
-    if (ratio >= OUTLIER_RATIO || ratio <= 1 / OUTLIER_RATIO) {
-      report(
-        entry,
-        ['price', 'vnd'],
-        'price-outlier',
-        `${vnd} VND per ${per} is far from its neighbours at about ${group.median}`,
-        'make sure that no digit is missing or too many',
-      )
-    }
+    const group = family !== undefined && family.count >= NEIGHBOURS_MIN ? family : medians.get(per)
+    // Where too few are priced by the unit to tell what is usual, the floor does.
+    const hasNeighbours = group !== undefined && group.count >= NEIGHBOURS_MIN
+    const usual = hasNeighbours ? group.median : floor
+    if (usual === undefined || (vnd / usual < OUTLIER_RATIO && usual / vnd < OUTLIER_RATIO)) continue
+    report(
+      entry,
+      ['price', 'vnd'],
+      'price-outlier',
+      `${vnd} VND per ${per} is far from ${hasNeighbours ? 'its neighbours at about' : 'the floor of'} ${usual}`,
+      'make sure that no digit is missing or too many',
+    )
   }
 }
 

@@ -1,6 +1,18 @@
-/** Checks of rules: nothing that is billed or metered may change, and no rule may be in vain. */
+/** Checks of rules: nothing that is billed, metered or needed may go, and no rule may be in vain. */
 
-import { asList, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
+import type { Endpoint } from '../../src/generated/types.ts'
+import { isStandard, NEEDED_FIELDS, reachedEndpoints } from '../standards.ts'
+import {
+  asList,
+  asRecord,
+  asText,
+  type CatalogueView,
+  type EntryView,
+  type Loose,
+  type Place,
+  type Report,
+  type TargetView,
+} from '../view.ts'
 
 /** What the bill and the meter depend on. */
 const BILLED = ['/model', '/stream', '/stream_options']
@@ -13,9 +25,10 @@ interface RuleView extends Place {
   readonly value: Loose
 }
 
-/** In how many chains (one per target) a rule stands, and what undoes it there. */
+/** In how many chains (one per target) a rule stands, whose bodies it meets, and what undoes it there. */
 interface Use {
   chains: number
+  readonly endpoints: Set<Endpoint>
   readonly shadows: RuleView[]
 }
 
@@ -23,7 +36,7 @@ export function checkRules(view: CatalogueView, report: Report): void {
   const hostRules = new Map([...view.hosts.values()].map(host => [host.id, rulesOf(host, host.value)]))
   const uses = new Map<RuleView, Use>()
   const note = (rules: readonly RuleView[]) => {
-    for (const rule of rules) uses.set(rule, { chains: 0, shadows: [] })
+    for (const rule of rules) uses.set(rule, { chains: 0, endpoints: new Set(), shadows: [] })
     return rules
   }
   for (const rules of hostRules.values()) note(rules)
@@ -43,12 +56,15 @@ export function checkRules(view: CatalogueView, report: Report): void {
             ...targetRules,
           ]
           noteShadows(chain, uses)
+          noteEndpoints(chain, uses, endpointsOf(view, entry, target))
         }
       }
     }
   }
   for (const [rule, use] of uses) {
     checkBilled(rule, report)
+    checkNeeded(rule, use, report)
+    checkEndpoints(rule, use, report)
     checkStars(rule, report)
     checkBounds(rule, report)
     const shadow = use.shadows[0]
@@ -103,6 +119,52 @@ function checkBilled(rule: RuleView, report: Report): void {
         'use `op: clamp` with `max` only, or `output_tokens_max`',
       )
     }
+  }
+}
+
+function endpointsOf(view: CatalogueView, entry: EntryView, target: TargetView): Endpoint[] {
+  const standard = asText(target.value.standard) || entry.standard
+  const host = view.hosts.get(target.via)
+  return isStandard(standard) && host !== undefined ? reachedEndpoints(standard, asRecord(host.value.paths)) : []
+}
+
+function noteEndpoints(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>, endpoints: readonly Endpoint[]) {
+  for (const rule of chain) for (const endpoint of endpoints) uses.get(rule)?.endpoints.add(endpoint)
+}
+
+/** A conversation, a prompt or a voice may be changed within, but not go as a whole, nor be the same for all. */
+function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
+  const { op, on } = rule.value
+  const key = op === 'move' ? 'from' : 'path'
+  const pointer = asText(rule.value[key])
+  if (pointer === '' || (op !== 'drop' && op !== 'move' && op !== 'set')) return
+  if (BILLED.some(field => touches(pointer, field))) return
+  const bodies = [...endpoints].filter(endpoint => on === undefined || asList(on).includes(endpoint))
+  const needed = bodies
+    .flatMap(endpoint => NEEDED_FIELDS[endpoint])
+    .find(field => (op === 'set' ? isSame(pointer, field) && field !== '/voice' : takesAll(pointer, field)))
+  if (needed === undefined) return
+  const message = op === 'set' ? `${needed} would be the same in every call` : `no call can do without ${needed}`
+  report(rule, [key], 'rule-needed', message, 'leave the rule out, or name what lies below')
+}
+
+/** Whether a pointer names the field, what it lies in, or all of its members. */
+function takesAll(pointer: string, field: string): boolean {
+  const isWithin = pointer.split('/').length <= field.split('/').length && touches(pointer, field)
+  return isWithin || isSame(pointer, `${field}/*`)
+}
+
+function isSame(pointer: string, field: string): boolean {
+  return pointer.split('/').length === field.split('/').length && touches(pointer, field)
+}
+
+function checkEndpoints(rule: RuleView, { endpoints }: Use, report: Report): void {
+  // Of what cannot be known, the reason is a finding of its own.
+  if (endpoints.size === 0) return
+  for (const [index, endpoint] of asList(rule.value.on).entries()) {
+    if (endpoints.has(endpoint as Endpoint)) continue
+    const message = `no body of ${String(endpoint)} goes upstream here`
+    report(rule, ['on', index], 'rule-endpoint', message, `write one of: ${[...endpoints].join(', ')}`)
   }
 }
 

@@ -5,24 +5,27 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CODES, type Code } from '../../codegen/codes.ts'
 import { formatFindings, isError } from '../../codegen/findings.ts'
-import { readCatalogue } from '../../codegen/source.ts'
+import { readCatalogue, type SourceText } from '../../codegen/source.ts'
 import { compiler, goodTexts, withFiles } from './support.ts'
 
 const bad = join(import.meta.dirname, 'bad')
 /** Ends of entries are judged by this day. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
-/** What no source file can show: see generate.test.ts. */
-const ELSEWHERE: readonly string[] = ['stale']
+/** What no source file can show: see generate.test.ts and command.test.ts. */
+const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']
 
 function fixtureTexts(code: string) {
   const directory = join(bad, code)
   const changes: Record<string, string | null> = {}
-  for (const { path, text } of readCatalogue(directory, 'fixture')) {
-    if (!path.endsWith('.txt')) changes[path.replace('fixture/', '')] = text
+  const unreadable: SourceText[] = []
+  for (const source of readCatalogue(directory, 'catalogue')) {
+    if (source.path.endsWith('.txt')) continue
+    changes[source.path.replace('catalogue/', '')] = source.text
+    if (source.parsed !== undefined) unreadable.push(source)
   }
   const absent = join(directory, 'absent.txt')
   if (existsSync(absent)) changes[readFileSync(absent, 'utf8').trim()] = null
-  return withFiles(changes)
+  return withFiles(changes).map(source => unreadable.find(({ path }) => path === source.path) ?? source)
 }
 
 test('the good catalogue has no findings', () => {

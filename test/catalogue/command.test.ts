@@ -1,7 +1,7 @@
 /** The command line of the catalogue, on a copy of the project. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -72,6 +72,34 @@ test('check prints findings as text, as annotations, or as JSON; generate writes
   ])
   expect(await call('generate')).toMatchObject({ status: 1 })
   expect(() => readFileSync(join(project, 'src/generated/entries.ts'))).toThrow('ENOENT')
+})
+
+test.each([
+  ['a link to nothing', 'families/gamma.yaml', 'nowhere.yaml', 'a link to something that is not there'],
+  ['a link to itself', 'families/gamma.yaml', 'gamma.yaml', 'a link that leads back to itself'],
+  ['a file that every catalogue has', 'upstreams.yaml', 'nowhere.yaml', 'a link to something that is not there'],
+])('%s is a finding, for every verb', async (_, name, goal, reason) => {
+  rmSync(join(project, 'catalogue', name), { force: true })
+  symlinkSync(goal, join(project, 'catalogue', name))
+  const line = `catalogue/${name}:1:1: ${reason}; make it readable, or delete it [unreadable-file]`
+  expect(await call('check')).toEqual({ status: 1, out: line, err: '1 error, 0 warnings' })
+  expect(await call('generate')).toMatchObject({ status: 1, out: line })
+  expect(await call('list')).toMatchObject({ status: 1, err: line })
+  expect(await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')).toMatchObject({ status: 1 })
+  expect(await call('price-diff', join(import.meta.dirname, '../..'))).toMatchObject({ status: 1, err: line })
+})
+
+test('a large file is a finding, and so is a byte of another encoding', async () => {
+  writeFileSync(join(project, 'catalogue/families/gamma.yaml'), ' '.repeat(16 * 1024 * 1024 + 1))
+  expect(await call('check')).toMatchObject({
+    status: 1,
+    out: 'catalogue/families/gamma.yaml:1:1: larger than 16777216 bytes; split it [unreadable-file]',
+  })
+  writeFileSync(join(project, 'catalogue/families/gamma.yaml'), Buffer.from('family: gamma # caf\xe9', 'latin1'))
+  expect(await call('check')).toMatchObject({
+    status: 1,
+    out: 'catalogue/families/gamma.yaml:1:20: the byte 0xE9 is not UTF-8; save the file as UTF-8 [not-utf8]',
+  })
 })
 
 test('list shows a table with filters, or JSON', async () => {
