@@ -226,6 +226,18 @@ create table process_status (
   constraint process_status_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
+create table rate_grant (
+  key_id bigint not null,
+  granted_at timestamp with time zone[] not null,
+  totals bigint[] not null,
+  total_before bigint not null,
+  granted bigint not null,
+  allowed bigint not null,
+  constraint rate_grant_pkey PRIMARY KEY (key_id),
+  constraint rate_grant_allowed_check CHECK ((allowed > 0)),
+  constraint rate_grant_granted_check CHECK ((granted >= 0))
+) with (fillfactor=50);
+
 create table rate_window (
   key_id bigint not null,
   started_at timestamp with time zone not null,

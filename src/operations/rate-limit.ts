@@ -1,10 +1,11 @@
 /**
- * Calls per minute and key, counted for all processes in Postgres. The minute slides: what counts is the calls of this minute
- * of the clock and, of the minute before, the share that lies less than 60 s back. Keys without a limit never come here.
+ * Calls per minute and key, counted for all processes in Postgres: at most the limit in any 60 s. A row keeps when calls were
+ * granted: each moment for limits up to EXACT_LIMIT_MAX; for higher ones each second, under the time of its latest grant, so
+ * that a call counts for less than a second too long. Keys without a limit never come here.
  */
 
 import { GatewayError } from '../errors.ts'
-import { openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
+import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
 import { createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 
 export interface RateLimiterOptions {
@@ -15,6 +16,8 @@ export interface RateLimiterOptions {
   readonly batchMax?: number
   /** Keys whose limit is known to be used up, so that their further calls need no statement. */
   readonly rememberedMax?: number
+  /** Instead of Postgres' clock, for tests. */
+  readonly clock?: () => Date
 }
 
 export interface RateLimiter {
@@ -26,32 +29,49 @@ export interface RateLimiter {
   close(): Promise<void>
 }
 
-/** In key order, so that processes never wait for each other in a circle. `excluded.used` is what is asked for. */
+/** The highest limit that is exact. It bounds a row too: 60 moments, or the 61 seconds that a minute touches. */
+export const EXACT_LIMIT_MAX = 60
+const MINUTE_MS = 60_000
+
+/**
+ * In key order, so that processes never wait for each other in a circle. `excluded.granted` is what is asked for.
+ * `width_bucket` counts by bisection how many of a sorted array are at most a value; `offset 0` keeps the planner from
+ * writing each step into the next, where it would be computed again and again.
+ */
 const TAKE = `
-insert into rate_window as w (key_id, started_at, used, previous, allowed)
-select r.key_id, date_trunc('minute', now()), least(r.calls, r.allowed), 0, r.allowed
-  from unnest($1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[]) as r(key_id, calls, allowed)
- order by r.key_id
-on conflict (key_id) do update set
-  started_at = greatest(w.started_at, excluded.started_at),
-  previous = case when w.started_at >= excluded.started_at then w.previous
-                  when w.started_at = excluded.started_at - interval '1 minute' then w.used else 0 end,
-  used = case when w.started_at >= excluded.started_at then w.used else 0 end
-    + greatest(0, least(excluded.used, floor(excluded.allowed - (
-        case when w.started_at >= excluded.started_at then w.used + w.previous * (1 - extract(second from now()) / 60)
-             when w.started_at = excluded.started_at - interval '1 minute' then w.used * (1 - extract(second from now()) / 60)
-             else 0 end))))::integer,
-  allowed = excluded.allowed
-returning w.key_id, new.used, new.previous,
-  new.used - case when old.started_at = new.started_at then old.used else 0 end as granted,
-  extract(second from now())::double precision as elapsed_seconds`
+insert into rate_grant as g (key_id, granted_at, totals, total_before, granted, allowed)
+select asked.key_id, array[clock.at], array[first.calls], 0, first.calls, asked.allowed
+  from unnest($1::text[]::bigint[], $2::text[]::bigint[], $3::text[]::bigint[]) as asked(key_id, calls, allowed),
+       (select coalesce($4::text::timestamptz, now()) as at) as clock,
+       lateral (select least(asked.calls, asked.allowed) as calls) as first
+ order by asked.key_id
+on conflict (key_id) do update set (granted_at, totals, total_before, granted, allowed) = (
+  select case when taken.calls = 0 then live.times else live.times[:ended.entries] || taken.at end,
+         case when taken.calls = 0 then live.totals else live.totals[:ended.entries] || live.total + taken.calls end,
+         live.total_before, taken.calls, excluded.allowed
+         -- What is a minute old counts no more; nor does anything when the clock was set back.
+    from (select case when g.granted_at[cardinality(g.granted_at)] > excluded.granted_at[1] + interval '1 minute'
+                      then cardinality(g.granted_at)
+                      else width_bucket(excluded.granted_at[1] - interval '1 minute', g.granted_at) end as entries offset 0) as gone,
+         lateral (select g.granted_at[gone.entries + 1:] as times, g.totals[gone.entries + 1:] as totals,
+                         coalesce(g.totals[gone.entries], g.total_before) as total_before,
+                         g.totals[cardinality(g.totals)] as total offset 0) as live,
+         lateral (select greatest(0, least(excluded.granted, excluded.allowed - live.total + live.total_before)) as calls,
+                         greatest(excluded.granted_at[1], live.times[cardinality(live.times)]) as at offset 0) as taken,
+         -- The last entry goes on when it is of the same second, or of the same moment.
+         lateral (select cardinality(live.times) - case when live.times[cardinality(live.times)]
+                         >= case when excluded.allowed > ${EXACT_LIMIT_MAX} then date_trunc('second', taken.at) else taken.at end
+                         then 1 else 0 end as entries offset 0) as ended)
+returning g.key_id, new.granted::integer,
+  case when new.totals[cardinality(new.totals)] - new.total_before >= new.allowed
+       then extract(epoch from new.granted_at[1 + width_bucket(new.totals[cardinality(new.totals)] - new.allowed, new.totals)]
+            + interval '1 minute' - coalesce($4::text::timestamptz, now()))::double precision * 1000 end as wait_ms`
 
 interface Row {
   readonly key_id: string
-  readonly used: number
-  readonly previous: number
   readonly granted: number
-  readonly elapsed_seconds: number
+  /** Until one more call fits, if no other is made; null when one fits now. */
+  readonly wait_ms: number | null
 }
 
 interface Question {
@@ -62,7 +82,7 @@ interface Question {
 }
 
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { waitingMax = 20_000, batchMax = 500, rememberedMax = 100_000, nowMs } = options
+  const { waitingMax = 20_000, batchMax = 500, rememberedMax = 100_000, nowMs, clock } = options
   const pool = openStatementPool({
     url: options.url,
     name: 'gateway rate limits',
@@ -75,27 +95,44 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   })
   /** By key: when its next call may be granted. */
   const usedUp = new Map<number, number>()
-  const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(pool, batch) })
+  const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(batch) })
+
+  /** Grants each key as many of its questions as there is room for, the first ones first. */
+  async function answer(batch: readonly Question[]) {
+    const byKey = Map.groupBy(batch, question => question.keyId)
+    const askedMs = nowMs()
+    try {
+      const rows = await pool.query<Row>(TAKE, [
+        plainArray(byKey.keys()),
+        plainArray([...byKey.values()].map(questions => questions.length)),
+        plainArray([...byKey.values()].map(questions => (questions[0] as Question).limit)),
+        clock === undefined ? null : clock().toISOString(),
+      ])
+      for (const row of rows) {
+        const keyId = Number(row.key_id)
+        const questions = byKey.get(keyId) ?? []
+        for (const question of questions.slice(0, row.granted)) question.grant()
+        if (questions.length <= row.granted) continue
+        const waitMs = Math.min(row.wait_ms ?? 0, MINUTE_MS)
+        if (usedUp.size < rememberedMax) usedUp.set(keyId, askedMs + waitMs)
+        for (const question of questions.slice(row.granted)) question.refuse(limited(question.limit, waitMs))
+      }
+    } catch (cause) {
+      for (const question of batch) question.refuse(unavailable(cause))
+    }
+    return NOTHING_AGAIN
+  }
 
   return {
     take(keyId, limit) {
       const untilMs = usedUp.get(keyId)
       if (untilMs !== undefined) {
         const waitMs = untilMs - nowMs()
-        if (waitMs > 0) return Promise.reject(limited(limit, Math.ceil(waitMs / 1000)))
+        if (waitMs > 0) return Promise.reject(limited(limit, waitMs))
         usedUp.delete(keyId)
       }
       if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their rate limit'))
-      return new Promise((resolve, reject) => {
-        const refuse = (error: GatewayError): void => {
-          const { retryAfterSeconds } = error.details
-          if (error.code === 'rate_limited' && retryAfterSeconds !== undefined && usedUp.size < rememberedMax) {
-            usedUp.set(keyId, nowMs() + retryAfterSeconds * 1000)
-          }
-          reject(error)
-        }
-        lanes.push({ keyId, limit, grant: resolve, refuse })
-      })
+      return new Promise((grant, refuse) => lanes.push({ keyId, limit, grant, refuse }))
     },
     forget: () => usedUp.clear(),
     get load() {
@@ -108,43 +145,12 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   }
 }
 
-/** Grants each key as many of its questions as there is room for, the first ones first. */
-async function answer(pool: StatementPool, batch: readonly Question[]) {
-  const byKey = Map.groupBy(batch, question => question.keyId)
-  try {
-    const rows = await pool.query<Row>(TAKE, [
-      plainArray(byKey.keys()),
-      plainArray([...byKey.values()].map(questions => questions.length)),
-      plainArray([...byKey.values()].map(questions => (questions[0] as Question).limit)),
-    ])
-    for (const row of rows) {
-      const questions = byKey.get(Number(row.key_id)) ?? []
-      for (const question of questions.slice(0, row.granted)) question.grant()
-      for (const question of questions.slice(row.granted))
-        question.refuse(limited(question.limit, waitSeconds(row, question)))
-    }
-  } catch (cause) {
-    for (const question of batch) question.refuse(unavailable(cause))
-  }
-  return NOTHING_AGAIN
-}
-
-/** Whole seconds until one more call fits, if no other is made; from 1 to 120. */
-export function waitSeconds(
-  { used, previous, elapsed_seconds: elapsed }: Pick<Row, 'used' | 'previous' | 'elapsed_seconds'>,
-  { limit }: { readonly limit: number },
-): number {
-  const room = limit - 1
-  // In this minute: the share of the minute before shrinks until there is room beside what was used.
-  const at = used <= room && previous > 0 ? 60 * (1 - (room - used) / previous) : Number.POSITIVE_INFINITY
-  // In the next: what was used now is the minute before.
-  const later = 60 + (used > room ? 60 * (1 - room / used) : 0)
-  return Math.max(1, Math.ceil(Math.min(at, later) - elapsed))
-}
-
-function limited(limit: number, retryAfterSeconds: number): GatewayError {
+/** `retry-after` is rounded up to whole seconds: from 1 to 60. */
+function limited(limit: number, waitMs: number): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  const calls = limit === 1 ? '1 call' : `${limit} calls`
   return new GatewayError('rate_limited', {
-    message: `This key may make ${limit} calls per minute; try again in ${retryAfterSeconds} s.`,
+    message: `This key may make ${calls} per minute; try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
   })
 }

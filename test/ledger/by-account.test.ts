@@ -32,6 +32,7 @@ const LOCAL_TABLES = [
   'maintenance',
   'migration',
   'process_status',
+  'rate_grant',
   'rate_window',
   'spool_set_aside',
 ]

@@ -1,82 +1,159 @@
-/** The arithmetic of the sliding minute, on Postgres' own clock and rows set by hand. */
+/** The sliding minute against a model of it, at moments that the test chooses, and on Postgres' own clock. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRateLimiter, type RateLimiter, waitSeconds } from '../../src/operations/rate-limit.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { createRateLimiter, EXACT_LIMIT_MAX, type RateLimiter } from '../../src/operations/rate-limit.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { seededRandom } from '../support/random.ts'
 
 let database: TestDatabase
+/** By the clock of the test. */
 let limiter: RateLimiter
-let nowMs = 0
+let nowMs = Date.parse('2026-11-21T10:00:00Z')
+/** By the clock of Postgres. */
+let live: RateLimiter
 beforeAll(async () => {
   database = await createTestDatabase()
-  limiter = createRateLimiter({ url: database.url, nowMs: () => nowMs })
+  limiter = createRateLimiter({ url: database.url, nowMs: () => nowMs, clock: () => new Date(nowMs) })
+  live = createRateLimiter({ url: database.url, nowMs: () => performance.now() })
 })
 afterAll(async () => {
-  await limiter.close()
+  await Promise.all([limiter.close(), live.close()])
   await database.drop()
 })
 
-/** How many of so many calls are granted. */
-async function granted(keyId: number, limit: number, calls: number): Promise<number> {
-  limiter.forget()
-  const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => limiter.take(keyId, limit)))
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'rate_limited' })
-  }
-  return outcomes.filter(outcome => outcome.status === 'fulfilled').length
+interface Outcome {
+  readonly granted: number
+  /** Seconds that refused calls were told to wait; null when none was refused. */
+  readonly waitSeconds: number | null
 }
 
-/** Puts the counted minute back by so many minutes. */
-async function age(keyId: number, minutes: number) {
-  await database.sql`update rate_window set started_at = started_at - make_interval(mins => ${minutes}) where key_id = ${keyId}`
+async function take(from: RateLimiter, keyId: number, limit: number, calls: number): Promise<Outcome> {
+  const outcomes = await Promise.allSettled(Array.from({ length: calls }, () => from.take(keyId, limit)))
+  const waits = outcomes.flatMap(outcome => {
+    if (outcome.status === 'fulfilled') return []
+    const { code, details, message } = outcome.reason as GatewayError
+    expect(outcome.reason).toBeInstanceOf(GatewayError)
+    expect([code, message]).toEqual([
+      'rate_limited',
+      `This key may make ${limit === 1 ? '1 call' : `${limit} calls`} per minute; try again in ${details.retryAfterSeconds} s.`,
+    ])
+    return [details.retryAfterSeconds as number]
+  })
+  expect(new Set(waits).size).toBeLessThan(2)
+  return { granted: calls - waits.length, waitSeconds: waits[0] ?? null }
 }
 
-test('grants no more than the limit, however calls come together', async () => {
-  expect(await granted(1, 10, 25)).toBe(10)
-  expect(await granted(1, 10, 5)).toBe(0)
-  expect(await granted(2, 10, 3)).toBe(3)
-  expect(await granted(2, 10, 25)).toBe(7)
-})
+/** Moments of the calls granted in the last so many ms. */
+function within(grants: readonly number[], ms: number): number[] {
+  return grants.filter(at => at > nowMs - ms)
+}
 
-test('carries over the share of the minute before that is less than 60 s back', async () => {
-  expect(await granted(3, 100, 100)).toBe(100)
-  await age(3, 1)
-  const [before] = await database.sql`select extract(second from now())::double precision as second`
-  const count = await granted(3, 100, 100)
-  const [after] = await database.sql`select extract(second from now())::double precision as second`
-  const share = (second: number) => Math.floor(100 - 100 * (1 - second / 60))
-  if (after?.second >= before?.second) {
-    expect(count).toBeGreaterThanOrEqual(share(before?.second))
-    expect(count).toBeLessThanOrEqual(share(after?.second))
+/** Random calls of one key, some at moments that the answers themselves named; what was granted by the end of each. */
+async function* traffic(keyId: number, limit: number, steps: number) {
+  const random = seededRandom(keyId)
+  const grants: number[] = []
+  for (let step = 0; step < steps; step++) {
+    const before = grants.length
+    const calls = 1 + random(Math.max(3, Math.ceil(limit / 4)) * (random(10) === 0 ? 8 : 1))
+    // Every other time the process remembers nothing, as another process would.
+    if (step % 2 === 0) limiter.forget()
+    const outcome = await take(limiter, keyId, limit, calls)
+    for (let call = 0; call < outcome.granted; call++) grants.push(nowMs)
+    yield { outcome, calls, grants, before: grants.slice(0, before) }
+    const gapMs = random(5) === 0 ? random(70_000) : random(Math.ceil(120_000 / Math.max(4, limit / 8)))
+    const until = outcome.waitSeconds === null || random(2) === 0 ? gapMs : outcome.waitSeconds * 1000
+    nowMs += until
   }
-})
+}
 
-test('forgets what is two minutes old', async () => {
-  expect(await granted(4, 10, 10)).toBe(10)
-  await age(4, 2)
-  expect(await granted(4, 10, 25)).toBe(10)
+test.each([1, 2, 3, 7, 30, EXACT_LIMIT_MAX])(
+  'a limit of %i is exact: refused is only what is too much',
+  async limit => {
+    for await (const { outcome, calls, before } of traffic(1000 + limit, limit, 150)) {
+      const recent = within(before, 60_000)
+      expect(outcome.granted).toBe(Math.min(calls, limit - recent.length))
+      if (outcome.granted === calls) continue
+      // A call more fits when the oldest of the minute is a minute old.
+      const oldest = recent[0] ?? nowMs
+      expect(outcome.waitSeconds).toBe(Math.max(1, Math.ceil((oldest + 60_000 - nowMs) / 1000)))
+    }
+  },
+)
+
+test.each([EXACT_LIMIT_MAX + 1, 200, 5000])(
+  'a limit of %i is never passed, and kept to within a second',
+  async limit => {
+    let refusals = 0
+    for await (const { outcome, calls, before, grants } of traffic(1000 + limit, limit, 100)) {
+      expect(within(grants, 60_000).length).toBeLessThanOrEqual(limit)
+      expect(outcome.granted).toBeGreaterThanOrEqual(Math.min(calls, limit - within(before, 61_000).length))
+      if (outcome.waitSeconds === null) continue
+      refusals++
+      expect(outcome.waitSeconds).toBeGreaterThanOrEqual(1)
+      expect(outcome.waitSeconds).toBeLessThanOrEqual(60)
+    }
+    expect(refusals).toBeGreaterThan(5)
+  },
+)
+
+test('a row stays small, however many calls a limit allows', async () => {
+  const key = 5
+  for (let step = 0; step < 400; step++, nowMs += 300) await take(limiter, key, 100_000, 1)
+  const [row] = await database.sql`
+    select cardinality(granted_at) as entries, cardinality(totals) as totals, pg_column_size(g) as bytes
+      from rate_grant g where key_id = ${key}`
+  expect(row?.entries).toBeGreaterThan(50)
+  expect(row?.entries).toBeLessThanOrEqual(61)
+  expect(row?.totals).toBe(row?.entries)
+  expect(row?.bytes).toBeLessThan(1200)
 })
 
 test('follows a limit that was changed', async () => {
-  expect(await granted(5, 3, 9)).toBe(3)
-  expect(await granted(5, 8, 9)).toBe(5)
-  expect(await granted(5, 2, 9)).toBe(0)
+  expect(await take(limiter, 6, 3, 9)).toEqual({ granted: 3, waitSeconds: 60 })
+  limiter.forget()
+  nowMs += 10_000
+  expect(await take(limiter, 6, 8, 9)).toEqual({ granted: 5, waitSeconds: 50 })
+  limiter.forget()
+  nowMs += 10_000
+  // Eight calls count: the first three leave in 40 s, and only the seventh leaves room for one of two.
+  expect(await take(limiter, 6, 2, 1)).toEqual({ granted: 0, waitSeconds: 50 })
+  nowMs += 50_000
+  expect(await take(limiter, 6, 2, 3)).toEqual({ granted: 2, waitSeconds: 60 })
 })
 
-test('remembers a key whose limit is used up, and asks again when its time has come', async () => {
-  expect(await granted(6, 1, 2)).toBe(1)
-  await database.sql`delete from rate_window where key_id = 6`
-  await expect(limiter.take(6, 1)).rejects.toMatchObject({ code: 'rate_limited' })
-  nowMs += 121_000
-  await limiter.take(6, 1)
+test('a key whose limit is used up costs no statement until its time has come', async () => {
+  expect(await take(limiter, 7, 1, 1)).toEqual({ granted: 1, waitSeconds: null })
+  expect(await take(limiter, 7, 1, 1)).toEqual({ granted: 0, waitSeconds: 60 })
+  await database.sql`delete from rate_grant where key_id = 7`
+  nowMs += 59_999
+  expect(await take(limiter, 7, 1, 1)).toEqual({ granted: 0, waitSeconds: 1 })
+  nowMs += 1
+  expect((await take(limiter, 7, 1, 1)).granted).toBe(1)
 })
 
-test.each([
-  [{ used: 5, previous: 0, elapsed_seconds: 20 }, 5, 40 + 12],
-  [{ used: 0, previous: 10, elapsed_seconds: 20 }, 5, 36 - 20],
-  [{ used: 2, previous: 4, elapsed_seconds: 10 }, 5, 30 - 10],
-  [{ used: 1, previous: 0, elapsed_seconds: 0 }, 1, 120],
-  [{ used: 1, previous: 1, elapsed_seconds: 59.9 }, 1, 61],
-])('waits as long as it takes for one more call to fit: %j under %i', (row, limit, seconds) => {
-  expect(waitSeconds(row, { limit })).toBe(seconds)
+test('a clock that was set back by hours refuses nobody for longer than a minute', async () => {
+  expect((await take(limiter, 8, 5, 9)).granted).toBe(5)
+  limiter.forget()
+  nowMs -= 7_200_000
+  expect((await take(limiter, 8, 5, 9)).granted).toBe(5)
+  limiter.forget()
+  nowMs -= 30_000
+  expect(await take(limiter, 8, 5, 9)).toEqual({ granted: 0, waitSeconds: 60 })
+  nowMs += 90_000
+  limiter.forget()
+  expect((await take(limiter, 8, 5, 9)).granted).toBe(5)
+})
+
+test('by the clock of Postgres: never more than the limit, however calls come together', async () => {
+  expect(await take(live, 9, 10, 25)).toEqual({ granted: 10, waitSeconds: 60 })
+  live.forget()
+  const again = await take(live, 9, 10, 5)
+  expect(again.granted).toBe(0)
+  expect(again.waitSeconds).toBeLessThanOrEqual(60)
+  expect(await take(live, 10, 10, 3)).toEqual({ granted: 3, waitSeconds: null })
+  expect((await take(live, 10, 10, 25)).granted).toBe(7)
+  await database.sql`update rate_grant set granted_at = array(select at - interval '1 minute' from unnest(granted_at) at)`
+  live.forget()
+  expect((await take(live, 10, 10, 25)).granted).toBe(10)
 })
