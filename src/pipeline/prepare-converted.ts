@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
 import { writeUsage as writeMessagesUsage } from '../formats/messages/usage.ts'
-import type { TokenUsage, UsageReport } from '../formats/usage.ts'
+import type { UsageReport } from '../formats/usage.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
@@ -14,10 +14,9 @@ import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
-import type { Metered } from './meter.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
-import { usedBy, usedByStream } from './stream-result.ts'
+import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
 const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
@@ -46,7 +45,7 @@ export function prepareConverted(preparation: Preparation, translator: Translato
       const countOutputTokens = () => countTokens(outputTextOf(reply.body))
       const used = usedBy(reply.usage, { countInputTokens, countOutputTokens })
       const told = used.estimated
-        ? { ...reply.body, usage: WRITE_USAGE[format](billed(used, reply.usage)) }
+        ? { ...reply.body, usage: WRITE_USAGE[format](billedUsage(used, reply.usage)) }
         : reply.body
       return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
@@ -93,22 +92,10 @@ class ConvertedStream implements ReplyStream {
 
   end(): string {
     const used = usedByStream(this, this.#countInputTokens)
-    return used.estimated ? this.#translation.end(billed(used, this.usage)) : this.#translation.end()
+    return used.estimated ? this.#translation.end(billedUsage(used, this.usage)) : this.#translation.end()
   }
 
   countOutputTokens(): number {
     return this.#output.tokens()
-  }
-}
-
-/** What is billed where the provider's figures were not enough: the client is told the same. */
-function billed(used: Metered, reported: UsageReport): TokenUsage {
-  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = used
-  return {
-    inputTokens,
-    cachedInputTokens,
-    cacheWriteTokens: reported.usage.cacheWriteTokens,
-    outputTokens,
-    reasoningTokens,
   }
 }

@@ -11,10 +11,12 @@ import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
 import { planSameFormat } from '../translate/same-format.ts'
 import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { unicodeJson } from './receive.ts'
+import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor } from './upstream-body.ts'
 
 function isReply(json: JsonObject, format: Preparation['format']): boolean {
@@ -23,9 +25,13 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
-  const { body, entry, target, format, header } = preparation
+  const { body, entry, target, format, header, countInputTokens } = preparation
   const plan = planSameFormat({ format, body: unicodeJson(body), entry, target, betas: readBetas(header) })
   const usageFacts: UsageFacts = target.dialect
+  const billed = (stream: ReplyStream) => {
+    const used = usedByStream(stream, countInputTokens)
+    return { usage: billedUsage(used, stream.usage), estimated: used.estimated }
+  }
   return {
     body: bodyFor(body, target, format, plan.edits),
     betas: plan.betas,
@@ -50,8 +56,9 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
       }
     },
     openStream() {
-      const options = { clientModel: entry.id, countTokens, usageFacts, wantsUsage: !plan.hidesUsageChunk }
-      return format === 'messages' ? new MessagesPassThrough(options) : new ChatPassThrough(options)
+      const options = { clientModel: entry.id, countTokens }
+      if (format === 'messages') return new MessagesPassThrough(options)
+      return new ChatPassThrough({ ...options, usageFacts, wantsUsage: !plan.hidesUsageChunk, billed })
     },
   }
 }

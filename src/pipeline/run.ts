@@ -52,7 +52,11 @@ export function runChatCall(
     const choices = readChoices(body.json, entry)
     const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax, choices)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const countInputTokens = () => countInput(body, format, entry)
+    let counted: number | null = null
+    const countInputTokens = (): number => {
+      counted ??= countInput(body, format, entry)
+      return counted
+    }
     const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate, countInputTokens }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })

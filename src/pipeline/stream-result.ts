@@ -1,6 +1,6 @@
 /** What a call is charged, by what its provider reported and how its stream ended. */
 
-import type { UsageReport } from '../formats/usage.ts'
+import type { TokenUsage, UsageReport } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'
@@ -54,6 +54,13 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
     outputTokens,
     estimated: (!inputIsKnown && inputTokens > 0) || counted > 0,
   }
+}
+
+/** What is billed, as the client is told it. */
+export function billedUsage(used: Metered, reported: UsageReport): TokenUsage {
+  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = used
+  const { cacheWriteTokens } = reported.usage
+  return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
 /** The counts of a report as they came, for calls whose price does not depend on them. */

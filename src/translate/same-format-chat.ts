@@ -23,7 +23,7 @@ import { planChatStructure } from './structure.ts'
 export interface SameFormatPlan {
   /** In order; no two touch the same place. `model` is not among them. */
   readonly edits: readonly BodyEdit[]
-  /** The client did not ask for the usage chunk of a chat stream that is now asked for: it must not see it. */
+  /** The client did not ask for the usage chunk of a chat stream: it must not see the one that may come. */
   readonly hidesUsageChunk: boolean
   /** Beta flags to send: those of the client that may pass, and those that the edited body needs. */
   readonly betas: readonly string[]
@@ -211,7 +211,8 @@ function streamEdits(body: JsonObject, { streamOptions }: Dialect): Pick<SameFor
   const options = objectOrNull(body.stream_options)
   const wantsUsage = options?.include_usage === true
   if (!streamOptions) {
-    return { edits: body.stream_options === undefined ? [] : [remove('/stream_options')], hidesUsageChunk: false }
+    const edits = body.stream_options === undefined ? [] : [remove('/stream_options')]
+    return { edits, hidesUsageChunk: !wantsUsage }
   }
   if (wantsUsage) return { edits: [], hidesUsageChunk: false }
   const edit =

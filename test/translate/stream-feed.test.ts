@@ -46,9 +46,11 @@ function asReply(translation: (onOutput: (text: string) => void) => StreamTransl
 
 const REQUEST = { stream: true, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
 const usageFacts = {}
+const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
 
 const CHAT_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
-  'to a chat client': () => new ChatPassThrough({ clientModel: 'client', countTokens, wantsUsage: true, usageFacts }),
+  'to a chat client': () =>
+    new ChatPassThrough({ clientModel: 'client', countTokens, wantsUsage: true, usageFacts, billed }),
   'to a messages client': () =>
     asReply(onOutput =>
       messagesViaChat(REQUEST, contextOf({ upstream: 'chat_completions', dialect: dialectOf() })).stream(onOutput),

@@ -51,11 +51,17 @@ export class ChunkWriter {
     return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`)
   }
 
+  finish(reason: FinishReason): string {
+    return `${this.#head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
+  }
+
+  usage(usage: TokenUsage): string {
+    return `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
+  }
+
   /** The finish chunk, the usage chunk for clients that asked for it, and the end mark. */
-  finish(reason: FinishReason, usage: TokenUsage | null): string {
-    const finish = `${this.#head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
-    const counts = usage === null ? '' : `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
-    return `${finish}${counts}data: ${DONE}\n\n`
+  end(reason: FinishReason, usage: TokenUsage | null): string {
+    return `${this.finish(reason)}${usage === null ? '' : this.usage(usage)}data: ${DONE}\n\n`
   }
 
   #delta(delta: string): string {

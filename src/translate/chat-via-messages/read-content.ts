@@ -12,7 +12,12 @@ export function readContent(content: JsonValue | undefined, place: string): Cont
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) refuse(place, 'expected a string or an array of content parts')
-  return content.map((part, index) => readPart(part, `${place}[${index}]`))
+  return content.flatMap((part, index) => (isReasoning(part) ? [] : [readPart(part, `${place}[${index}]`)]))
+}
+
+/** Reasoning of an earlier reply: without a signature that the model can check, it would be refused. */
+function isReasoning(part: JsonValue): boolean {
+  return isObject(part) && (part.type === 'thinking' || part.type === 'redacted_thinking' || part.type === 'reasoning')
 }
 
 /** Content of a tool message. */

@@ -119,7 +119,7 @@ export class ChatStream implements StreamTranslation {
     const { state, usage } = this.usage
     const reported = state === 'missing' ? estimatedUsage(this.#context, this.outputCharacters) : usage
     const told = billed ?? reported
-    return this.#flush() + this.#chunks.finish(finishReasonOf(stopReason), this.#options.includeUsage ? told : null)
+    return this.#flush() + this.#chunks.end(finishReasonOf(stopReason), this.#options.includeUsage ? told : null)
   }
 
   #start(): string {

@@ -26,10 +26,7 @@ function readTool(value: JsonValue, place: string, serverTools: Dialect['serverT
     // Searching among tools is not needed where all of them are announced.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
     if (serverTools === 'drop') return []
-    refuse(
-      `${place}.type`,
-      `the tool ${JSON.stringify(type)} is run by another provider and not available with this model`,
-    )
+    refuse(`${place}.type`, unknownTool(type))
   }
   return [
     {
@@ -40,6 +37,20 @@ function readTool(value: JsonValue, place: string, serverTools: Dialect['serverT
       ...(isObject(tool.cache_control) && { cacheControl: tool.cache_control }),
     },
   ]
+}
+
+/** Tools that the client runs, though their definition is the provider's. */
+const CLIENT_TOOLS = /^(memory|bash|text_editor|computer|browser)_/
+
+function unknownTool(type: JsonValue): string {
+  const name = `the tool ${JSON.stringify(type)}`
+  if (typeof type !== 'string' || !CLIENT_TOOLS.test(type)) {
+    return `${name} is run by another provider and not available with this model`
+  }
+  return (
+    `${name} is run by your client, but only some models know its definition, and this one does not; ` +
+    'declare it as a custom tool with a name, a description and an input_schema'
+  )
 }
 
 function readChoice(choice: JsonObject): ToolChoice {

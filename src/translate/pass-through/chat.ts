@@ -2,10 +2,11 @@
 
 import { readUsage } from '../../formats/chat/usage.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
-import { arrayOrEmpty, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { argumentsFragment } from '../arguments.ts'
+import { ChunkWriter } from '../chat-via-messages/chunks.ts'
 import { TemplateLearner } from '../event-template.ts'
 import { deltaMember, spokenParts } from '../messages-via-chat/reply-parts.ts'
 import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
@@ -13,12 +14,21 @@ import type { ReplyStream } from '../reply-stream.ts'
 import { failedStream, readEvent } from '../stream-event.ts'
 import { replaceData } from './messages.ts'
 
+/** What a call is billed, in the shape of usage. */
+export interface BilledUsage {
+  readonly usage: TokenUsage
+  /** Some of it was counted here. */
+  readonly estimated: boolean
+}
+
 export interface ChatPassThroughOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
-  /** The client asked for the usage chunk; else it is read here and not passed on. */
+  /** The client asked for the usage chunk; else chunks without a choice are read here and not passed on. */
   readonly wantsUsage: boolean
   readonly usageFacts: UsageFacts
+  /** What is billed for a stream that has ended: a client that asked for usage is told the same. */
+  readonly billed: (stream: ReplyStream) => BilledUsage
 }
 
 export class ChatPassThrough implements ReplyStream {
@@ -30,6 +40,15 @@ export class ChatPassThrough implements ReplyStream {
   #terminal = 'data: [DONE]\n\n'
   #finishSeen = false
   #started = false
+  /** Output or a call came. */
+  #delivered = false
+  #hasCalls = false
+  /** The latest usage chunk: it goes out at the end, if its figures are those that are billed. */
+  #usageChunk = ''
+  /** The usage of a chunk with a choice went to the client. */
+  #usageShown = false
+  /** Writes the chunks that the upstream left out. */
+  #chunks: ChunkWriter | null = null
   #usage: TokenUsage | null = null
   finished = false
   skimmedTo = 0
@@ -53,9 +72,15 @@ export class ChatPassThrough implements ReplyStream {
       return ''
     }
     const chunk = readEvent(event)
-    if (!this.#inspect(chunk)) return ''
-    this.#started = true
+    const way = this.#inspect(chunk)
+    if (way === 'hide') return ''
+    this.#chunks ??= writerLike(chunk, this.#options.clientModel)
     const renamed = this.#renamed(raw, chunk)
+    if (way === 'keep') {
+      this.#usageChunk = renamed
+      return ''
+    }
+    this.#started = true
     this.#learn(raw, chunk)
     return renamed
   }
@@ -75,32 +100,48 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   end(): string {
-    if (!this.#started || !(this.finished || this.#finishSeen)) throw failedStream('a stream without a finish')
-    return this.#terminal
+    const isComplete = this.#finishSeen || (this.finished && this.#delivered)
+    if (!this.#started || !isComplete) throw failedStream('a stream without a finish')
+    // Readers of the format take a choice without a finish for one that was cut.
+    const finish = this.#finishSeen ? '' : (this.#chunks?.finish(this.#hasCalls ? 'tool_calls' : 'stop') ?? '')
+    return finish + this.#lastUsage() + this.#terminal
+  }
+
+  #lastUsage(): string {
+    if (!this.#options.wantsUsage) return ''
+    const { usage, estimated } = this.#options.billed(this)
+    if (!estimated && (this.#usageChunk !== '' || this.#usageShown)) return this.#usageChunk
+    return this.#chunks?.usage(usage) ?? ''
   }
 
   countOutputTokens(): number {
     return this.#output.tokens()
   }
 
-  /** Reads what the gateway needs of a chunk; false when the client must not see it. */
-  #inspect(chunk: JsonObject): boolean {
+  /** Reads what the gateway needs of a chunk, and says what becomes of it. */
+  #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk.usage, this.#options.usageFacts)
-    if (usage === null) return true
-    this.#usage = usage
-    return this.#options.wantsUsage || choices.length > 0
+    if (usage !== null) this.#usage = usage
+    if (choices.length > 0) {
+      this.#usageShown ||= usage !== null
+      return 'pass'
+    }
+    if (!this.#options.wantsUsage) return 'hide'
+    return usage === null ? 'pass' : 'keep'
   }
 
   #take({ delta, finish_reason }: JsonObject): void {
     if (finish_reason) this.#finishSeen = true
     if (!isObject(delta)) return
     const { text, reasoning } = spokenParts(delta)
-    this.#output.add(reasoning)
-    this.#output.add(text)
-    this.#output.add(textOrNull(delta.refusal) ?? '')
-    for (const call of arrayOrEmpty(delta.tool_calls)) {
+    const refusal = textOrNull(delta.refusal) ?? ''
+    for (const output of [reasoning, text, refusal]) this.#output.add(output)
+    const calls = arrayOrEmpty(delta.tool_calls)
+    this.#hasCalls ||= calls.length > 0
+    this.#delivered ||= this.#hasCalls || reasoning + text + refusal !== ''
+    for (const call of calls) {
       this.#output.add(argumentsFragment(objectOrNull(objectOrNull(call)?.function)?.arguments))
     }
   }
@@ -130,4 +171,10 @@ export class ChatPassThrough implements ReplyStream {
     if (written?.endsWith(`"${model}"`)) this.#model = { written, told: `"model":${asciiJson(clientModel)}` }
     return replaceData(raw, ['/model'], clientModel)
   }
+}
+
+/** Chunks that belong to the same reply as this one. */
+function writerLike({ id, created }: JsonObject, clientModel: string): ChunkWriter {
+  const createdSeconds = numberOrNull(created) ?? Math.floor(Date.now() / 1000)
+  return new ChunkWriter({ id: textOrNull(id) ?? `chatcmpl-${createdSeconds}`, model: clientModel, createdSeconds })
 }

@@ -1,0 +1,212 @@
+/** Ends of chat streams: usage for those who ask for it and for nobody else, and endings that providers forget. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/lib/json.ts'
+import {
+  type ConversionWorld,
+  CREDIT,
+  chatText,
+  eventsOf,
+  messagesText,
+  question,
+  startConversionWorld,
+  streamOf,
+} from '../support/conversion.ts'
+import { json } from '../support/scripted-upstream.ts'
+import { readChatStream, readMessagesStream } from '../translate/sdk.ts'
+
+let world: ConversionWorld
+beforeAll(async () => {
+  world = await startConversionWorld()
+})
+beforeEach(async () => {
+  world.account = await world.running.account(CREDIT)
+})
+afterAll(() => world.close())
+
+const CHAT = '/v1/chat/completions'
+const MESSAGES = '/v1/messages'
+const GPT = 'gpt-5.5'
+const INCLUDE = { stream: true, stream_options: { include_usage: true } }
+
+const CHUNK = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream-name' }
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  ...CHUNK,
+  choices: [{ index: 0, delta, finish_reason }],
+})
+const usageChunk = (prompt_tokens: number, completion_tokens: number) => ({
+  ...CHUNK,
+  choices: [],
+  usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+})
+const FILTERS = { ...CHUNK, id: '', model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] }
+const SAID = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hà Nội' })]
+
+async function chunksOf(body: object, ...sent: readonly (object | string)[]): Promise<JsonObject[]> {
+  world.answer(streamOf(chatText(...sent)))
+  const response = await world.call(CHAT, body)
+  expect(response.status).toBe(200)
+  const events = eventsOf(await response.text())
+  expect(events.at(-1)?.data).toBe('[DONE]')
+  return events.slice(0, -1).map(({ data }) => data as JsonObject)
+}
+
+const usageOf = ({ input, output }: { input: number; output: number }) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+})
+
+// One model whose provider takes `stream_options`, and one whose provider does not.
+describe.each([GPT, 'glm-5.2'])('a chat stream of %s', model => {
+  test('shows no chunk without a choice to a client that did not ask for usage', async () => {
+    const chunks = await chunksOf(
+      question(model, { stream: true }),
+      FILTERS,
+      ...SAID,
+      chunk({}, 'stop'),
+      usageChunk(22, 5),
+      '[DONE]',
+    )
+    expect(chunks.map(({ choices }) => (choices as unknown[]).length)).toEqual([1, 1, 1])
+    expect(JSON.stringify(chunks)).not.toContain('prompt_tokens')
+    expect(await world.row()).toMatchObject({ input: 22, output: 5 })
+  })
+
+  test('shows them to one that asked, the usage as the provider wrote it, once', async () => {
+    const chunks = await chunksOf(
+      question(model, INCLUDE),
+      FILTERS,
+      ...SAID,
+      chunk({}, 'stop'),
+      usageChunk(22, 5),
+      '[DONE]',
+    )
+    expect(chunks.map(({ choices }) => (choices as unknown[]).length)).toEqual([0, 1, 1, 1, 0])
+    expect(chunks.at(-1)).toEqual({ ...usageChunk(22, 5), model })
+  })
+
+  test('ends with the billed figures where the provider reported none', async () => {
+    const chunks = await chunksOf(question(model, INCLUDE), ...SAID, chunk({}, 'stop'), '[DONE]')
+    const row = await world.row()
+    expect(row).toMatchObject({ estimated: true, status: 200 })
+    expect(chunks.at(-1)).toMatchObject({
+      id: 'c1',
+      object: 'chat.completion.chunk',
+      model,
+      choices: [],
+      usage: usageOf(row),
+    })
+    expect(row.output).toBeGreaterThan(0)
+    expect(chunks.length).toBe(4)
+  })
+
+  test('ends with the billed figures, not with zeros of the provider', async () => {
+    const chunks = await chunksOf(question(model, INCLUDE), ...SAID, chunk({}, 'stop'), usageChunk(0, 0), '[DONE]')
+    const row = await world.row()
+    expect(row.estimated).toBe(true)
+    expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [], usage: usageOf(row) }])
+  })
+
+  test('repeats no figures that came with a choice', async () => {
+    const last = { ...chunk({}, 'stop'), usage: usageChunk(22, 5).usage }
+    const chunks = await chunksOf(question(model, INCLUDE), ...SAID, last, '[DONE]')
+    expect(chunks.filter(({ usage }) => usage)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }])
+    expect(await world.row()).toMatchObject({ input: 22, output: 5, estimated: false })
+  })
+})
+
+test('a converted chat stream ends with the billed figures where the provider reported none', async () => {
+  const start = { type: 'message_start', message: { id: 'm', content: [] } }
+  const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
+  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hà Nội' } }
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' } }
+  world.answer(streamOf(messagesText(start, block, delta, end, { type: 'message_stop' })))
+  const text = await (await world.call(CHAT, question('claude-opus-5', INCLUDE))).text()
+  const row = await world.row()
+  expect(row.estimated).toBe(true)
+  expect(eventsOf(text).at(-2)?.data).toMatchObject({ choices: [], usage: usageOf(row) })
+})
+
+describe('a stream whose provider forgets the finish reason', () => {
+  const CALL = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const ENDINGS = [
+    ['text', { content: 'Hà Nội' }, 'stop', 'end_turn'],
+    ['a call', { tool_calls: [CALL] }, 'tool_calls', 'tool_use'],
+  ] as const
+  const sent = (delta: object) => [chunk({ role: 'assistant', content: '' }), chunk(delta), usageChunk(22, 5), '[DONE]']
+
+  test.each(ENDINGS)(
+    'with %s: a chat client gets a whole reply and pays what was reported',
+    async (_name, delta, reason) => {
+      world.answer(streamOf(chatText(...sent(delta))))
+      const text = await (await world.call(CHAT, question(GPT, INCLUDE))).text()
+      expect(await readChatStream(text)).toMatchObject({
+        choices: [{ finish_reason: reason }],
+        usage: { prompt_tokens: 22, completion_tokens: 5 },
+      })
+      expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
+    },
+  )
+
+  test.each(ENDINGS)('with %s: so does a messages client', async (_name, delta, _reason, stop_reason) => {
+    world.answer(streamOf(chatText(...sent(delta))))
+    const text = await (await world.call(MESSAGES, question(GPT, { stream: true }))).text()
+    expect(await readMessagesStream(text)).toMatchObject({ stop_reason, usage: { input_tokens: 22, output_tokens: 5 } })
+    expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5, estimated: false })
+  })
+
+  test.each([CHAT, MESSAGES] as const)('and says nothing: an error that costs nothing, %s', async path => {
+    world.answer(streamOf(chatText(chunk({ role: 'assistant', content: '' }), usageChunk(22, 0), '[DONE]')))
+    const text = await (await world.call(path, question(GPT, { stream: true }))).text()
+    expect(text).toContain('"error":{')
+    expect(text).not.toMatch(/\[DONE\]|message_stop/)
+    expect(await world.row()).toMatchObject({ status: 502, cost: 0n })
+  })
+})
+
+test.each([
+  [CHAT, { choices: [{ finish_reason: 'content_filter' }] }],
+  [MESSAGES, { type: 'message', content: [], stop_reason: 'refusal', usage: { input_tokens: 22, output_tokens: 0 } }],
+] as const)('a reply that a filter took away is a refusal and charged alike, %s', async (path, expected) => {
+  const filtered = { index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }
+  const usage = { prompt_tokens: 22, completion_tokens: 0, total_tokens: 22 }
+  world.answer(json(200, { ...CHUNK, object: 'chat.completion', choices: [filtered], usage }))
+  const response = await world.call(path, question(GPT))
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject(expected)
+  expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 0 })
+})
+
+test('reasoning among the parts of a chat history is left out', async () => {
+  world.answer(json(200, { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn', usage: {} }))
+  const thought = { type: 'thinking', thinking: 'secret thought', signature: 'sig' }
+  const response = await world.call(CHAT, {
+    model: 'claude-opus-5',
+    messages: [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: [thought, { type: 'text', text: 'Hà Nội' }] },
+      { role: 'user', content: 'y' },
+      { role: 'assistant', content: [thought, { type: 'redacted_thinking', data: 'd' }] },
+      { role: 'user', content: 'z' },
+    ],
+  })
+  expect(response.status).toBe(200)
+  const sent = world.sent()
+  expect(JSON.stringify(sent)).not.toMatch(/thought|redacted/)
+  expect(sent.messages).toEqual([
+    { role: 'user', content: 'x' },
+    { role: 'assistant', content: 'Hà Nội' },
+    { role: 'user', content: 'y' },
+    { role: 'user', content: 'z' },
+  ])
+})
+
+test.each([
+  ['memory_20250818', /run by your client.*declare it as a custom tool/],
+  ['web_search_20260318', /run by another provider/],
+])('a tool %s that the model does not know is refused in words that are true', async (type, words) => {
+  const response = await world.call(MESSAGES, question(GPT, { tools: [{ type, name: 'memory' }] }))
+  expect(response.status).toBe(400)
+  expect(((await response.json()) as { error: { message: string } }).error.message).toMatch(words)
+})
