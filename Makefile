@@ -38,9 +38,11 @@ price-diff: install ## Show what the catalogue changes: BASE=ref [USAGE=export.c
 	@node codegen/main.ts price-diff "$(BASE)" $(if $(USAGE),--usage "$(USAGE)") $(if $(THRESHOLD),--threshold $(THRESHOLD))
 
 price-diff-comment: install ## Post the price diff on a pull request: BASE=ref PULL_REQUEST=number (needs gh)
-	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; \
+	@node codegen/main.ts price-diff "$(BASE)" > .price-diff.md; status=$$?; posted=0; \
 	  if [ -n "$$GITHUB_STEP_SUMMARY" ]; then cat .price-diff.md >> "$$GITHUB_STEP_SUMMARY"; fi; \
-	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md; rm -f .price-diff.md; exit $$status
+	  gh pr comment "$(PULL_REQUEST)" --edit-last --create-if-none --body-file .price-diff.md || posted=$$?; \
+	  if [ $$posted -ne 0 ]; then echo "the price diff could not be posted; it reads:" >&2; cat .price-diff.md; fi; \
+	  rm -f .price-diff.md; [ $$status -ne 0 ] && exit $$status; exit $$posted
 
 e2e: install ## Walk through the pages in Chromium (CHROMIUM=path where it is not /usr/bin/chromium)
 	@vitest run --silent=passed-only test/browser

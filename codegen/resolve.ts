@@ -134,7 +134,8 @@ function nameSuffix(id: string, service: string, kind: string): string {
   return prefixOf(id) === PER_CALL_PREFIX && kind === 'chat' ? ' (per call)' : ''
 }
 
-function describeModel(name: string, contextTokens: number | null, outputTokensMax: number | null): string {
+/** The description of a model that nobody described. */
+export function describeModel(name: string, contextTokens: number | null, outputTokensMax: number | null): string {
   if (contextTokens === null || outputTokensMax === null) return `${name}.`
   return `${name}: ${withCommas(contextTokens)} tokens of context, up to ${withCommas(outputTokensMax)} of output.`
 }

@@ -16,18 +16,79 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
 }
 
-const USAGE = `usage: node codegen/main.ts <verb> [--json]
-  generate
-      Turn catalogue/ into src/generated/ and docs/catalogue.md.
-  check [--format text|github|json]
-      Validate the catalogue and compare what is generated with what is committed.
-  list [--channel | --endpoint | --capability | --family | --vendor | --per | --upstream WORD]
-      The entries as a table.
-  add ID --like ENTRY --price VND [--per mtok|request|image] [--name NAME] [--via UPSTREAM] [--model UPSTREAM_MODEL]
-         [--released DATE] [--dry-run]
-      Write an entry (and its model, when it is new) beside a like one, and generate.
-  price-diff BASE [--usage FILE.csv] [--threshold PERCENT]
-      What the catalogue changes against a commit, a branch or a folder; fails on large changes that are not acknowledged.`
+interface Help {
+  readonly usage: string
+  readonly purpose: string
+  readonly options?: Readonly<Record<string, string>>
+  readonly exits: string
+}
+
+const EXITS = '0, or 1 when something must be mended'
+
+const HELP: Readonly<Record<string, Help>> = {
+  generate: {
+    usage: 'generate',
+    purpose: 'Turn catalogue/ into src/generated/ and docs/catalogue.md.',
+    exits: EXITS,
+  },
+  check: {
+    usage: 'check [--format text|github|json]',
+    purpose: 'Validate the catalogue and compare what is generated with what is committed.',
+    options: { '--format': 'how findings are printed: text, github (annotations on a pull request) or json' },
+    exits: `${EXITS}; warnings alone are 0`,
+  },
+  list: {
+    usage: 'list [--channel | --endpoint | --capability | --family | --vendor | --per | --upstream WORD]',
+    purpose: 'The entries as a table.',
+    options: { '--… WORD': 'only entries of which this holds; several filters join' },
+    exits: EXITS,
+  },
+  add: {
+    usage: `add ID --like ENTRY --price VND [--per mtok|request|image] [--name NAME] [--via UPSTREAM] [--model UPSTREAM_MODEL]
+         [--released DATE] [--dry-run]`,
+    purpose: 'Write an entry (and its model, when it is new) beside a like one, and generate.',
+    options: {
+      '--like ENTRY': 'whose facts are copied, beside which it is written',
+      '--price VND': 'whole dong, digits only; prices are never inherited',
+      '--per UNIT': 'what the price is for; by default what the prefix of the id asks for',
+      '--name NAME': 'of a new model, for people',
+      '--via UPSTREAM': 'where calls go; by default where those of the like entry go',
+      '--model NAME': 'what that upstream calls the model; of a new model it is a guess otherwise, and is said',
+      '--released DATE': 'of a new model, as YYYY-MM-DD',
+      '--dry-run': 'check and say, but write nothing',
+    },
+    exits: `${EXITS}; then nothing was written`,
+  },
+  'price-diff': {
+    usage: 'price-diff BASE [--usage FILE.csv] [--threshold PERCENT]',
+    purpose:
+      'What the catalogue changes against a commit, a branch or a folder; fails on large changes that are not acknowledged.',
+    options: {
+      '--usage FILE.csv': 'a usage export: what its calls would have cost',
+      '--threshold PERCENT': 'largest change of a price that needs no acknowledgement, 50 by default',
+    },
+    exits: '0, or 1 when a large change is not acknowledged',
+  },
+}
+
+const USAGE = [
+  'usage: node codegen/main.ts <verb> [--json | --help]',
+  ...Object.values(HELP).map(({ usage, purpose }) => `  ${usage}\n      ${purpose}`),
+].join('\n')
+
+/** One verb with its options. */
+function helpOf({ usage, purpose, options = {}, exits }: Help): string {
+  const rows = Object.entries({ ...options, '--json': 'machine-readable output', '--help': 'this text' })
+  const width = Math.max(...rows.map(([option]) => option.length))
+  return [
+    `usage: ${usage} [--json]`,
+    purpose,
+    '',
+    ...rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`),
+    '',
+    `Exit status: ${exits}; 2 for a wrong call.`,
+  ].join('\n')
+}
 
 const root = join(import.meta.dirname, '..')
 
@@ -40,6 +101,10 @@ export async function run(argv: readonly string[], output: Output, project: Proj
     if (isAsked) output.out(USAGE)
     else output.err(USAGE)
     return isAsked ? 0 : 2
+  }
+  if (args.includes('--help') || args.includes('-h')) {
+    output.out(helpOf(HELP[name === 'diff' ? 'price-diff' : name] as Help))
+    return 0
   }
   try {
     const verb = await load()

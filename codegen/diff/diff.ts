@@ -29,10 +29,15 @@ export interface FactChange {
   readonly names: readonly string[]
 }
 
+export interface RemovedEntry extends ModelEntry {
+  /** The entry that serves calls for the id from now on; null: they are refused. */
+  readonly servedBy: string | null
+}
+
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
   readonly added: readonly ModelEntry[]
-  readonly removed: readonly ModelEntry[]
+  readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
   /** Aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]
@@ -43,7 +48,15 @@ export interface Acknowledgement {
   readonly price: Price
 }
 
+/** What catalogue.yaml says for people and checks alone; no table has it. */
+export interface Nets {
+  readonly floors: Readonly<Record<string, unknown>>
+  readonly counts: Readonly<Record<string, unknown>>
+}
+
 export interface DiffOptions {
+  /** Absent: not compared. */
+  readonly nets?: { readonly old: Nets; readonly now: Nets }
   /** ISO date: what has retired by then is served by its successor. */
   readonly today: string
   /** Largest change of a price, up or down, that needs no acknowledgement. */
@@ -65,14 +78,16 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       ...mappedPrices(heirs, options),
     ],
     added: now.entries.filter(entry => !before.has(entry.id)),
-    removed: old.entries.filter(entry => !after.has(entry.id)),
+    removed: old.entries
+      .filter(entry => !after.has(entry.id))
+      .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: groupChanges(
       common.flatMap(entry => {
         const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
         return changesOf(entry.id, oldFacts, entryFacts(entry), options.dialectDefaults)
       }),
     ),
-    settings: [...settingChanges(old, now), ...upstreamChanges(old, now)],
+    settings: [...settingChanges(old, now, options.nets), ...upstreamChanges(old, now)],
   }
 }
 
@@ -166,15 +181,19 @@ function groupChanges(changes: readonly FactChange[]): FactChange[] {
     .toSorted((a, b) => compareText(a.what, b.what) || compareText(a.names[0] ?? '', b.names[0] ?? ''))
 }
 
-function settingChanges(old: Tables, now: Tables): FactChange[] {
-  const facts = ({ settings }: Tables): Facts =>
+const NO_NETS: Nets = { floors: {}, counts: {} }
+
+function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): FactChange[] {
+  const facts = ({ settings }: Tables, { floors, counts } = NO_NETS): Facts =>
     new Map([
       ['service', settings.service],
       ['fallback', settings.fallback],
       ['rate_limit_per_minute', String(settings.rateLimitPerMinute)],
+      ...Object.entries(floors).map(([unit, vnd]): [string, string] => [`floors.${unit}`, String(vnd)]),
+      ...Object.entries(counts).map(([key, count]): [string, string] => [`counts.${key}`, String(count)]),
       ...Object.entries(settings.aliases).map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
     ])
-  return changesOf('catalogue.yaml', facts(old), facts(now))
+  return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))
 }
 
 function upstreamChanges(old: Tables, now: Tables): FactChange[] {

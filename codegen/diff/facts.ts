@@ -3,6 +3,7 @@
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { resolveFacts } from '../dialect.ts'
+import { describeModel } from '../resolve.ts'
 import type { Schemas } from '../schemas.ts'
 
 /** In the words of the YAML, with dots between nested keys. */
@@ -13,7 +14,7 @@ export function entryFacts(entry: ModelEntry): Facts {
   const { deprecated } = entry
   const facts = new Map<string, string>([
     ['name', entry.name],
-    ['description', entry.description],
+    ['description', isMade(entry) ? MADE : entry.description],
     ['vendor', entry.vendor],
     ['family', entry.family],
     ['api_standard', entry.apiStandard],
@@ -41,7 +42,15 @@ export function entryFacts(entry: ModelEntry): Facts {
   return facts
 }
 
-function describeTarget(target: ModelEntry['upstreams'][number]): string {
+/** Made from name and limits, a description changes with them and is no news of its own. */
+const MADE = 'made from the facts'
+
+function isMade({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
+  return description === describeModel(name, contextTokens, outputTokensMax)
+}
+
+/** Where calls go, by which name of the model, in which format. */
+export function describeTarget(target: ModelEntry['upstreams'][number]): string {
   const weight = target.weight === 0 ? '' : ` ×${target.weight}`
   return `${target.via}: ${target.model} (${target.standard})${weight}`
 }

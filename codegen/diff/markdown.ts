@@ -2,6 +2,7 @@
 
 import type { Price } from '../../src/generated/types.ts'
 import { type CatalogueDiff, type FactChange, type PriceChange, unacknowledged } from './diff.ts'
+import { describeTarget } from './facts.ts'
 import type { UsageEffect } from './usage.ts'
 
 const NAMES_SHOWN = 3
@@ -27,13 +28,18 @@ export function renderMarkdown(
       code(entry.id),
       entry.name,
       price(entry.price),
-      entry.upstreams.map(target => target.via).join(', '),
+      entry.upstreams.map(describeTarget).join(', '),
     ])
     parts.push(table('Added entries', ['entry', 'name', 'price', 'upstream'], rows))
   }
   if (diff.removed.length > 0) {
-    const rows = diff.removed.map(entry => [code(entry.id), entry.name, price(entry.price)])
-    parts.push(table('Removed entries', ['entry', 'name', 'price'], rows))
+    const rows = diff.removed.map(entry => [
+      code(entry.id),
+      entry.name,
+      price(entry.price),
+      entry.servedBy === null ? 'nothing' : code(entry.servedBy),
+    ])
+    parts.push(table('Removed entries', ['entry', 'name', 'price', 'served from now on by'], rows))
   }
   if (diff.facts.length > 0) parts.push(table('Facts', ['entries', 'what', 'old', 'new'], diff.facts.map(factRow)))
   if (diff.settings.length > 0)

@@ -72,9 +72,13 @@ export async function add(project: Project, args: readonly string[], output: Out
     writeFiles(project.root, files)
   }
   const verb = values['dry-run'] === true ? 'would add' : 'added'
-  if (values.json === true)
-    output.out(JSON.stringify({ id: wish.id, file: place.file, line: place.line, written: verb === 'added' }))
-  else output.out(`${verb} ${wish.id} at ${place.file}:${place.line}: ${wish.vnd} VND per ${wish.per}`)
+  const targets = entry.targets.map(({ via, value }) => ({ via, model: String(value.model) }))
+  const guessed = isGuess(wish)
+  if (guessed) output.err(guessNote(wish, targets))
+  if (values.json === true) {
+    const { file, line } = place
+    output.out(JSON.stringify({ id: wish.id, file, line, written: verb === 'added', upstream: targets, guessed }))
+  } else output.out(`${verb} ${wish.id} at ${place.file}:${place.line}: ${wish.vnd} VND per ${wish.per}`)
   return 0
 }
 
@@ -116,7 +120,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
 /** Edits per file path. */
 function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonly Edit[]> {
   const { like } = wish
-  const isSameModel = like.model.entries.some(entry => bareName(entry.id) === bareName(wish.id))
+  const isSameModel = isOneMoreOf(like, wish.id)
   if (isSameModel && wish.name !== undefined) {
     throw new UsageError(`--name: ${wish.id} is one more entry of ${String(like.model.value.name)}, which has its name`)
   }
@@ -125,6 +129,20 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   const edits = new Map<string, readonly Edit[]>([[like.file.path, [edit]]])
   if (view.main !== undefined) edits.set(view.main.path, countEdits(view, view.main, wish.id))
   return edits
+}
+
+/** What the vendor calls a new model is nowhere written. */
+function isGuess(wish: Wish): boolean {
+  return wish.model === undefined && !isOneMoreOf(wish.like, wish.id)
+}
+
+function guessNote({ id }: Wish, targets: readonly { via: string; model: string }[]): string {
+  const [first] = targets
+  return `${id} goes to ${first?.via} as "${first?.model}", which is a guess: --model NAME says what ${first?.via} calls the model`
+}
+
+function isOneMoreOf(like: EntryView, id: string): boolean {
+  return like.model.entries.some(entry => bareName(entry.id) === bareName(id))
 }
 
 function bareName(id: string): string {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
-import { type Acknowledgement, diffTables, unacknowledged } from '../diff/diff.ts'
+import { type Acknowledgement, diffTables, type Nets, unacknowledged } from '../diff/diff.ts'
 import { dialectDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { type UsageEffect, usageEffect } from '../diff/usage.ts'
@@ -31,6 +31,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   const today = todayOf(project)
   const diff = diffTables(old.tables, now.tables, {
     today,
+    nets: { old: netsOf(old.view), now: netsOf(now.view) },
     thresholdPercent,
     acknowledged: acknowledgements(now.view),
     dialectDefaults: { old: dialectDefaults(old.schemas), now: dialectDefaults(compiler.schemas) },
@@ -43,6 +44,10 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   output.err(`${summarise(diff, thresholdPercent).replaceAll('**', '')}\nIf they are meant, write into catalogue.yaml:`)
   output.err(acknowledgementLines(open))
   return 1
+}
+
+function netsOf({ settings }: CatalogueView): Nets {
+  return { floors: asRecord(settings.floors), counts: asRecord(settings.counts) }
 }
 
 function acknowledgements(view: CatalogueView): Acknowledgement[] {

@@ -13,7 +13,11 @@ const VERBS: Readonly<Record<string, string>> = { check: 'check', list: 'list', 
 /** Runs the verb with the rest of the command line; resolves with its exit status. Throws UsageError. */
 export function runCatalogue(words: readonly string[]): Promise<number> {
   const [verb = '', ...rest] = words
-  const generatorVerb = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined
+  const generatorVerb = ['help', '--help', '-h'].includes(verb)
+    ? 'help'
+    : Object.hasOwn(VERBS, verb)
+      ? VERBS[verb]
+      : undefined
   if (generatorVerb === undefined) throw new UsageError(`Usage: catalogue ${Object.keys(VERBS).join('|')} …`)
   if (!existsSync(CODEGEN)) throw new UsageError('The catalogue sources are not part of this installation.')
   return new Promise((resolve, reject) => {

@@ -159,7 +159,7 @@ test('add aligns the new line with the like one', async () => {
 
 test('add writes a new model with the facts of the like one, above it', async () => {
   replace('families/beta.yaml', '  - name: Beta 2\n', '  # The second.\n  - name: Beta 2\n')
-  const { status, out } = await call(
+  const { status, out, err } = await call(
     'add',
     'beta-3',
     '--like',
@@ -172,6 +172,7 @@ test('add writes a new model with the facts of the like one, above it', async ()
     '2026-11-01',
   )
   expect([status, out]).toEqual([0, 'added beta-3 at catalogue/families/beta.yaml:14: 2500 VND per mtok'])
+  expect(err).toBe('beta-3 goes to south as "beta-3", which is a guess: --model NAME says what south calls the model')
   expect(read('families/beta.yaml')).toContain(`models:
   - name: "Beta 3: new"
     context_tokens: 128000
@@ -183,6 +184,27 @@ test('add writes a new model with the facts of the like one, above it', async ()
   # The second.
   - name: Beta 2
 `)
+})
+
+test('add says what the upstream calls the model, and whether that is a guess', async () => {
+  const options = ['--like', 'beta-2', '--price', '2500', '--json', '--dry-run']
+  const known = await call('add', 'beta-3', ...options, '--name', 'Beta 3', '--model', 'Beta-3-2026')
+  expect(known.err).toBe('')
+  expect(JSON.parse(known.out)).toMatchObject({ upstream: [{ via: 'south', model: 'Beta-3-2026' }], guessed: false })
+  const guess = await call('add', 'beta-3', ...options, '--name', 'Beta 3')
+  expect(JSON.parse(guess.out)).toMatchObject({ upstream: [{ via: 'south', model: 'beta-3' }], guessed: true })
+  const copied = await call('add', 'req/beta-1', '--like', 'beta-1', '--price', '300', '--json', '--dry-run')
+  expect(JSON.parse(copied.out)).toEqual({
+    id: 'req/beta-1',
+    file: 'catalogue/families/beta.yaml',
+    line: 24,
+    written: false,
+    upstream: [
+      { via: 'south', model: 'beta-1' },
+      { via: 'north', model: 'beta-1' },
+    ],
+    guessed: false,
+  })
 })
 
 test('add copies a list of targets, and takes a like entry that spans lines', async () => {
@@ -244,6 +266,23 @@ test('price-diff compares with a folder, and fails until a large change is ackno
   expect(accepted.out).toContain('| +100.0 % | acknowledged |')
 })
 
+test('price-diff shows floors, counts and what upstreams call their models', async () => {
+  const base = join(scratch, 'nets')
+  cpSync(join(project, 'catalogue'), join(base, 'catalogue'), { recursive: true })
+  replace('catalogue.yaml', 'request: 200', 'request: 20')
+  replace('families/beta.yaml', 'model: beta-2 }', 'model: beta-2-2026 }')
+  await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')
+  const { status, out } = await call('price-diff', base)
+  expect(status).toBe(0)
+  expect(out).toContain('| `req/beta-2` | Beta 2 (per call) | 300 / request | south: beta-2-2026 (chat_completions) |')
+  expect(out).toContain(
+    '| `beta-2` | upstream | south: beta-2 (chat_completions) | south: beta-2-2026 (chat_completions) |',
+  )
+  expect(out).toContain('| `catalogue.yaml` | counts.entries | 6 | 7 |')
+  expect(out).toContain('| `catalogue.yaml` | counts.per_call | 2 | 3 |')
+  expect(out).toContain('| `catalogue.yaml` | floors.request | 200 | 20 |')
+})
+
 test('price-diff reads a commit with the schemas of that time, and says what it cannot read', async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
@@ -273,6 +312,15 @@ test('price-diff reads a commit with the schemas of that time, and says what it 
     status: 2,
     err: '--usage none.csv: there is no such file',
   })
+})
+
+test.each(['generate', 'check', 'list', 'add', 'price-diff', 'diff'])('%s --help says what it takes', async verb => {
+  const { status, out, err } = await call(verb, '--help')
+  expect([status, err]).toEqual([0, ''])
+  expect(out).toMatch(/^usage: (generate|check|list|add|price-diff) ?.*\n/)
+  expect(out).toContain('--json')
+  expect(out).toContain('Exit status: 0, or 1 when ')
+  expect(await call(verb, 'anything', '-h')).toEqual({ status, out, err })
 })
 
 test('an unknown verb or option shows what there is', async () => {

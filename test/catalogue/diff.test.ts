@@ -85,6 +85,24 @@ test('a price that falls too far is large as well', () => {
   ])
 })
 
+test('a description shows when it was written, not when it was made from facts that changed', () => {
+  const now = tablesOf(
+    edited(
+      'families/beta.yaml',
+      ['context_tokens: 64000', 'context_tokens: 65000'],
+      ['name: Beta 2', 'name: Beta Two'],
+    ),
+  )
+  expect(diffOf(now).facts.map(({ what, new: text }) => [what, text])).toEqual([
+    ['context_tokens', '65000'],
+    ['name', 'Beta Two'],
+  ])
+  const told = tablesOf(edited('families/beta.yaml', ['name: Beta 2', 'name: Beta 2\n    description: Quick.']))
+  expect(diffOf(told).facts).toEqual([
+    { what: 'description', old: 'made from the facts', new: 'Quick.', names: ['beta-2'] },
+  ])
+})
+
 test('an alias or a fallback that means another entry changes what its callers pay', () => {
   const now = tablesOf(
     edited('catalogue.yaml', ['first: alpha-1', 'first: beta-1'], ['fallback: alpha-1', 'fallback: beta-2']),
@@ -110,7 +128,6 @@ test('a line in a family shows once, with every entry that it reaches', () => {
   )
   expect(diffOf(now).facts).toEqual([
     { what: 'context_tokens', old: '64000', new: '65000', names: ['beta-1'] },
-    { what: 'description', old: expect.any(String), new: expect.any(String), names: ['beta-1'] },
     { what: 'dialect.max_tokens_field', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-2'] },
     { what: 'dialect.max_tokens_field (target 1)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
     { what: 'dialect.max_tokens_field (target 2)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
@@ -148,6 +165,18 @@ test('entries that come and go are listed, with rules, targets and upstreams tha
   )
   const diff = diffOf(tablesOf(texts))
   expect([diff.added.map(entry => entry.id), diff.removed.map(entry => entry.id)]).toEqual([['beta-3'], ['beta-2']])
+  expect(renderMarkdown(diff, 'main', 50)).toContain(`### Added entries
+
+| entry | name | price | upstream |
+|---|---|---|---|
+| \`beta-3\` | Beta 2 | 2,000 / mtok | south: beta-2 (chat_completions) |
+
+### Removed entries
+
+| entry | name | price | served from now on by |
+|---|---|---|---|
+| \`beta-2\` | Beta 2 | 2,000 / mtok | \`alpha-1\` |
+`)
   expect(diff.facts).toEqual([
     { what: 'rules (target 1)', old: '–', new: '{"op":"drop","path":"/user"}', names: ['beta-1'] },
   ])
