@@ -73,13 +73,13 @@ function throughStream(name: string, open: () => ReplyStream): Way {
   }
 }
 
-function openerOf(entryId: string, format: ChatFormat): () => ReplyStream {
+async function openerOf(entryId: string, format: ChatFormat): Promise<() => ReplyStream> {
   const entries: readonly ModelEntry[] = TABLES.entries
   const entry = entries.find(candidate => candidate.id === entryId)
   const target = entry?.upstreams[0]
   if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
-  const body = readChatBody(Buffer.from(JSON.stringify(request)))
+  const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 })
   const header = () => undefined
   return prepare({ body, entry, target, format, header, inputTokensEstimate: 10, countInputTokens: () => 10 })
     .openStream
@@ -151,8 +151,8 @@ for (const { upstream, client, text, model, format, same } of DIRECTIONS) {
       const ways = [
         RAW,
         PARSE,
-        throughStream('same format', openerOf(model, same)),
-        throughStream('converted', openerOf(model, format)),
+        throughStream('same format', await openerOf(model, same)),
+        throughStream('converted', await openerOf(model, format)),
       ]
       const [raw = 0, parse = 0, unchanged = 0, converted = 0] = measure(ways, cut(stream, mode), events)
       const figures = [raw, parse, unchanged, converted, converted - raw, converted / unchanged].map(figure =>

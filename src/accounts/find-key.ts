@@ -14,6 +14,8 @@ export interface FoundKey {
   readonly active: boolean
   /** Calls per minute, 0 for no limit; null: as the catalogue says. */
   readonly rateLimitPerMinute: number | null
+  /** The balance of its account is 0. */
+  readonly walletEmpty: boolean
 }
 
 export interface KeyFinderOptions {
@@ -39,9 +41,10 @@ export interface KeyFinder {
 }
 
 const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex,
-    a.rate_limit_per_minute
+    a.rate_limit_per_minute, w.balance_micro_vnd = 0 as wallet_empty
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
-  join api_key a on a.key_hash = decode(r.hash_hex, 'hex')`
+  join api_key a on a.key_hash = decode(r.hash_hex, 'hex')
+  join wallet w on w.account_id = a.account_id`
 
 const HASH_NOW = `select encode(key_hash, 'hex') as hash_hex from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and suspended_at is null`
@@ -53,6 +56,7 @@ interface Row {
   readonly active: boolean
   readonly hash_hex: string
   readonly rate_limit_per_minute: number | null
+  readonly wallet_empty: boolean
 }
 
 interface Question {
@@ -137,10 +141,14 @@ async function findKeys(pool: StatementPool, batch: readonly Question[]): Promis
   }
   const found = new Map<number, FoundKey>()
   for (const row of await pool.query<Row>(FIND, [plainArray(hashes), plainArray(numbers)])) {
-    const { account_id, key_id, active } = row
-    const keyHash = Buffer.from(row.hash_hex, 'hex')
-    const rateLimitPerMinute = row.rate_limit_per_minute
-    found.set(row.n, { accountId: Number(account_id), keyId: Number(key_id), active, keyHash, rateLimitPerMinute })
+    found.set(row.n, {
+      accountId: Number(row.account_id),
+      keyId: Number(row.key_id),
+      keyHash: Buffer.from(row.hash_hex, 'hex'),
+      active: row.active,
+      rateLimitPerMinute: row.rate_limit_per_minute,
+      walletEmpty: row.wallet_empty,
+    })
   }
   return found
 }

@@ -191,6 +191,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tracer: telemetry.tracer,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
+    walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
     keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({

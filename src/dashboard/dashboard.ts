@@ -98,11 +98,10 @@ function loadSoon(server: FastifyInstance, { templates, options: { log } }: Fram
 
 function acceptForms(scope: FastifyInstance, { limits }: DashboardOptions): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: limits.formBytesMax },
-    (_request, body, done) => done(null, new URLSearchParams(body as string)),
-  )
+  scope.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) => {
+    const form = await request.server.bodies.read(request, limits.formBytesMax)
+    return new URLSearchParams(form.toString('utf8'))
+  })
 }
 
 function addAssets(scope: FastifyInstance, { assets, cookie }: Frame): void {

@@ -1,16 +1,18 @@
 /**
- * What a request passes before its body is read, whatever its route: the gateway takes calls, the key is known, and it keeps
- * to its limit.
+ * What a request passes before its body is read, whatever its route: the gateway takes calls, the key is known and keeps
+ * to its limits, its wallet is not empty, and the body is not longer than it may be.
  */
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { insufficientBalance } from '../pipeline/admit.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
+import { expectsContinue } from './lingering.ts'
+import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
 /** Guards routes by what their config says: those with an endpoint run models, those of class `key` need one. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
-  const { services, readiness, rateLimiter, authenticator } = options
-  const { rateLimitPerMinute } = services.catalogue.settings
+  const { services, readiness, authenticator, limits } = options
   server.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.endpoint === undefined) return done()
     try {
@@ -33,10 +35,34 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
       done()
     }, done)
   })
+  const withinLimits = keyLimits(options)
   server.addHook('preParsing', (request, _reply, payload, done) => {
-    const { caller } = request.state
-    const limit = caller?.rateLimitPerMinute ?? rateLimitPerMinute
-    if (limit === 0 || caller === null || request.routeOptions.config.endpoint === undefined) return done(null, payload)
-    rateLimiter.take(caller.keyId, limit).then(() => done(null, payload), done)
+    const waiting = withinLimits(request)
+    if (waiting === null) return done(null, payload)
+    waiting.then(() => done(null, payload), done)
   })
+  server.addHook('preParsing', (request, reply, payload, done) => {
+    try {
+      const { caller, pass } = request.state
+      if (caller?.walletEmpty && request.routeOptions.config.endpoint) throw insufficientBalance(services.topUpUrl)
+      refuseTooLarge(request.raw, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
+      reply.raw.once('close', () => {
+        if (!pass.running) pass.release()
+      })
+      if (expectsContinue(request.raw) && !request.is404) reply.raw.writeContinue()
+      done(null, payload)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+/** Counts a call against the limits of its key; null when that needs no wait. Rejects with GatewayError `rate_limited`. */
+function keyLimits({ services, rateLimiter }: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
+  const { rateLimitPerMinute } = services.catalogue.settings
+  return ({ state: { caller }, routeOptions }) => {
+    if (caller === null || routeOptions.config.endpoint === undefined) return null
+    const limit = caller.rateLimitPerMinute ?? rateLimitPerMinute
+    return limit === 0 ? null : rateLimiter.take(caller.keyId, limit)
+  }
 }

@@ -35,7 +35,9 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
       })
       const call = callOf(request, route.endpoint, state.caller as Caller)
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      void readiness.track(run(services, call, raw, client, { pinger }))
+      request.body = null
+      state.pass.running = true
+      void readiness.track(run(services, call, raw, client, { pinger })).finally(() => state.pass.release())
     },
   })
 }

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
-import { errorBody, errorEvent, errorHeaders } from './error-body.ts'
+import { answerHeaders, errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
 /** Time for a client to take what was written before its connection is closed after a fault. */
 const STALLED_MS = 30_000
@@ -135,7 +135,8 @@ export class ResponseChannel implements ClientChannel {
     const { requestId } = this.#options
     const list: string[] = []
     for (const name in headers) list.push(name, headers[name] as string)
-    list.push('request-id', requestId, 'x-request-id', requestId)
+    const common = answerHeaders(requestId)
+    for (const name in common) list.push(name, common[name] as string)
     if (bodyBytes !== undefined) list.push('content-length', String(bodyBytes))
     this.#response.writeHead(status, list)
   }

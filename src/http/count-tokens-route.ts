@@ -11,9 +11,9 @@ export function addCountTokensRoute(server: FastifyInstance, options: ServerOpti
     method: COUNT_TOKENS_ROUTE.method,
     url: COUNT_TOKENS_ROUTE.path,
     config: { authentication: COUNT_TOKENS_ROUTE.authentication },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const { inputTokens, headers } = countInput(services.catalogue, raw)
+      const { inputTokens, headers } = await countInput(services.catalogue, raw, services.limits)
       return reply.headers(headers).send({ input_tokens: inputTokens })
     },
   })

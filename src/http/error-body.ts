@@ -1,4 +1,4 @@
-/** The one renderer of errors: a body that both SDK families read, and the headers that go with it. */
+/** The one renderer of errors: a body that both SDK families read, and the headers that go with it and with any answer. */
 
 import type { GatewayError } from '../errors.ts'
 
@@ -21,6 +21,11 @@ export function errorBody(error: GatewayError, requestId: string): string {
     },
     request_id: requestId,
   })
+}
+
+/** On every answer of the API: the ids by which a client names its request to us, and no guessing of types. */
+export function answerHeaders(requestId: string): Record<string, string> {
+  return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
 export function errorHeaders(error: GatewayError): Record<string, string> {

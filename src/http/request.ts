@@ -8,11 +8,13 @@ import type { RateLimiter } from '../operations/rate-limit.ts'
 import type { Authenticator } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
-import { errorBody, errorHeaders } from './error-body.ts'
+import { type Bodies, type BodyLimits, CallPass } from './call-pass.ts'
+import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
+import { hasLongRest, type Lingering, type LingerLimits } from './lingering.ts'
 import type { Readiness } from './readiness.ts'
 import type { Banking } from './webhook-routes.ts'
 
-export interface ServerLimits {
+export interface ServerLimits extends BodyLimits, LingerLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
   /** Largest header section, in bytes. */
@@ -48,12 +50,15 @@ export interface RequestState {
   readonly openedAt: Date
   readonly startedMs: number
   caller: Caller | null
+  readonly pass: CallPass
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts an error that a client is told. */
     errorTold(code: ErrorCode): void
+    readonly bodies: Bodies
+    readonly lingering: Lingering
   }
   interface FastifyRequest {
     state: RequestState
@@ -75,7 +80,7 @@ const CLIENT_REQUEST_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/
 export function newState(startedMs: number, offered: string | string[] | undefined): RequestState {
   const callId = uuidv7()
   const requestId = typeof offered === 'string' && CLIENT_REQUEST_ID.test(offered) ? offered : requestIdOf(callId)
-  return { callId, requestId, openedAt: new Date(), startedMs, caller: null }
+  return { callId, requestId, openedAt: new Date(), startedMs, caller: null, pass: new CallPass() }
 }
 
 /** The call that a request makes, as the pipeline knows it. */
@@ -98,6 +103,27 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
 }
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
-  request.server.errorTold(error.code)
+  const { server, state } = request
+  server.errorTold(error.code)
+  state.pass.release()
+  if (hasLongRest(request.raw)) {
+    answerEarly(request, reply, error)
+    return
+  }
+  // Fastify closes after a body that could not be read; what is left of a short one is dropped by Node.
+  reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, request.state.requestId))
+}
+
+/** The body has not come yet: the client must be able to read the answer all the same. */
+function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
+  const { requestId } = request.state
+  const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])
+  const headers = { ...Object.fromEntries(set), ...errorHeaders(error), ...answerHeaders(requestId) }
+  reply.hijack()
+  request.server.lingering.answer(request.raw, reply.raw, {
+    status: error.status,
+    headers,
+    body: errorBody(error, requestId),
+  })
 }

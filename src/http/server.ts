@@ -8,14 +8,16 @@ import { uuidv7 } from '../lib/ids.ts'
 import type { CallObserver } from '../pipeline/call.ts'
 import { recordUnread } from '../pipeline/settle.ts'
 import { addCallGates } from './call-gates.ts'
+import { Bodies } from './call-pass.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { Connections } from './connections.ts'
 import { addCountTokensRoute } from './count-tokens-route.ts'
-import { decodeBody, tooLarge } from './decode-body.ts'
 import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
-import { errorBody, errorHeaders } from './error-body.ts'
+import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
+import { Lingering } from './lingering.ts'
 import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
+import { tooLarge } from './read-body.ts'
 import { callOf, newState, requestIdOf, type ServerOptions, sendError } from './request.ts'
 import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
@@ -35,13 +37,6 @@ function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
   return new GatewayError('internal', { cause: error })
 }
 
-/** A body that Node may read to its end and throw away, so that the connection can be used again. */
-const DISCARDED_BYTES_MAX = 1024 * 1024
-
-function isSmall(request: IncomingMessage): boolean {
-  return Number(request.headers['content-length'] ?? Number.NaN) <= DISCARDED_BYTES_MAX
-}
-
 const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -54,6 +49,12 @@ interface BusySocket extends Socket {
 
 /** Time for a client to read the answer to what was no request, before its connection is gone. */
 const LINGER_MS = 1_000
+
+function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+}
 
 /** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
@@ -70,13 +71,25 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   socket.on('close', () => clearTimeout(timer))
   observer.errorTold(fault.code)
   socket.end(
-    `HTTP/1.1 ${fault.status} Error\r\ncontent-type: application/json\r\nconnection: close\r\n` +
-      `request-id: ${requestId}\r\nx-request-id: ${requestId}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 ${fault.status} Error\r\n${headerLines({
+      ...errorHeaders(fault),
+      ...answerHeaders(requestId),
+      connection: 'close',
+      'content-length': String(Buffer.byteLength(body)),
+    })}\r\n${body}`,
   )
 }
 
+/** HTTP/1.1 wants one `Host`, and two are never one. */
+function hostFault({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] as string)) hosts++
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return undefined
+  return new GatewayError('invalid_request', { message: 'The request must have exactly one Host header.' })
+}
+
 function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'request-id': state.requestId, 'x-request-id': state.requestId })
+  reply.headers(answerHeaders(state.requestId))
 }
 
 /** Routes check their input themselves; what Fastify would load to compile schemas is 100 files. */
@@ -132,33 +145,37 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   server.decorateRequest('state', null as never)
   const connections = new Connections(server.server)
-  readiness.onRetire = idleMs => connections.end(idleMs)
+  const lingering = new Lingering(limits)
+  readiness.onRetire = idleMs => {
+    lingering.stop()
+    return connections.end(idleMs)
+  }
   server.addHook('onRequest', (request, reply, done) => {
     request.state = newState(services.nowMs(), request.headers['x-request-id'])
     connections.onRequest(request.raw, reply.raw)
-    done()
+    done(hostFault(request.raw))
   })
+  // Who waits for it is told to go on when the body is wanted, and not before.
+  server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
+  const bodies = new Bodies(limits)
   server.decorate('errorTold', (code: ErrorCode) => services.observer.errorTold(code))
+  server.decorate('bodies', bodies)
+  server.decorate('lingering', lingering)
   server.addHook('onSend', (request, reply, _payload, done) => {
     nameRequest(request, reply)
     done()
   })
   addCallGates(server, options)
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  server.addHook('preParsing', (request, _reply, payload, done) => {
-    try {
-      done(null, decodeBody(request, payload, limits.bodyBytesMax))
-    } catch (error) {
-      done(error as Error)
-    }
+  // Nobody looks at the body of a request that leads nowhere.
+  server.addContentTypeParser('*', async (request: FastifyRequest) => {
+    return request.is404 ? null : bodies.read(request, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
   })
   server.setErrorHandler<FastifyError>((error, request, reply) => {
     const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
       services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
     }
-    if (!request.raw.complete && !isSmall(request.raw)) reply.header('connection', 'close')
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
       void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
@@ -186,7 +203,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       message: 'This expectation cannot be met; leave out the Expect header.',
     })
     services.observer.errorTold(fault.code)
-    response.writeHead(417, { ...errorHeaders(fault), 'request-id': requestId, 'x-request-id': requestId })
+    response.writeHead(417, { ...errorHeaders(fault), ...answerHeaders(requestId) })
     response.end(errorBody(fault, requestId))
   })
   addChatRoutes(server, options)

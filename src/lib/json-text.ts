@@ -80,7 +80,7 @@ export function skipValue(text: string, at: number): number {
 }
 
 /** A key as it is meant: escapes resolved, bytes read as UTF-8. */
-function decodeKey(written: string): string {
+export function decodeKey(written: string): string {
   if (!/[\\\u0080-\u00ff]/.test(written)) return written
   return JSON.parse(`"${Buffer.from(written, 'latin1').toString('utf8')}"`) as string
 }
@@ -115,15 +115,6 @@ function elementsOf(text: string, start: number): { start: number; end: number }
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return elements
-}
-
-/** The last member of that name: the one that JSON.parse takes. */
-export function memberNamed(members: readonly Member[], key: string): Member | undefined {
-  for (let index = members.length - 1; index >= 0; index--) {
-    const member = members[index]
-    if (member?.key === key) return member
-  }
-  return undefined
 }
 
 /** JSON text of a value with every non-ASCII character escaped: the same in latin1 and in UTF-8. */

@@ -29,6 +29,7 @@ export async function admit(services: Services, call: Call, admission: Admission
     case 'refused_key':
       throw new GatewayError('authentication_failed', { message: 'This API key has been revoked; create a new one.' })
     case 'empty':
+      services.walletFoundEmpty(call.caller.accountId)
       throw insufficientBalance(services.topUpUrl)
     case 'capped':
       throw new GatewayError('spend_cap_reached', {

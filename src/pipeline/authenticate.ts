@@ -31,6 +31,8 @@ export interface Authenticator {
   verify(keys: readonly string[]): Promise<Caller>
   /** Keys have changed: nothing is remembered any more. */
   forget(): void
+  /** Callers of this account are looked up again until their wallet has money. */
+  doubt(accountId: number): void
 }
 
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
@@ -41,13 +43,22 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** By SHA-256 of the whole key: secrets are not kept. The oldest first. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>()
 
+  /** Accounts whose wallet was found empty when a hold was placed. */
+  const doubted = new Set<number>()
+  const recalled = (digest: string): Caller | null => {
+    const memory = remembered.get(digest)
+    return memory && memory.untilMs > nowMs() && !doubted.has(memory.caller.accountId) ? memory.caller : null
+  }
+
   const find = async (key: string, digest: string): Promise<Caller | null> => {
     const hashes = directory.hashes(key)
     const found = hashes.length === 0 ? null : await directory.find(hashes)
     if (found?.active) {
-      const { accountId, keyId, keyHash, rateLimitPerMinute } = found
-      const caller = { accountId, keyId, keyHash, rateLimitPerMinute }
+      const { active: _active, ...caller } = found
       remembered.delete(digest)
+      // Who topped up must be served at once, so an empty wallet is never a memory.
+      if (caller.walletEmpty) return caller
+      doubted.delete(caller.accountId)
       remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
       if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
       return caller
@@ -60,8 +71,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (keys.length === 0) throw new GatewayError('authentication_failed', { message: MISSING })
     for (const key of keys) {
       const digest = hash('sha256', key, 'base64')
-      const memory = fresh ? undefined : remembered.get(digest)
-      if (memory && memory.untilMs > nowMs()) return memory.caller
+      const memory = fresh ? null : recalled(digest)
+      if (memory !== null) return memory
       const caller = await find(key, digest)
       if (caller) return caller
     }
@@ -71,12 +82,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     remembered(keys) {
       const [key] = keys
-      const memory = key === undefined ? undefined : remembered.get(hash('sha256', key, 'base64'))
-      return memory && memory.untilMs > nowMs() ? memory.caller : null
+      return key === undefined ? null : recalled(hash('sha256', key, 'base64'))
     },
     recall: keys => first(keys, false),
     verify: keys => first(keys, true),
     forget: () => remembered.clear(),
+    doubt(accountId) {
+      if (doubted.size >= rememberedMax) {
+        doubted.clear()
+        remembered.clear()
+      }
+      doubted.add(accountId)
+    },
   }
 }
 

@@ -26,6 +26,8 @@ export interface Caller {
   readonly keyHash: Uint8Array
   /** Calls per minute, 0 for no limit; null: as the catalogue says. */
   readonly rateLimitPerMinute: number | null
+  /** The balance was 0 when the database was asked, for this very request: such a caller is never remembered. */
+  readonly walletEmpty: boolean
 }
 
 export interface Call {
@@ -130,6 +132,8 @@ export interface CallTracer {
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
+  /** Values in one body, in whatever depth. */
+  readonly bodyValuesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
   /** Largest single event of an upstream's stream, in bytes. */
@@ -164,6 +168,8 @@ export interface Services {
   readonly nowMs: () => number
   /** Page where a wallet is topped up, for the text of a 402. */
   readonly topUpUrl: string
+  /** The wallet was found empty: the next call of its keys asks the database before its body is read. */
+  readonly walletFoundEmpty: (accountId: number) => void
   /** Hash that the caller's key is stored under now, which a rotation of secrets changes; null when it is revoked. */
   readonly keyHashNow: (caller: Caller) => Promise<Uint8Array | null>
 }

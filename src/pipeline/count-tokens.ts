@@ -10,7 +10,7 @@ import { countTokens } from '../lib/tokens.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
-import { type ChatBody, readChatBody, unicodeJson } from './receive.ts'
+import { type BodyLimits, type ChatBody, readChatBody } from './receive.ts'
 import { resolve } from './resolve.ts'
 
 /** Tokens that a request has beside its text. */
@@ -34,9 +34,9 @@ export interface TokenCount {
   readonly headers: HeaderMap
 }
 
-/** Throws GatewayError for a body that the messages endpoint would refuse too. */
-export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
-  const body = readChatBody(raw)
+/** Rejects with GatewayError for a body that the messages endpoint would refuse too. */
+export async function countInput(catalogue: Catalogue, raw: Buffer, limits: BodyLimits): Promise<TokenCount> {
+  const body = await readChatBody(raw, limits)
   const resolution = resolve(catalogue, body.requestedName, 'messages')
   return {
     inputTokens: countInputTokens(body, 'messages', resolution.entry),
@@ -47,7 +47,7 @@ export function countInput(catalogue: Catalogue, raw: Buffer): TokenCount {
 /** Input tokens of a body in the given format, as the vendor of the entry would count them. */
 export function countInputTokens(body: ChatBody, format: ChatFormat, entry: ModelEntry): number {
   const weigh = format === 'messages' ? weighMessages : weighChat
-  const { texts, images, documentPages, turns, tools } = weigh(unicodeJson(body))
+  const { texts, images, documentPages, turns, tools } = weigh(body.json)
   // One text: a very long one is sampled, so that the work stays bounded.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)

@@ -9,7 +9,7 @@ import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { Services } from './call.ts'
 import { fetchTogether } from './fetch-images.ts'
-import { type ChatBody, unicodeJson } from './receive.ts'
+import type { ChatBody } from './receive.ts'
 
 export interface InlineOptions {
   readonly body: ChatBody
@@ -25,7 +25,7 @@ export interface InlineOptions {
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options
   if (target.dialect.imageUrl !== 'inline') return body
-  const json = unicodeJson(body)
+  const json = body.json
   const urls = imageUrlsToFetch(format, json)
   if (urls.length === 0) return body
   const { imageUrlsMax } = services.limits
@@ -39,5 +39,11 @@ export async function withInlineImages(services: Services, options: InlineOption
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))
-  return { ...body, text, raw: null, members: membersOf(text), json: JSON.parse(text) as JsonObject }
+  return {
+    ...body,
+    text,
+    raw: null,
+    members: membersOf(text),
+    json: JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject,
+  }
 }

@@ -15,14 +15,13 @@ import { applyRules } from '../translate/rules.ts'
 import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
-import { unicodeJson } from './receive.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
 const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
 export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
   const { body, entry, target, format, header, inputTokensEstimate, countInputTokens } = preparation
-  const translation = translator(unicodeJson(body), {
+  const translation = translator(body.json, {
     entry,
     target,
     clientModel: entry.id,

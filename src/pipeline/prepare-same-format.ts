@@ -15,7 +15,6 @@ import type { ReplyStream } from '../translate/reply-stream.ts'
 import { planSameFormat } from '../translate/same-format.ts'
 import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
-import { unicodeJson } from './receive.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor } from './upstream-body.ts'
 
@@ -26,7 +25,7 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
   const { body, entry, target, format, header, countInputTokens } = preparation
-  const plan = planSameFormat({ format, body: unicodeJson(body), entry, target, betas: readBetas(header) })
+  const plan = planSameFormat({ format, body: body.json, entry, target, betas: readBetas(header) })
   const usageFacts: UsageFacts = target.dialect
   const billed = (stream: ReplyStream) => {
     const used = usedByStream(stream, countInputTokens)

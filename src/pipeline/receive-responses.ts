@@ -1,7 +1,7 @@
 /** Reads the body of a call in the responses format: only what the gateway interprets is checked. */
 
 import { GatewayError } from '../errors.ts'
-import { type ObjectBody, parseObject, requestedNameOf, streamedOf, tokenCapOf } from './receive.ts'
+import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf, streamedOf, tokenCapOf } from './receive.ts'
 
 export interface ResponsesBody extends ObjectBody {
   /** `model` as the client meant it, in Unicode. */
@@ -11,10 +11,10 @@ export interface ResponsesBody extends ObjectBody {
   readonly outputTokensMax: number | null
 }
 
-/** Throws GatewayError `malformed_json` or `invalid_request`. */
-export function readResponsesBody(bytes: Buffer): ResponsesBody {
-  const { text, raw, json, members } = parseObject(bytes)
-  const requestedName = requestedNameOf(text, json, members)
+/** Rejects with GatewayError `malformed_json` or `invalid_request`. */
+export async function readResponsesBody(bytes: Buffer, limits: BodyLimits): Promise<ResponsesBody> {
+  const { text, raw, json, members } = await parseObject(bytes, limits)
+  const requestedName = requestedNameOf(json)
   const { input, background } = json
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
     throw new GatewayError('invalid_request', { message: 'input: Input should be a text or a list of items' })

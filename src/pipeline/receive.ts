@@ -2,24 +2,18 @@
 
 import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import {
-  hasDuplicates,
-  type Member,
-  memberNamed,
-  membersOf,
-  NestingError,
-  withoutDuplicates,
-} from '../lib/json-text.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { parseScanned, SHORT_BYTES, scanJson } from '../lib/json-parse.ts'
+import { type JsonScan, JsonSizeError } from '../lib/json-scan.ts'
+import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates } from '../lib/json-text.ts'
+import { inTurn } from '../lib/loop-turns.ts'
 
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
   readonly text: string
   /** The bytes of `text` as they came; null when some were left out. */
   readonly raw: Buffer | null
-  /** No byte of the body is above 127: `json` is in Unicode as it is. */
-  readonly isAscii: boolean
-  /** Parsed from `text`: strings hold UTF-8 bytes, so only ASCII values may be compared. */
+  /** The values of `text`, in Unicode. */
   readonly json: JsonObject
   /** The members of `text`. */
   readonly members: readonly Member[]
@@ -38,54 +32,68 @@ function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
 }
 
-function parse(text: string): JsonValue {
+function malformed(cause: unknown): GatewayError {
+  if (!(cause instanceof SyntaxError)) throw cause
+  return new GatewayError('malformed_json', {
+    message: 'The request body is not valid JSON. Send one JSON object, in UTF-8, with content-type: application/json.',
+  })
+}
+
+/** Throws GatewayError `invalid_request` for more than is worked on. */
+async function scan(text: string, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
   try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    throw new GatewayError('malformed_json', {
-      message:
-        'The request body is not valid JSON. Send one JSON object, in UTF-8, with content-type: application/json.',
-    })
+    return await scanJson(text, { valuesMax: bodyValuesMax })
+  } catch (error) {
+    if (error instanceof NestingError) throw invalid(`The request body is ${error.message}.`)
+    if (error instanceof JsonSizeError) {
+      throw invalid(`The request body has ${error.message}, the most that is served in one request. Send less.`)
+    }
+    throw error
   }
 }
 
-function placesOf(text: string): readonly Member[] {
-  try {
-    return membersOf(text)
-  } catch (error) {
-    if (!(error instanceof NestingError)) throw error
-    throw invalid(`The request body is ${error.message}.`)
-  }
+function membersIn(text: string, { members }: JsonScan): Member[] {
+  return members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
+    return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
+  })
+}
+
+export interface BodyLimits {
+  /** Values in one body, in whatever depth. */
+  readonly bodyValuesMax: number
 }
 
 export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
 
-/** Parses a body and refuses all but an object. Throws GatewayError `malformed_json` or `invalid_request`. */
-export function parseObject(raw: Buffer): ObjectBody {
-  let text = raw.toString('latin1')
+/**
+ * Parses a body and refuses all but an object. A large one takes many turns of the event loop. Rejects with GatewayError
+ * `malformed_json` or `invalid_request`.
+ */
+export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
+  let text = raw.length <= SHORT_BYTES ? raw.toString('latin1') : await inTurn(() => raw.toString('latin1'))
   if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3)
-  if (text.trim() === '')
+  if (!/[^ \t\r\n]/.test(text))
     throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
-  const json = parse(text)
+  const scanned = await scan(text, limits)
+  const json = await parseScanned(text, isAscii(raw), scanned).catch((error: unknown) => {
+    throw malformed(error)
+  })
   if (json === null || typeof json !== 'object' || Array.isArray(json))
     throw invalid('The request body must be a JSON object.')
-  let members = placesOf(text)
+  let members = membersIn(text, scanned)
   if (hasDuplicates(members)) {
     text = withoutDuplicates(text, members)
-    members = membersOf(text)
+    members = membersIn(text, await scan(text, limits))
   }
   // What was left out has made it shorter.
   return { text, raw: text.length === raw.length ? raw : null, json, members }
 }
 
-/** `model` in Unicode. Throws GatewayError `invalid_request` without one. */
-export function requestedNameOf(text: string, json: JsonObject, members: readonly Member[]): string {
-  const value = json.model
-  if (value === undefined) throw invalid('model: Field required')
-  if (typeof value !== 'string' || value === '') throw invalid('model: Input should be a non-empty string')
-  if (/^[\x20-\x7e]*$/.test(value)) return value
-  const member = memberNamed(members, 'model') as Member
-  return JSON.parse(Buffer.from(text.slice(member.valueStart, member.valueEnd), 'latin1').toString('utf8')) as string
+/** `model` as the client wrote it. Throws GatewayError `invalid_request` without one. */
+export function requestedNameOf({ model }: JsonObject): string {
+  if (model === undefined) throw invalid('model: Field required')
+  if (typeof model !== 'string' || model === '') throw invalid('model: Input should be a non-empty string')
+  return model
 }
 
 /** The first cap on the output among the fields, in tokens. Throws GatewayError `invalid_request` for one that is no count. */
@@ -108,10 +116,10 @@ export function streamedOf({ stream }: JsonObject): boolean {
   return stream === true
 }
 
-/** Reads the body of a chat call in either format. Throws GatewayError `malformed_json` or `invalid_request`. */
-export function readChatBody(bytes: Buffer): ChatBody {
-  const { text, raw, json, members } = parseObject(bytes)
-  const requestedName = requestedNameOf(text, json, members)
+/** Reads the body of a chat call in either format. Rejects with GatewayError `malformed_json` or `invalid_request`. */
+export async function readChatBody(bytes: Buffer, limits: BodyLimits): Promise<ChatBody> {
+  const { text, raw, json, members } = await parseObject(bytes, limits)
+  const requestedName = requestedNameOf(json)
   const { messages } = json
   if (messages === undefined) throw invalid('messages: Field required')
   if (!Array.isArray(messages)) throw invalid('messages: Input should be a list of messages')
@@ -121,7 +129,6 @@ export function readChatBody(bytes: Buffer): ChatBody {
   return {
     text,
     raw,
-    isAscii: isAscii(bytes),
     json,
     members,
     requestedName,
@@ -129,10 +136,4 @@ export function readChatBody(bytes: Buffer): ChatBody {
     outputTokensMax: tokenCapOf(json, MAX_TOKENS_FIELDS),
     wantsUsage,
   }
-}
-
-/** The body's values in Unicode, for those who read or move texts. */
-export function unicodeJson(body: ChatBody): JsonObject {
-  if (body.isAscii) return body.json
-  return JSON.parse(Buffer.from(body.text, 'latin1').toString('utf8')) as JsonObject
 }

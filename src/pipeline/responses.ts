@@ -44,7 +44,7 @@ export function runResponsesCall(
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
-    const body = readResponsesBody(raw)
+    const body = await readResponsesBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
     const { entry, mappedFrom } = resolution

@@ -11,7 +11,7 @@ import { chooseEntry } from './choose-entry.ts'
 import { holdAmount } from './estimate.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
-import { parseObject, requestedNameOf } from './receive.ts'
+import { type BodyLimits, parseObject, requestedNameOf } from './receive.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
@@ -37,9 +37,9 @@ function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
 }
 
-function readSpeechBody(raw: Buffer): SpeechBody {
-  const { text, json, members } = parseObject(raw)
-  const requestedName = requestedNameOf(text, json, members)
+async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBody> {
+  const { text, json } = await parseObject(raw, limits)
+  const requestedName = requestedNameOf(json)
   const { input, voice, stream_format: streamFormat } = json
   if (input === undefined || input === null) throw invalid('input: Field required')
   if (typeof input !== 'string' || input.trim() === '')
@@ -61,7 +61,7 @@ export function runSpeechCall(
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
-    const body = readSpeechBody(raw)
+    const body = await readSpeechBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)
     const wantMicroVnd = holdAmount(entry, Math.ceil(raw.length / 3), null)

@@ -97,7 +97,14 @@ test('two keys with equal first 20 characters are two keys, in memory and in the
       find: async ([hash]) => {
         looks++
         const index = hashes.findIndex(([own]) => own === Buffer.from(hash as Uint8Array).toString('hex'))
-        return { accountId: index, keyId: index, keyHash: hash as Uint8Array, active: true, rateLimitPerMinute: null }
+        return {
+          accountId: index,
+          keyId: index,
+          keyHash: hash as Uint8Array,
+          active: true,
+          rateLimitPerMinute: null,
+          walletEmpty: false,
+        }
       },
     },
     rememberedMax: 10,

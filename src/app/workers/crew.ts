@@ -9,7 +9,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../lib/log.ts'
-import type { ConfigLimits } from '../config.ts'
+import type { ConfigLimits } from '../limits.ts'
 import { type FromWorker, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 
 export interface CrewOptions {

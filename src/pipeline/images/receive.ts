@@ -3,7 +3,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { FormError, isMultipart, readForm } from '../../lib/multipart.ts'
-import { parseObject, requestedNameOf, streamedOf } from '../receive.ts'
+import { type BodyLimits, parseObject, requestedNameOf, streamedOf } from '../receive.ts'
 import { type Reference, referenceOfBytes, referenceOfText } from './reference.ts'
 
 export interface ImageWish {
@@ -27,7 +27,7 @@ export interface Edit extends ImageWish {
   readonly mask: Reference | null
 }
 
-export interface ImageBodyLimits {
+export interface ImageBodyLimits extends BodyLimits {
   readonly bodyBytesMax: number
 }
 
@@ -42,20 +42,19 @@ function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
 }
 
-/** Throws GatewayError `malformed_json` or `invalid_request`. */
-export function readGeneration(raw: Buffer): Generation {
-  const { text, json, members } = parseObject(raw)
-  return { kind: 'generation', text, requestedName: requestedNameOf(text, json, members), ...checkWish(json) }
+/** Rejects with GatewayError `malformed_json` or `invalid_request`. */
+export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<Generation> {
+  const { text, json } = await parseObject(raw, limits)
+  return { kind: 'generation', text, requestedName: requestedNameOf(json), ...checkWish(json) }
 }
 
 /** Takes JSON with one reference, and the form that SDKs send. Rejects with GatewayError. */
 export async function readEdit(raw: Buffer, contentType: string | undefined, limits: ImageBodyLimits): Promise<Edit> {
-  return isMultipart(contentType) ? readFormEdit(raw, contentType as string, limits) : readJsonEdit(raw)
+  return isMultipart(contentType) ? readFormEdit(raw, contentType as string, limits) : readJsonEdit(raw, limits)
 }
 
-function readJsonEdit(raw: Buffer): Edit {
-  const { text } = parseObject(raw)
-  const json = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+async function readJsonEdit(raw: Buffer, limits: BodyLimits): Promise<Edit> {
+  const { json } = await parseObject(raw, limits)
   const given = REFERENCE_NAMES.filter(name => json[name] !== undefined && json[name] !== null)
   const name = oneOf(given)
   const reference = json[name]
@@ -64,7 +63,7 @@ function readJsonEdit(raw: Buffer): Edit {
   if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a text')
   return {
     kind: 'edit',
-    requestedName: nameOf(json.model),
+    requestedName: requestedNameOf(json),
     ...checkWish(json),
     fields: without(json, [...REFERENCE_NAMES, 'mask']),
     references: [referenceOfText(name, reference)],
@@ -93,7 +92,7 @@ async function readFormEdit(raw: Buffer, contentType: string, { bodyBytesMax }: 
   const fields = fieldsOf(form.fields.filter(([name]) => !isReference(name) && name !== 'mask'))
   return {
     kind: 'edit',
-    requestedName: nameOf(fields.model),
+    requestedName: requestedNameOf(fields),
     ...checkWish({ ...fields, n: numberOf(fields.n), stream: booleanOf(fields.stream) }),
     fields,
     references,
@@ -116,12 +115,6 @@ function oneOf(names: readonly string[]): string {
   if (name === undefined) throw invalid(`image: Field required; send the reference image under one of ${all}`)
   if (names.length > 1) throw invalid(`${names.join(', ')}: send the reference image under one name only, of ${all}`)
   return name
-}
-
-function nameOf(model: JsonValue | undefined): string {
-  if (model === undefined) throw invalid('model: Field required')
-  if (typeof model !== 'string' || model === '') throw invalid('model: Input should be a non-empty string')
-  return model
 }
 
 function checkWish(json: JsonObject): { count: number; streamed: boolean } {

@@ -45,7 +45,7 @@ export function runImageCall(
     const wish =
       call.endpoint === 'images_edits'
         ? await readEdit(raw, call.header('content-type'), services.limits)
-        : readGeneration(raw)
+        : await readGeneration(raw, services.limits)
     scope.account.requested(wish.requestedName, wish.streamed)
     const resolution = chooseEntry(scope, wish.requestedName)
     const { entry, mappedFrom } = resolution

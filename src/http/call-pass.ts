@@ -1,0 +1,69 @@
+/** What a request has been given on its way in, and gives back once: the permit for its body, and its key's place. */
+
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { type BodyPermit, type BodyPermitLimits, BodyPermits, type Holder } from './body-permits.ts'
+import { readBody } from './read-body.ts'
+
+export class CallPass {
+  #permit: BodyPermit | null = null
+  /** A call runs: it gives back when it ends, whatever becomes of the connection. */
+  running = false
+
+  /** Reads the body under a permit. Rejects as `readBody`. */
+  read(request: IncomingMessage, { permits, holder, bytesMax, ratioMax }: BodyReading): Promise<Buffer> {
+    this.#permit = permits.open(holder)
+    return readBody(request, { bytesMax, ratioMax }, this.#permit)
+  }
+
+  /** May be called again. */
+  release(): void {
+    this.#permit?.release()
+  }
+}
+
+interface BodyReading {
+  readonly permits: BodyPermits
+  readonly holder: Holder
+  readonly bytesMax: number
+  readonly ratioMax: number
+}
+
+export interface BodyLimits extends BodyPermitLimits {
+  /** How many times its own size a compressed body may become. */
+  readonly bodyRatioMax: number
+  /** Decoded bytes of all notifications and forms in flight. */
+  readonly strangersBodiesBytesMax: number
+}
+
+/** Keys with an empty wallet, which may count tokens still, share the bytes of one key. */
+const WITHOUT_MONEY = 'without money'
+/** Notifications and forms: who sends them is known later. */
+const STRANGERS = 'strangers'
+
+/** Permits of one server, and the reading of any body under them. */
+export class Bodies {
+  readonly permits: BodyPermits
+  readonly #strangers: BodyPermits
+  readonly #ratioMax: number
+
+  constructor(limits: BodyLimits) {
+    const { strangersBodiesBytesMax } = limits
+    this.permits = new BodyPermits(limits)
+    this.#strangers = new BodyPermits({
+      ...limits,
+      bodiesBytesMax: strangersBodiesBytesMax,
+      keyBodiesBytesMax: strangersBodiesBytesMax,
+    })
+    this.#ratioMax = limits.bodyRatioMax
+  }
+
+  /** Reads a body under the limits that hold for all. Rejects as `readBody`. */
+  read({ raw, state }: FastifyRequest, bytesMax: number): Promise<Buffer> {
+    const { caller, pass } = state
+    const ratioMax = this.#ratioMax
+    if (caller === null) return pass.read(raw, { permits: this.#strangers, holder: STRANGERS, bytesMax, ratioMax })
+    const holder = caller.walletEmpty ? WITHOUT_MONEY : caller.keyId
+    return pass.read(raw, { permits: this.permits, holder, bytesMax, ratioMax })
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Answers to requests whose body has not come yet. A connection that is closed while its client still sends is reset, and
+ * the answer is lost with it: so what is left of the body is read and dropped, for a bounded time and up to a bounded size.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { declaredBytes } from './read-body.ts'
+
+export interface LingerLimits {
+  /** Longest time for the rest of one body, in ms. */
+  readonly lingerMs: number
+  /** Longest silence of a client in this time, in ms. */
+  readonly lingerIdleMs: number
+  /** Most of one body that is dropped, in bytes. */
+  readonly lingerBytesMax: number
+  /** Connections that linger at the same time; further ones are closed at once. */
+  readonly lingeringMax: number
+}
+
+export interface WholeAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A rest that Node reads and drops by itself, so that the connection can be used again. */
+const SMALL_REST_BYTES = 1024 * 1024
+/** Time that is left to those who linger at a stop, in ms. */
+const STOPPING_MS = 500
+
+/** The client waits for `100 Continue` before it sends its body. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return request.httpVersionMinor > 0 && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')
+}
+
+/** The rest of the body may be long. */
+export function hasLongRest(request: IncomingMessage): boolean {
+  if (request.complete) return false
+  const isChunked = request.headers['transfer-encoding'] !== undefined
+  return isChunked || (declaredBytes(request) ?? 0) > SMALL_REST_BYTES
+}
+
+export class Lingering {
+  readonly #limits: LingerLimits
+  readonly #open = new Set<() => void>()
+  #stopping = false
+
+  constructor(limits: LingerLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Sends the answer at once, and closes the connection when the body is over or a bound is reached. */
+  answer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: WholeAnswer): void {
+    const length = Buffer.byteLength(body)
+    response.writeHead(status, { ...headers, connection: 'close', 'content-length': String(length) })
+    const sendsNothing = expectsContinue(request)
+    if (sendsNothing || request.complete || this.#open.size >= this.#limits.lingeringMax) return void response.end(body)
+    // All of it by its length: `end`, which closes the connection, may come later.
+    response.write(body)
+    this.#linger(request, () => response.end())
+  }
+
+  /** A stop waits no longer than a moment for those who linger. */
+  stop(): void {
+    this.#stopping = true
+    setTimeout(() => {
+      for (const end of [...this.#open]) end()
+    }, STOPPING_MS).unref()
+  }
+
+  #linger(request: IncomingMessage, close: () => void): void {
+    const { lingerMs, lingerIdleMs, lingerBytesMax } = this.#limits
+    let bytes = 0
+    const end = (): void => {
+      if (!this.#open.delete(end)) return
+      clearTimeout(total)
+      clearTimeout(idle)
+      request.off('data', drop)
+      close()
+    }
+    const drop = (chunk: Buffer): void => {
+      bytes += chunk.length
+      if (bytes > lingerBytesMax) end()
+      else idle.refresh()
+    }
+    const total = setTimeout(end, this.#stopping ? STOPPING_MS : lingerMs).unref()
+    const idle = setTimeout(end, lingerIdleMs).unref()
+    this.#open.add(end)
+    request.on('data', drop)
+    request.once('end', end)
+    request.once('close', end)
+    request.on('error', end)
+    request.resume()
+  }
+}

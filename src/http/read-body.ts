@@ -1,0 +1,196 @@
+/** Reads the body of a request into memory: decoded as it comes, never more than the limits and its permit allow. */
+
+import type { IncomingMessage } from 'node:http'
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { GatewayError } from '../errors.ts'
+import type { BodyPermit } from './body-permits.ts'
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+export interface BodyBounds {
+  /** Largest body after decoding, in bytes. */
+  readonly bytesMax: number
+  /** How many times its own size a compressed body may become. */
+  readonly ratioMax: number
+}
+
+/** A body of unknown length asks for its permit in steps: the first one, and from then on twice as much. */
+const FIRST_STEP_BYTES = 256 * 1024
+/** Less than this may come out of any body: what a coding costs at its start says nothing of its ratio. */
+const RATIO_FREE_BYTES = 1024 * 1024
+
+/**
+ * Rejects with GatewayError `unsupported_encoding` for codings that are unknown or chained, `request_too_large`,
+ * `rate_limited` when there is no permit in time, `malformed_json` for a body that is damaged or cut off. What is left of
+ * the body then is not read.
+ */
+export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
+  const declared = declaredBytes(request)
+  refuseTooLarge(request, bounds.bytesMax)
+  const decoder = decoderOf(request)
+  const wanted = decoder === null && declared !== null ? declared : Math.min(FIRST_STEP_BYTES, bounds.bytesMax)
+  const waiting = permit.growTo(wanted)
+  const read = () => new BodyReader(request, decoder, { declared, bounds, permit }).read()
+  return waiting === null ? read() : waitPresent(request, permit, waiting).then(read)
+}
+
+/** Throws GatewayError `request_too_large` for a body that says so itself. */
+export function refuseTooLarge(request: IncomingMessage, bytesMax: number): void {
+  if ((declaredBytes(request) ?? 0) > bytesMax) throw tooLarge(bytesMax)
+}
+
+/** Null for a body whose length is not known. */
+export function declaredBytes({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+function decoderOf(request: IncomingMessage): Transform | null {
+  const coding = request.headers['content-encoding']?.trim().toLowerCase()
+  if (coding === undefined || coding === '' || coding === 'identity') return null
+  const create = DECODERS[coding]
+  if (create !== undefined) return create()
+  throw new GatewayError('unsupported_encoding', {
+    message: `content-encoding: ${coding.slice(0, 40)} is not supported; send the body plain or as gzip, deflate, br or zstd.`,
+  })
+}
+
+/** A client that goes away gives up its place in the line. */
+function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Promise<void>): Promise<void> {
+  const leave = () => permit.release()
+  request.once('close', leave)
+  return waiting.finally(() => request.off('close', leave))
+}
+
+interface Reading {
+  /** Length that the client told, in bytes; null when it told none. */
+  readonly declared: number | null
+  readonly bounds: BodyBounds
+  readonly permit: BodyPermit
+}
+
+class BodyReader {
+  readonly #request: IncomingMessage
+  readonly #decoder: Transform | null
+  readonly #bounds: BodyBounds
+  readonly #permit: BodyPermit
+  /** Where the length is known, the body is put together as it comes. */
+  readonly #whole: Buffer | null
+  readonly #chunks: Buffer[] = []
+  readonly #done = Promise.withResolvers<Buffer>()
+  #encodedBytes = 0
+  #bytes = 0
+  #ended = false
+
+  constructor(request: IncomingMessage, decoder: Transform | null, { declared, bounds, permit }: Reading) {
+    this.#request = request
+    this.#whole = decoder === null && declared !== null ? Buffer.allocUnsafe(declared) : null
+    this.#decoder = decoder
+    this.#bounds = bounds
+    this.#permit = permit
+  }
+
+  read(): Promise<Buffer> {
+    const source = this.#source
+    source.on('data', this.#onData)
+    source.on('end', this.#onEnd)
+    this.#request.on('error', this.#onDamage)
+    this.#request.on('close', this.#onClose)
+    if (this.#decoder !== null) {
+      this.#decoder.on('error', this.#onDamage)
+      this.#request.on('data', this.#onEncoded)
+      this.#request.pipe(this.#decoder)
+    }
+    return this.#done.promise
+  }
+
+  get #source(): Readable {
+    return this.#decoder ?? this.#request
+  }
+
+  readonly #onEncoded = (chunk: Buffer): void => {
+    this.#encodedBytes += chunk.length
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const { bytesMax, ratioMax } = this.#bounds
+    this.#bytes += chunk.length
+    if (this.#bytes > bytesMax) {
+      this.#fail(tooLarge(bytesMax))
+      return
+    }
+    if (this.#decoder !== null && this.#bytes > RATIO_FREE_BYTES && this.#bytes > this.#encodedBytes * ratioMax) {
+      this.#fail(tooDense(ratioMax))
+      return
+    }
+    if (this.#whole === null) this.#chunks.push(chunk)
+    else chunk.copy(this.#whole, this.#bytes - chunk.length)
+    if (this.#bytes <= this.#permit.bytes) return
+    const waiting = this.#permit.growTo(Math.min(bytesMax, Math.max(this.#bytes, this.#permit.bytes * 2)))
+    if (waiting === null) return
+    this.#source.pause()
+    waitPresent(this.#request, this.#permit, waiting).then(
+      () => this.#source.resume(),
+      error => this.#fail(error),
+    )
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#ended) return
+    this.#leave()
+    this.#done.resolve(this.#whole ?? Buffer.concat(this.#chunks, this.#bytes))
+  }
+
+  readonly #onDamage = (cause: unknown): void => this.#fail(damaged(cause))
+
+  readonly #onClose = (): void => {
+    if (!this.#request.complete) this.#fail(damaged('the connection was closed'))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return
+    this.#leave()
+    // What is left of it is dropped.
+    this.#request.resume()
+    this.#chunks.length = 0
+    this.#done.reject(error)
+  }
+
+  #leave(): void {
+    this.#ended = true
+    const source = this.#source
+    source.off('data', this.#onData)
+    source.off('end', this.#onEnd)
+    this.#request.off('close', this.#onClose)
+    this.#request.off('data', this.#onEncoded)
+    if (this.#decoder === null) return
+    this.#request.unpipe(this.#decoder)
+    this.#decoder.destroy()
+  }
+}
+
+export function tooLarge(bytesMax: number): GatewayError {
+  return new GatewayError('request_too_large', {
+    message: `The request body exceeds ${bytesMax / 1024 / 1024} MB (after decoding). Send less, or smaller images.`,
+  })
+}
+
+function tooDense(ratioMax: number): GatewayError {
+  return new GatewayError('request_too_large', {
+    message: `The request body becomes more than ${ratioMax} times as large when it is decoded. Send it plain.`,
+  })
+}
+
+function damaged(cause: unknown): GatewayError {
+  return new GatewayError('malformed_json', {
+    message: 'The request body is damaged or incomplete; send it again.',
+    cause,
+  })
+}

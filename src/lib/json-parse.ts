@@ -1,0 +1,105 @@
+/**
+ * Parses JSON text without holding the event loop for long. Short texts are parsed at once; long ones are scanned in
+ * slices, and texts full of escapes, which take longest, are decoded in slices of their own.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { JsonObject, JsonValue } from './json.ts'
+import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
+import { inTurn } from './loop-turns.ts'
+
+/** A text of so many bytes takes well below a millisecond for each step, whatever it holds. */
+export const SHORT_BYTES = 16 * 1024
+/** Steps of a scan in one turn: a few milliseconds. */
+const SCAN_STEPS = 500_000
+const SLICE_CHARACTERS = 1024 * 1024
+
+const BACKSLASH = 92
+const SMALL_U = 117
+
+/** Scans a latin1 text of UTF-8 bytes. Rejects with NestingError or JsonSizeError. */
+export async function scanJson(text: string, limits: ScanLimits): Promise<JsonScan> {
+  const scan = new JsonScan(text, limits)
+  if (text.length <= SHORT_BYTES) scan.run(Number.POSITIVE_INFINITY)
+  else while (!(await inTurn(() => scan.run(SCAN_STEPS))));
+  return scan
+}
+
+/** The values of a latin1 text of UTF-8 bytes, in Unicode. Rejects with SyntaxError for what is not JSON. */
+export async function parseScanned(text: string, isAscii: boolean, { longTexts }: JsonScan): Promise<JsonValue> {
+  if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? text : inUnicode(text)) as JsonValue
+  if (longTexts.length === 0) {
+    const unicode = isAscii ? text : await inTurn(() => inUnicode(text))
+    return inTurn(() => JSON.parse(unicode) as JsonValue)
+  }
+  const decoded: string[] = []
+  for (const long of longTexts) decoded.push(await decodeLong(text, long))
+  // Nobody can have written it.
+  const mark = `${randomUUID()}:`
+  const rest = await inTurn(() => withMarks(text, longTexts, mark))
+  const value = await inTurn(() => JSON.parse(isAscii ? rest : inUnicode(rest)) as JsonValue)
+  await inTurn(() => putBack(value, mark, decoded))
+  return value
+}
+
+function inUnicode(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8')
+}
+
+async function decodeLong(text: string, { start, end }: EscapedText): Promise<string> {
+  const parts: string[] = []
+  const last = end - 1
+  for (let from = start + 1; from < last; ) {
+    const to = from + SLICE_CHARACTERS >= last ? last : cutBefore(text, from, from + SLICE_CHARACTERS)
+    const slice = from
+    parts.push(await inTurn(() => JSON.parse(`"${inUnicode(text.slice(slice, to))}"`) as string))
+    from = to
+  }
+  return parts.join('')
+}
+
+/** The last place up to `at` that is neither inside an escape nor inside a character. No escape goes beyond `from`. */
+function cutBefore(text: string, from: number, at: number): number {
+  let cut = at
+  for (let back = 1; back <= 5; back++) {
+    if (text.charCodeAt(at - back) !== BACKSLASH) continue
+    let backslashes = 1
+    while (at - back - backslashes >= from && text.charCodeAt(at - back - backslashes) === BACKSLASH) backslashes++
+    const length = text.charCodeAt(at - back + 1) === SMALL_U ? 6 : 2
+    if (backslashes % 2 === 1 && length > back) cut = at - back
+    break
+  }
+  // A character has at most three bytes behind its first.
+  for (let back = 0; back < 3 && (text.charCodeAt(cut) & 0xc0) === 0x80; back++) cut--
+  return cut
+}
+
+function withMarks(text: string, longTexts: readonly EscapedText[], mark: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (const [index, { start, end }] of longTexts.entries()) {
+    parts.push(text.slice(from, start), JSON.stringify(mark + index))
+    from = end
+  }
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
+function putBack(root: JsonValue, mark: string, decoded: readonly string[]): void {
+  const open: JsonValue[] = [root]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (value === null || typeof value !== 'object') continue
+    const holder = value as JsonObject
+    for (const key of Object.keys(holder)) {
+      const member = holder[key] as JsonValue
+      if (typeof member === 'string' && member.startsWith(mark))
+        replace(holder, key, decoded[Number(member.slice(mark.length))]!)
+      else if (member !== null && typeof member === 'object') open.push(member)
+    }
+  }
+}
+
+/** `__proto__` is a key like any other. */
+function replace(holder: JsonObject, key: string, value: string): void {
+  Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
+}

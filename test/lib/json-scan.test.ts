@@ -1,0 +1,82 @@
+/** The scan that counts values and finds members, and the parse in slices: both say what JSON.parse says. */
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { JsonValue } from '../../src/lib/json.ts'
+import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
+import { JsonScan } from '../../src/lib/json-scan.ts'
+import { decodeKey, membersOf } from '../../src/lib/json-text.ts'
+
+const MANY = { valuesMax: 1_000_000 }
+const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+
+function countValues(value: JsonValue): number {
+  if (value === null || typeof value !== 'object') return 1
+  return 1 + Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner as JsonValue), 0)
+}
+
+/** A scan that stops after every few steps. */
+function scanBySteps(text: string, steps: number): JsonScan {
+  const scan = new JsonScan(text, MANY)
+  while (!scan.run(steps));
+  return scan
+}
+
+test('counts the values and finds the members of any object, wherever it stops in between', () => {
+  const body = fc.dictionary(fc.constantFrom('a', 'b"', '\\', '__proto__', 'ế', ''), fc.jsonValue(), { maxKeys: 5 })
+  const space = fc.constantFrom(undefined, 1, '\t')
+  fc.assert(
+    fc.property(body, space, fc.integer({ min: 1, max: 9 }), (object, indent, steps) => {
+      const text = latin1(JSON.stringify(object, null, indent))
+      const scan = scanBySteps(text, steps)
+      const members = scan.members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
+        return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
+      })
+      expect(members).toEqual(membersOf(text))
+      const values = countValues(JSON.parse(text))
+      const exact = { valuesMax: values }
+      expect(() => new JsonScan(text, exact).run(1e9)).not.toThrow()
+      if (values > 1) expect(() => new JsonScan(text, { valuesMax: values - 1 }).run(1e9)).toThrow('more than')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('ends on any text, JSON or not', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ',', ':', ' ', 'a', '1'),
+    maxLength: 60,
+  })
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 5 }), (any, steps) => {
+      scanBySteps(any, steps)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+const ESCAPES = ['\\n', '\\"', '\\\\', '\\u0041', '\\ud83d\\ude00', 'ế', '😀', 'a', '\\\\u0041']
+
+async function parse(text: string) {
+  const bytes = latin1(text)
+  return parseScanned(bytes, bytes === text, await scanJson(bytes, MANY))
+}
+
+test('decodes long texts full of escapes as JSON.parse does, wherever they are cut', async () => {
+  for (const [index, written] of ESCAPES.entries()) {
+    for (let shift = 0; shift < Buffer.byteLength(written); shift++) {
+      const long = 'x'.repeat(shift) + written.repeat(Math.ceil((1.2 * 1024 * 1024) / written.length))
+      const text = `{"__proto__":["${long}",{"a":"${long}"}],"b":${index},"\\u0062":"${written}"}`
+      expect(JSON.stringify(await parse(text))).toBe(JSON.stringify(JSON.parse(text)))
+    }
+  }
+})
+
+test.each([
+  ['an escape that is none', 'bad \\x escape'],
+  ['a line end', 'line \n end'],
+  ['half an escape', '\\u00'],
+])('refuses a long text with %s', async (_name, fault) => {
+  const text = `{"a":"${'\\n'.repeat(700_000)}${fault}${'\\n'.repeat(700_000)}"}`
+  await expect(parse(text)).rejects.toThrow(SyntaxError)
+})
