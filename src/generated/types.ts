@@ -201,7 +201,7 @@ export interface TimeoutFacts {
   readonly connect_ms?: number
   /** From the request sent to the first byte of the reply. */
   readonly first_byte_ms?: number
-  /** Longest silence within a reply. */
+  /** Longest silence within a reply that has begun. The client of a stream gets pings meanwhile. */
   readonly idle_ms?: number
   /** The whole call; never above the gateway's own 15 minutes. */
   readonly total_ms?: number
@@ -816,7 +816,7 @@ export interface Upstream {
   readonly connectTimeoutMs: number
   /** From the request sent to the first byte of the reply. */
   readonly firstByteTimeoutMs: number
-  /** Longest silence within a reply. */
+  /** Longest silence within a reply that has begun. */
   readonly idleTimeoutMs: number
   /** The whole call. */
   readonly totalTimeoutMs: number

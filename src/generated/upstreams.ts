@@ -19,7 +19,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -37,7 +37,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -55,7 +55,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -73,7 +73,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -91,7 +91,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -109,7 +109,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -127,7 +127,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -145,7 +145,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -169,7 +169,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -187,7 +187,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
   {
@@ -205,7 +205,7 @@ export const UPSTREAMS = [
     cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
     connectTimeoutMs: 10000,
     firstByteTimeoutMs: 120000,
-    idleTimeoutMs: 120000,
+    idleTimeoutMs: 900000,
     totalTimeoutMs: 900000,
   },
 ] as const satisfies readonly TableUpstream[]

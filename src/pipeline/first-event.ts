@@ -12,6 +12,8 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 export interface HoldOptions {
   /** Largest first event, in bytes. */
   readonly eventBytesMax: number
+  /** Longest wait for anything of the stream, in ms: its headers alone are no beginning. */
+  readonly firstByteMs: number
   /** Longest hold of a stream that sends comments but no event, in ms; then it counts as begun. */
   readonly holdMs: number
   /** Ends the hold: the client has gone. */
@@ -56,6 +58,7 @@ function firstChunks(reply: UpstreamReply, options: HoldOptions): Promise<readon
       if (done) return
       done = true
       clearTimeout(timer)
+      clearTimeout(silence)
       options.signal.removeEventListener('abort', leave)
       act()
     }
@@ -83,10 +86,13 @@ function firstChunks(reply: UpstreamReply, options: HoldOptions): Promise<readon
         start = end
       }
     }
+    const silent = () => new UpstreamFault('timeout', `nothing of the stream came in ${options.firstByteMs} ms`)
+    const silence = setTimeout(() => settle(() => reject(silent())), options.firstByteMs)
     if (options.signal.aborted) return void leave()
     options.signal.addEventListener('abort', leave)
     reply.consume({
       data(chunk) {
+        clearTimeout(silence)
         chunks.push(chunk)
         attempt(() => read(chunk))
         if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.holdMs)

@@ -45,9 +45,10 @@ function markSimulated({ services, headers }: CallScope, target: UpstreamTarget)
 }
 
 /** The stream once its first event has come and is a good one. Throws GatewayError `upstream_…` otherwise. */
-export function holdStream({ services, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
+export function holdStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  return holdFirstEvent(reply, { eventBytesMax, holdMs, signal: client.gone, secrets: reply.secrets })
+  const firstByteMs = call.tries.at(-1)?.upstream.facts.firstByteTimeoutMs ?? holdMs
+  return holdFirstEvent(reply, { eventBytesMax, firstByteMs, holdMs, signal: client.gone, secrets: reply.secrets })
 }
 
 const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }

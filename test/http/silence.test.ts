@@ -1,0 +1,51 @@
+/** How long a provider may say nothing: little before the first byte of a stream, a whole call's time behind it. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { UPSTREAMS } from '../../src/generated/upstreams.ts'
+import { chatCall } from '../support/chat.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { type Answer, hang, type ScriptedUpstream, sse, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { changedTables } from '../support/tables.ts'
+
+const ENTRY = 'claude-haiku-4-5'
+let answer: Answer
+let provider: ScriptedUpstream
+let running: TestGateway
+
+beforeAll(async () => {
+  provider = await startScriptedUpstream(() => answer)
+  running = await startTestGateway({
+    tables: changedTables({
+      everyUpstream: { cooldown: { failures: 1000, baseMs: 0, maxMs: 0 } },
+      upstreams: { xai: { firstByteTimeoutMs: 300, paths: { messages: '/v1/messages' } } },
+      targets: { [ENTRY]: ['xai'] },
+    }),
+    upstreams: { xai: provider.url },
+    environment: { LIMIT_PING_AFTER_MS: '100' },
+  })
+})
+afterAll(async () => {
+  await running.close()
+  await provider.close()
+})
+
+test('the catalogue lets every stream be silent for 15 minutes, and gives the first byte 2', () => {
+  const waits = [...UPSTREAMS].map(({ id, firstByteTimeoutMs, idleTimeoutMs }) => [
+    id,
+    firstByteTimeoutMs,
+    idleTimeoutMs,
+  ])
+  expect(waits).toEqual(waits.map(([id]) => [id, 120_000, 900_000]))
+})
+
+test('headers are no first byte: a stream of which nothing comes is a 502 in the time of the first byte', async () => {
+  const account = await running.account(1_000_000n * 1_000_000n)
+  answer = [sse(), hang()]
+  const response = await fetch(`${running.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': account.apiKey },
+    body: chatCall(ENTRY, { stream: true }),
+  })
+  expect(response.status).toBe(502)
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 502, cost: 0n }])
+})

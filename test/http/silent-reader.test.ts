@@ -1,0 +1,128 @@
+/** Clients that never read what they asked for: they are let go when the time of the call is over, and no provider is blamed. */
+
+import { once } from 'node:events'
+import { createServer, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLog } from '../../src/lib/log.ts'
+import { chatCall, MESSAGES_START, textDelta } from '../support/chat.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { changedTables } from '../support/tables.ts'
+
+const FILLER = 'x'.repeat(1000)
+const RESPONSES_START =
+  'event: response.created\ndata: {"type":"response.created","response":{"id":"r","output":[]}}\n\n'
+const RESPONSES_DELTA = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"${FILLER}"}\n\n`
+const SPEECH_DELTA = `event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"${FILLER}"}\n\n`
+
+interface Road {
+  readonly path: string
+  readonly body: string
+  readonly type: string
+  readonly start: string
+  /** Sent again and again. */
+  readonly rest: string
+  readonly coding?: 'gzip'
+}
+
+const speech = (extra: object) => JSON.stringify({ model: 'req/gpt-4o-mini-tts', input: 'x', voice: 'alloy', ...extra })
+const SSE = 'text/event-stream'
+const MESSAGES: Road = {
+  path: '/v1/messages',
+  body: chatCall('claude-opus-5', { stream: true }),
+  type: SSE,
+  start: MESSAGES_START.join(''),
+  rest: textDelta(FILLER),
+}
+const ROADS: readonly (readonly [name: string, road: Road])[] = [
+  ['messages', MESSAGES],
+  ['compressed messages', { ...MESSAGES, coding: 'gzip' }],
+  ['converted messages', { ...MESSAGES, path: '/v1/chat/completions' }],
+  [
+    'responses',
+    {
+      path: '/v1/responses',
+      body: JSON.stringify({ model: 'gpt-5.5', input: 'x', stream: true }),
+      type: SSE,
+      start: RESPONSES_START,
+      rest: RESPONSES_DELTA,
+    },
+  ],
+  [
+    'speech as events',
+    {
+      path: '/v1/audio/speech',
+      body: speech({ stream_format: 'sse' }),
+      type: SSE,
+      start: SPEECH_DELTA,
+      rest: SPEECH_DELTA,
+    },
+  ],
+  ['speech', { path: '/v1/audio/speech', body: speech({}), type: 'audio/mpeg', start: FILLER, rest: FILLER }],
+]
+
+/** Sends without an end, as fast as it is taken. */
+function pour(response: ServerResponse, { type, start, rest, coding }: Road): void {
+  response.writeHead(200, { 'content-type': type, ...(coding && { 'content-encoding': coding }) })
+  const chunk = rest.repeat(60)
+  function* endless() {
+    yield start
+    while (!response.destroyed) yield chunk
+  }
+  // Uncompressed inside, so that what is sent is as long as what is read.
+  const coder = coding === undefined ? new PassThrough() : createGzip({ level: 0 })
+  pipeline(Readable.from(endless()), coder, response).catch(() => {})
+}
+
+let road: Road
+let provider: Server
+let running: TestGateway
+let log = ''
+
+beforeAll(async () => {
+  provider = createServer((_request, response) => pour(response, road))
+  await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  running = await startTestGateway({
+    upstreams: { anthropic: url, openai: `${url}/v1` },
+    tables: changedTables({
+      everyUpstream: { totalTimeoutMs: 3_000, cooldown: { failures: 1, baseMs: 600_000, maxMs: 600_000 } },
+    }),
+    log: createLog('info', {
+      to: {
+        write(line) {
+          log += line
+        },
+      },
+    }),
+  })
+})
+afterAll(async () => {
+  await running.close()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+test.each(ROADS)('%s: who never reads is let go and pays, and no provider is blamed', async (_name, given) => {
+  road = given
+  log = ''
+  const account = await running.account(1_000_000n * 1_000_000n)
+  const calls = Array.from({ length: 2 }, () => {
+    const call = request(running.url + road.path, { method: 'POST', headers: { 'x-api-key': account.apiKey } })
+    call.on('error', () => {}).end(road.body)
+    return call
+  })
+  await Promise.all(calls.map(call => once(call, 'response')))
+  const rows = await running.usage(account.accountId)
+  expect(rows.map(({ status }) => status)).toEqual([499, 499])
+  expect(rows.every(({ cost }) => BigInt(cost) > 0n)).toBe(true)
+  for (const upstream of running.gateway.upstreams.status()) {
+    expect(upstream).toMatchObject({ state: 'well', failures: 0, failuresByClass: {} })
+  }
+  expect(log).toMatch(/"level":("info"|30)/)
+  expect(log).not.toMatch(/"level":("warn"|"error"|40|50)/)
+  for (const call of calls) call.destroy()
+})
