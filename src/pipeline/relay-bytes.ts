@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap } from './call.ts'
-import type { StreamEnd } from './relay-stream.ts'
+import { dropReader, isUnread, type StreamEnd } from './relay-stream.ts'
 
 export interface ByteRelay {
   readonly upstream: UpstreamReply
@@ -29,6 +29,7 @@ export function relayBytes(relay: ByteRelay): Promise<StreamEnd> {
       if (ended) return
       close()
       upstream.abort()
+      if (isUnread(cause)) return void dropReader(relay).then(() => resolve('abandoned'), reject)
       reject(new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause }))
     }
     const abandon = () => {

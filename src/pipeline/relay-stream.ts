@@ -44,8 +44,6 @@ class RelayRun {
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
-  /** The client takes nothing at the moment. */
-  #stalled = false
   #watch: Watch | null = null
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -59,7 +57,6 @@ class RelayRun {
   run(): void {
     const { upstream, client } = this.#relay
     client.onDrain(() => {
-      this.#stalled = false
       if (!this.#ended) upstream.resume()
     })
     if (client.gone.aborted) {
@@ -131,7 +128,6 @@ class RelayRun {
     }
     if (this.#watch !== null) this.#watch.touched = true
     if (client.write(text, encoding)) return
-    this.#stalled = true
     upstream.pause()
   }
 
@@ -166,8 +162,8 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
-    if (this.#stalled && error instanceof UpstreamFault && error.kind === 'timeout') {
-      this.#dropReader()
+    if (isUnread(error)) {
+      dropReader(this.#relay).then(() => this.#resolve('abandoned'), this.#reject)
       return
     }
     this.#reject(
@@ -175,15 +171,6 @@ class RelayRun {
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
         : withoutSecrets(error, this.#relay.upstream.secrets),
     )
-  }
-
-  /** The time ran out because the client did not read: it pays for what it was sent. */
-  #dropReader(): void {
-    const { settle, client } = this.#relay
-    settle('abandoned').then(() => {
-      client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))
-      this.#resolve('abandoned')
-    }, this.#reject)
   }
 
   #close(): void {
@@ -197,6 +184,17 @@ class RelayRun {
 
 function feedGathered(run: RelayRun): void {
   run.feedGathered()
+}
+
+/** Time ran out because the client did not read. */
+export function isUnread(fault: unknown): boolean {
+  return fault instanceof UpstreamFault && fault.kind === 'unread'
+}
+
+/** Such a client pays for what it was sent. */
+export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
+  await settle('abandoned')
+  client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))
 }
 
 /** An error event's text may be the client's to see; credentials in it never are. */

@@ -51,7 +51,7 @@ export class Verdict {
     switch (error.code) {
       case 'upstream_failed':
       case 'upstream_overloaded':
-        if (fault === 'aborted' || fault === 'oversized') return void this.#leave()
+        if (fault === 'aborted' || fault === 'unread' || fault === 'oversized') return void this.#leave()
         upstream.failed(error.code)
         upstream.health.fail(this.#visits.upstream)
         return void this.#leave(upstream.health)
@@ -76,11 +76,14 @@ export class Verdict {
     }
   }
 
-  /** The connection of the try has ended; a stream that breaks off after it began is a fault too. */
+  /**
+   * The connection of the try has ended; a stream that breaks off after it began is a fault too, unless it was the client
+   * who went away or did not read.
+   */
   closed = (fault: UpstreamFault | null): void => {
     this.#isClosed = true
     const { upstream } = this.#candidate
-    if (!this.#settled || fault?.kind === 'aborted') return
+    if (!this.#settled || fault?.kind === 'aborted' || fault?.kind === 'unread') return
     if (fault === null) return void upstream.health.succeed()
     upstream.failed('broken_stream')
     upstream.health.fail('call')

@@ -28,8 +28,14 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
   const decoder = create()
   const { 'content-encoding': _coding, 'content-length': _length, ...headers } = reply.headers
   const source = {
-    pause: () => void decoder.pause(),
-    resume: () => void decoder.resume(),
+    pause: () => {
+      decoder.pause()
+      reply.pause()
+    },
+    resume: () => {
+      decoder.resume()
+      if (!decoder.writableNeedDrain) reply.resume()
+    },
     abort: () => {
       reply.abort()
       decoder.destroy()
@@ -43,7 +49,9 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
     reply.abort()
     plain.finish(new UpstreamFault('garbage', 'the compressed reply is damaged'))
   })
-  decoder.on('drain', () => reply.resume())
+  decoder.on('drain', () => {
+    if (!decoder.isPaused()) reply.resume()
+  })
   reply.consume({
     data: chunk => {
       if (!decoder.write(chunk)) reply.pause()

@@ -2,7 +2,8 @@
 
 import type { PlainFault } from '../lib/fault-text.ts'
 
-export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'oversized' | 'garbage'
+/** `unread`: time ran out while the reply was held back because nobody took it; the provider is not to blame. */
+export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
   ECONNREFUSED: 'connect',

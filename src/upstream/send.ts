@@ -40,6 +40,7 @@ class Sending implements ReplySource {
   #controller: Dispatcher.DispatchController | null = null
   #reply: UpstreamReply | null = null
   #aborted: UpstreamFault | null = null
+  #paused = false
   #closed = false
 
   constructor(
@@ -102,10 +103,12 @@ class Sending implements ReplySource {
   }
 
   pause(): void {
+    this.#paused = true
     this.#controller?.pause()
   }
 
   resume(): void {
+    this.#paused = false
     this.#controller?.resume()
   }
 
@@ -122,9 +125,11 @@ class Sending implements ReplySource {
     else this.#close(fault)
   }
 
-  #close(fault: UpstreamFault | null): void {
+  #close(cause: UpstreamFault | null): void {
     if (this.#closed) return
     this.#closed = true
+    const isUnread = this.#paused && cause?.kind === 'timeout'
+    const fault = isUnread ? new UpstreamFault('unread', 'the reply was not taken in time') : cause
     this.#deadline?.end()
     if (this.#connection !== null) this.#request.connections.release(this.#connection)
     this.#request.signal.removeEventListener('abort', this.#onAbort)
