@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Finding } from './findings.ts'
-import { GENERATED_FOLDER, type GeneratedFile } from './render.ts'
+import { GENERATED_FOLDER } from './project.ts'
+import type { GeneratedFile } from './render.ts'
 
 /** Writes what differs, each file in one step, and removes files that are no longer made. Returns the paths touched. */
 export function writeFiles(root: string, files: readonly GeneratedFile[]): string[] {

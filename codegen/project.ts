@@ -20,6 +20,9 @@ export function todayOf({ today }: Project): string {
   return today ?? new Date().toISOString().slice(0, 10)
 }
 
+/** Below the project's folder. */
+export const GENERATED_FOLDER = 'src/generated'
+
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const GIT_TIMEOUT_MS = 30_000
 

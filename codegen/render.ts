@@ -8,6 +8,7 @@ import { digestOf } from './canonical.ts'
 import { renderDocs } from './docs.ts'
 import { compareText } from './findings.ts'
 import { literal } from './literal.ts'
+import { GENERATED_FOLDER } from './project.ts'
 import type { Schemas } from './schemas.ts'
 import { renderTypes } from './types.ts'
 
@@ -16,8 +17,6 @@ export interface GeneratedFile {
   readonly path: string
   readonly text: string
 }
-
-export const GENERATED_FOLDER = 'src/generated'
 
 const BANNER = '// Generated from catalogue/ and schemas/ by `make generate`; change those instead.'
 const templates = join(import.meta.dirname, 'templates')

@@ -10,6 +10,7 @@ type Verb = (project: Project, args: readonly string[], output: Output) => Promi
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   generate: async () => (await import('./verbs/generate.ts')).generate,
   check: async () => (await import('./verbs/generate.ts')).check,
+  digest: async () => (await import('./verbs/digest.ts')).digest,
   list: async () => (await import('./verbs/list.ts')).list,
   add: async () => (await import('./verbs/add.ts')).add,
   'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
@@ -36,6 +37,11 @@ const HELP: Readonly<Record<string, Help>> = {
     purpose: 'Validate the catalogue and compare what is generated with what is committed.',
     options: { '--format': 'how findings are printed: text, github (annotations on a pull request) or json' },
     exits: `${EXITS}; warnings alone are 0`,
+  },
+  digest: {
+    usage: 'digest',
+    purpose: 'Whether the generated tables are made from the YAML as it is: the digests of both.',
+    exits: '0, or 1 when they differ',
   },
   list: {
     usage: 'list [--channel | --endpoint | --capability | --family | --vendor | --per | --upstream WORD]',

@@ -1,14 +1,23 @@
-/** `catalogue …`: the code generator's verbs, so that an operator needs to know one command only. */
+/** `catalogue …`: the code generator's verbs, so that an operator needs to know one command only, and what `serve` asks it. */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { createLog } from '../lib/log.ts'
 import { UsageError } from './arguments.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
 /** Ours to the generator's. */
-const VERBS: Readonly<Record<string, string>> = { check: 'check', list: 'list', add: 'add', diff: 'price-diff' }
+const VERBS: Readonly<Record<string, string>> = {
+  check: 'check',
+  list: 'list',
+  add: 'add',
+  diff: 'price-diff',
+  digest: 'digest',
+}
 
 /** Runs the verb with the rest of the command line; resolves with its exit status. Throws UsageError. */
 export function runCatalogue(words: readonly string[]): Promise<number> {
@@ -25,4 +34,43 @@ export function runCatalogue(words: readonly string[]): Promise<number> {
     child.on('error', reject)
     child.on('exit', status => resolve(status ?? 1))
   })
+}
+
+const DIGEST_TIMEOUT_MS = 60_000
+
+interface Digests {
+  /** Null: the YAML has errors. */
+  readonly yaml: string | null
+  readonly tables: string | null
+  readonly agree: boolean
+}
+
+/**
+ * Logs a warning when the YAML says something else than the tables that are loaded: whoever changed it may think that it is
+ * in force. Resolves in any case, also where there is no YAML (an image has none). Keeps no process from ending.
+ */
+export async function warnOfOldTables(logLevel: string): Promise<void> {
+  if (!existsSync(CODEGEN)) return
+  const digests = await readDigests().catch(() => null)
+  if (digests === null || digests.agree) return
+  const { yaml, tables } = digests
+  createLog(logLevel).warn(
+    { yaml, tables },
+    yaml === null
+      ? 'the YAML in catalogue/ has errors, and the tables in force are older; `catalogue check` names them'
+      : 'the YAML in catalogue/ is newer than the tables in force; run `make generate`, then restart or send SIGHUP',
+  )
+}
+
+async function readDigests(): Promise<Digests> {
+  const child: ChildProcess = spawn(process.execPath, [CODEGEN, 'digest', '--json'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: DIGEST_TIMEOUT_MS,
+  })
+  child.unref()
+  const { stdout } = child
+  if (stdout === null) throw new Error('a piped stream is there')
+  if ('unref' in stdout && typeof stdout.unref === 'function') stdout.unref()
+  const [said] = await Promise.all([text(stdout), once(child, 'exit')])
+  return JSON.parse(said) as Digests
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { environmentConfig } from '../app/foundation.ts'
 import { WORKER_VARIABLE } from '../app/workers/messages.ts'
 import type { Command } from './arguments.ts'
+import { warnOfOldTables } from './catalogue.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -68,7 +69,11 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     const { supervise } = await import('../app/workers/supervisor.ts')
     const supervisor = await supervise(config, write)
     sayReady({ url: supervisor.url, workers: config.workers })
-    signals.onReload = () => supervisor.reload()
+    void warnOfOldTables(config.logLevel)
+    signals.onReload = () => {
+      supervisor.reload()
+      void warnOfOldTables(config.logLevel)
+    }
     signals.onSecond = () => supervisor.hurry()
     try {
       const signal = await Promise.race([signals.first, supervisor.hopeless])
@@ -89,6 +94,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   const running = await serve(config, write)
   started = true
   sayReady({ url: running.gateway.url })
+  void warnOfOldTables(config.logLevel)
   signals.onSecond = () => running.hurry()
   const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])
   const calls = running.gateway.readiness.callsInFlight
