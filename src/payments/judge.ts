@@ -26,13 +26,20 @@ const UNDECIDED_MAX = 500
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
  * The transfer that this is a second sight of: one that another provider reported under the same bank reference and that
- * this provider has not been paired with. Of one provider two references are two transfers, whatever the bank's number.
+ * this provider has not been paired with.
  */
 const ORIGINAL = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
     and y.provider <> $1 and y.alias_of is null and y.state <> 0
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
   order by y.bank_txn_id limit 1`
+/**
+ * Of one provider two ids under one bank reference are two transfers or one that was told twice: nobody but a person can say.
+ */
+const REPEATED = `select y.bank_txn_id from bank_txn y
+  where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
+    and y.provider = $1 and y.bank_txn_id <> $6::text::bigint and y.state <> 0
+    and abs(extract(epoch from coalesce(y.booked_at, y.received_at) - $7::text::timestamptz)) < $8::text::bigint limit 1`
 const ORDERS = 'select order_code, account_id from topup_order where order_code = any ($1::text[]) order by account_id'
 const DECIDE = `update bank_txn set state = $2::text::smallint, reason = $3::text::smallint, alias_of = $4::text::bigint,
     state_at = now(), state_by = $5 where bank_txn_id = $1::text::bigint`
@@ -55,6 +62,12 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
   if (BigInt(key.amountVnd) > services.limits.creditVndMax) {
     return decide(transaction, key, { outcome: 'unmatched', reason: 'amount_over_limit' })
   }
+  if (services.bank !== null && spellAccount(key.accountNumber) !== spellAccount(services.bank.accountNumber)) {
+    return decide(transaction, key, { outcome: 'unmatched', reason: 'other_account' })
+  }
+  if (await isRepeated(services, transaction, key)) {
+    return decide(transaction, key, { outcome: 'unmatched', reason: 'repeated_reference' })
+  }
   const codes = findOrderCodes(key.memo)
   if (codes.length === 0) return decide(transaction, key, { outcome: 'unmatched', reason: 'no_code' })
   const orders = await transaction.unsafe(ORDERS, [`{${codes.join(',')}}`])
@@ -72,13 +85,32 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
 }
 
 async function findOriginal(transaction: TransactionSql, given: StoredTransaction): Promise<number | null> {
-  const { accountNumber, bankReference, amountVnd, direction } = given
-  if (bankReference === null) return null
-  const sign = direction === 'in' ? '1' : '-1'
-  await transaction.unsafe(LOCK, [JSON.stringify([accountNumber, bankReference, amountVnd, sign])])
-  const transfer = [given.provider, accountNumber, bankReference, String(amountVnd), sign]
-  const row = (await transaction.unsafe(ORIGINAL, transfer))[0]
+  if (given.bankReference === null) return null
+  const [provider, ...transfer] = identityOf(given)
+  await transaction.unsafe(LOCK, [JSON.stringify(transfer)])
+  const row = (await transaction.unsafe(ORIGINAL, [provider, ...transfer]))[0]
   return row === undefined ? null : Number(row.bank_txn_id)
+}
+
+/** With the lock of `findOriginal`. */
+async function isRepeated(
+  { limits }: PaymentServices,
+  transaction: TransactionSql,
+  given: StoredTransaction,
+): Promise<boolean> {
+  if (given.bankReference === null) return false
+  const at = (given.bookedAt ?? given.receivedAt).toISOString()
+  const values = [...identityOf(given), String(given.bankTxnId), at, String(limits.referenceSeconds)]
+  return (await transaction.unsafe(REPEATED, values)).length > 0
+}
+
+function identityOf({ provider, accountNumber, bankReference, amountVnd, direction }: StoredTransaction) {
+  return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
+}
+
+/** Banks and people write accounts with spaces, dots and in either case. */
+function spellAccount(accountNumber: string): string {
+  return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
 
 async function decide<Decided extends Verdict>(

@@ -9,6 +9,8 @@ export interface PaymentLimits {
   readonly openOrdersMax: number
   /** A larger transfer waits for an operator. */
   readonly creditVndMax: bigint
+  /** Time in which a bank gives a reference to one transfer only. */
+  readonly referenceSeconds: number
   /** Largest body of a notification. */
   readonly notificationBytesMax: number
   /** Transactions in one notification. */
@@ -30,6 +32,7 @@ export const PAYMENT_LIMITS: PaymentLimits = {
   orderSeconds: 24 * 3_600,
   openOrdersMax: 10,
   creditVndMax: 1_000_000_000n,
+  referenceSeconds: 7 * 24 * 3_600,
   notificationBytesMax: 256 * 1024,
   transactionsMax: 200,
   notificationAgeSecondsMax: 300,

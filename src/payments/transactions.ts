@@ -14,7 +14,14 @@ export const VIA_CODES = { webhook: 1, pull: 2, manual: 3, simulated: 4 } as con
 export type Via = keyof typeof VIA_CODES
 
 /** In the table `bank_txn`; never reused. */
-export const REASON_CODES = { no_code: 1, unknown_code: 2, two_owners: 3, amount_over_limit: 4 } as const
+export const REASON_CODES = {
+  no_code: 1,
+  unknown_code: 2,
+  two_owners: 3,
+  amount_over_limit: 4,
+  other_account: 5,
+  repeated_reference: 6,
+} as const
 
 export interface Source {
   /** Name of the provider, or `manual`, or `simulated`. */

@@ -123,7 +123,15 @@ export const TRANSACTION_STATES = {
 export type TransactionState = keyof typeof TRANSACTION_STATES
 
 /** Why a transaction waits for an operator. */
-export type UnmatchedReason = 'no_code' | 'unknown_code' | 'two_owners' | 'amount_over_limit'
+export type UnmatchedReason =
+  | 'no_code'
+  | 'unknown_code'
+  | 'two_owners'
+  | 'amount_over_limit'
+  /** It went to an account that is not the one that customers are told. */
+  | 'other_account'
+  /** Its service has reported a transfer with the bank's same reference and amount, under another id. */
+  | 'repeated_reference'
 
 export interface StoredTransaction {
   readonly bankTxnId: number

@@ -119,16 +119,48 @@ describe('a transfer with an order’s code', () => {
     }
   })
 
-  test('under a bank reference and amount that this provider has used before is a second transfer', async () => {
+  test('told twice by its provider, under two ids and one bank reference, is credited once and waits for an operator', async () => {
     const order = await newOrder(payments)
-    for (let turn = 0; turn < 2; turn++) {
-      const given = transfer({ memo: order.orderCode, bankReference: 'REUSED' })
+    const given = () => transfer({ memo: order.orderCode, bankReference: 'REUSED' })
+    expect((await receive(payments, given())).outcome).toBe('credited')
+    const second = await receive(payments, given())
+    expect(second).toMatchObject({ outcome: 'unmatched', reason: 'repeated_reference' })
+    expect(payments.events.at(-1)?.message).toContain('waits for an operator: repeated_reference')
+    // What a list of the bank's service shows is paired with both, and a third of its own is as doubtful.
+    for (let turn = 0; turn < 2; turn++) expect((await receive(payments, given(), 'pull')).outcome).toBe('alias')
+    expect(await receive(payments, given(), 'pull')).toMatchObject({ reason: 'repeated_reference' })
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('told twice at once by its provider is credited once', async () => {
+    const order = await newOrder(payments)
+    const given = Array.from({ length: 6 }, () => transfer({ memo: order.orderCode, bankReference: 'AT ONCE' }))
+    const outcomes = (await Promise.all(given.map(one => receive(payments, one)))).map(({ outcome }) => outcome)
+    expect(outcomes.sort()).toEqual(['credited', ...Array(5).fill('unmatched')])
+    expect(await balanceOf(sql, order.accountId)).toBe(50_000)
+  })
+
+  test('under a bank reference that this provider used long ago, or for another amount, is another transfer', async () => {
+    const order = await newOrder(payments)
+    const day = 24 * 3_600_000
+    const booked = [new Date(Date.now() - 8 * day), new Date()]
+    for (const bookedAt of booked) {
+      const given = transfer({ memo: order.orderCode, bankReference: 'YEARLY', bookedAt })
       expect((await receive(payments, given)).outcome).toBe('credited')
-      expect((await receive(payments, { ...given, providerReference: `pull ${turn}` }, 'pull')).outcome).toBe('alias')
     }
-    expect(await balanceOf(sql, order.accountId)).toBe(100_000)
-    const third = transfer({ memo: order.orderCode, bankReference: 'REUSED' })
-    expect((await receive(payments, third, 'pull')).outcome).toBe('credited')
+    const other = transfer({ memo: order.orderCode, bankReference: 'YEARLY', amountVnd: 60_000n })
+    expect((await receive(payments, other)).outcome).toBe('credited')
+  })
+
+  test('to another account than ours waits for an operator, however its code reads', async () => {
+    const order = await newOrder(payments)
+    const memo = order.orderCode
+    const wrong = await receive(payments, transfer({ memo, accountNumber: '1012345679' }))
+    expect(wrong).toMatchObject({ outcome: 'unmatched', reason: 'other_account' })
+    expect(await balanceOf(sql, order.accountId)).toBe(0)
+    expect((await receive(payments, transfer({ memo, accountNumber: '1012-345 678' }))).outcome).toBe('credited')
+    const open = testPayments(sql, { bank: null })
+    expect((await receive(open, transfer({ memo, accountNumber: '999' }))).outcome).toBe('credited')
   })
 
   test('reported again with another amount, account or direction changes nothing and raises the alarm', async () => {

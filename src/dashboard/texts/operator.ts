@@ -102,6 +102,8 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.reason.no_code': { vi: 'Không có mã lệnh', en: 'No order code' },
   'operator.transfer.reason.unknown_code': { vi: 'Mã lệnh không tồn tại', en: 'Unknown order code' },
   'operator.transfer.reason.two_owners': { vi: 'Mã của hai chủ', en: 'Codes of two owners' },
+  'operator.transfer.reason.other_account': { vi: 'Chuyển vào tài khoản khác', en: 'To another account' },
+  'operator.transfer.reason.repeated_reference': { vi: 'Trùng mã của ngân hàng', en: "Bank's reference seen before" },
   'operator.transfer.reason.amount_over_limit': { vi: 'Vượt hạn mức', en: 'Amount over the limit' },
   'operator.transfer.state.received': { vi: 'Chờ xử lý', en: 'Received' },
   'operator.transfer.state.credited': { vi: 'Đã cộng', en: 'Credited' },
