@@ -56,7 +56,7 @@ export function createPayments(given: {
   readonly report: (event: PaymentEvent) => void
 }): PaymentServices {
   const { config, ...rest } = given
-  const simulation = !config.production && config.sandbox === 'auto'
+  const simulation = !config.production && !config.real && config.sandbox === 'auto'
   return {
     ...rest,
     bank: config.bank ?? (simulation ? SANDBOX_BANK : null),

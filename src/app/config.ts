@@ -40,6 +40,8 @@ export interface Config {
   readonly traces: TelemetryConfig['traces']
   /** Access keys and region of AWS, as AWS's own tools name them. */
   readonly aws: AwsEnvironment
+  /** There is a bank account, a secret of a bank's service or a provider's credential: something real to lose. */
+  readonly real: boolean
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[]
   /** Most calls that wait at one moment, connections and the like: see the field. */
@@ -157,8 +159,10 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
   }
   const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
+  const banking = readBankConfig(reader, Object.keys(environment), publicUrl)
+  const aws = readAws(reader)
   const config: Config = {
-    ...readBankConfig(reader, Object.keys(environment), publicUrl),
+    ...banking,
     ...readTelemetryConfig(reader, Object.keys(environment), port),
     production,
     host,
@@ -174,7 +178,10 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),
     keyPeppers: reader.secretSet('KEY_PEPPERS'),
     upstream: id => upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
-    aws: readAws(reader),
+    aws,
+    real:
+      [banking.bank, aws.secret, ...Object.values(banking.providers)].some(secret => secret !== null) ||
+      [...upstreams.values()].some(({ apiKeys }) => apiKeys.length > 0),
     trustedProxies: readProxies(reader),
     limits: readLimits(reader, production),
   }

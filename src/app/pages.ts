@@ -25,7 +25,7 @@ export interface PagesOptions {
 
 export function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
   const { config, backOffice, sql, keySecrets, catalogue, upstreams, log } = options
-  const { production, publicUrl } = config
+  const { production, publicUrl, real } = config
   return addDashboard(server, {
     catalogue,
     people: backOffice.people,
@@ -35,8 +35,8 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     upstreams: () => upstreams.status(),
     openApi: describeApi({ catalogue, publicUrl }),
     publicUrl,
-    // Anyone who can read mail can take over an account: outside development there is no such page.
-    outboxFolder: production ? null : backOffice.outboxDir,
+    // Anyone who can read mail can take over an account: where there is something to lose there is no such page.
+    outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
     log,
     now: () => new Date(),

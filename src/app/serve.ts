@@ -9,7 +9,7 @@ import type { Sandbox } from '../sandbox/server.ts'
 import type { Config } from './config.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
 import { type Gateway, startGateway } from './gateway.ts'
-import { welcome } from './welcome.ts'
+import { greet } from './welcome.ts'
 
 export interface RunningServer {
   readonly gateway: Gateway
@@ -55,14 +55,7 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
     await stopAll(gateway, sandbox, foundation)
     uncaught.stop()
   }
-  try {
-    if (!config.production && write !== null) {
-      write(await welcome(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed }))
-    }
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  if (write !== null) await greet(foundation, { url: gateway.url, sandboxed: gateway.upstreams.sandboxed, write, log })
   warmTokens()
   return {
     gateway,

@@ -1,12 +1,15 @@
 /** What a development start prints: a key that works, a call to paste, where to go next. */
 
+import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'
 import { candidateHashes } from '../accounts/key-secret.ts'
 import { type ApiKey, createKey, listKeys, revokeKey, showKey } from '../accounts/keys.ts'
 import { TABLES } from '../generated/tables.ts'
 import { credit } from '../ledger/credit.ts'
+import type { Logger } from '../lib/log.ts'
 import { vndToMicro } from '../lib/money.ts'
 import type { Foundation } from './foundation.ts'
+import { remarksOf } from './surroundings.ts'
 
 const DEVELOPER = 'developer@example.com'
 const WELCOME_CREDIT_VND = 1_000_000
@@ -50,8 +53,14 @@ async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<str
   return hashes.includes(String(stored?.hash)) ? shown.key : null
 }
 
+function mailHint({ dataDir, mail, real }: Foundation['config'], url: string): string[] {
+  const operator = `"account operator ${DEVELOPER} on" opens ${url}/operator`
+  if (mail.smtpUrl !== null) return [`           ${operator}`]
+  return [`           Mail lands in ${real ? join(dataDir, 'outbox') : `${url}/development/outbox`}; ${operator}`]
+}
+
 /** Text for the terminal; holds an API key, so it is never logged. */
-export async function welcome(
+async function welcome(
   foundation: Foundation,
   { url, sandboxed: simulated }: { readonly url: string; readonly sandboxed: readonly string[] },
 ): Promise<string> {
@@ -79,8 +88,30 @@ export async function welcome(
     `             chat completions style   ${url}/v1`,
     `Prices     curl -s ${url}/v1/models -H 'x-api-key: ${key}'`,
     `Pages      ${url} in a browser; register as ${DEVELOPER} for this key's account.`,
-    `           Mail lands in ${url}/development/outbox; "account operator ${DEVELOPER} on" opens ${url}/operator`,
+    ...mailHint(foundation.config, url),
     'Read on    README.md; Ctrl-C stops everything',
     '',
   ].join('\n')
+}
+
+/** Outside production only. The gateway takes calls already, so that nothing that fails here may end it. */
+export async function greet(
+  foundation: Foundation,
+  start: {
+    readonly url: string
+    readonly sandboxed: readonly string[]
+    readonly write: (text: string) => void
+    readonly log: Logger
+  },
+): Promise<void> {
+  const { config } = foundation
+  if (config.production) return
+  const { sandboxed, write, log } = start
+  const all = TABLES.upstreams.map(({ id }) => id)
+  for (const { facts, message } of remarksOf(config, { all, sandboxed })) log.warn(facts, message)
+  try {
+    write(await welcome(foundation, start))
+  } catch (cause) {
+    log.warn({ cause }, 'no key could be made for a first call: look at the database, then use account create EMAIL')
+  }
 }

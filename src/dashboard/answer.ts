@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Session } from '../accounts/types.ts'
 import type { Assets } from './assets.ts'
-import { type CookiePolicy, forgetSession, sendSession, splitTarget } from './guard.ts'
+import { type CookiePolicy, forgetSession, isLocal, sendSession, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Answer, FragmentAnswer, PageAnswer, ProblemAnswer } from './page.ts'
 import type { Preferences } from './preferences.ts'
@@ -105,7 +105,7 @@ async function render(
     publicUrl: options.publicUrl,
     production: options.production,
     sandbox: options.payments.simulation,
-    hasOutbox: options.outboxFolder !== null,
+    hasOutbox: options.outboxFolder !== null && isLocal(request),
     person: session === null ? null : { email: session.email, isOperator: session.isOperator },
     title: isPage ? answer.title : '',
     section: isPage ? (answer.section ?? '') : '',

@@ -10,7 +10,7 @@ import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } fr
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
-import { comesFromUs, cookiePolicy, sessionOf, splitTarget } from './guard.ts'
+import { comesFromUs, cookiePolicy, isLocal, sessionOf, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
@@ -144,6 +144,7 @@ async function answerPage(
   if (page.method === 'POST' && !comesFromUs(request, options)) {
     return send({ kind: 'problem', status: 403, message: 'problem.origin' })
   }
+  if (page.authentication === 'development' && !isLocal(request)) return send(NOT_FOUND)
   if (page.authentication === 'operator' && session?.isOperator !== true) return send(NOT_FOUND)
   if (page.authentication === 'session' && session === null) {
     const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
@@ -180,6 +181,7 @@ function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, 
     query,
     form: new Form(fields),
     isFragment: audience.isFragment,
+    isLocal: isLocal(request),
     now: options.now(),
   }
 }

@@ -54,6 +54,23 @@ export function comesFromUs(
   return !production && host !== undefined && origin === `http://${host}`
 }
 
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
+const LOOPBACK_PEER = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/
+/** What a proxy adds; whoever sends them may be anywhere. */
+const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+
+/**
+ * True for somebody at this machine: the connection itself comes from it, names it (a page elsewhere could have its own name
+ * lead here), and no proxy handed it on. `X-Forwarded-For` is never believed for this.
+ */
+export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): boolean {
+  return (
+    LOOPBACK_PEER.test(socket.remoteAddress ?? '') &&
+    LOOPBACK_HOST.test(headers.host ?? '') &&
+    FORWARDING.every(name => headers[name] === undefined)
+  )
+}
+
 /** A path of ours to go to after signing in; the overview for everything else. */
 export function localPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/overview'

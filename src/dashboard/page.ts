@@ -21,6 +21,8 @@ export interface PageRequest {
   /** Empty on GET. */
   readonly form: Form
   /** htmx asks for a part of the page. */
+  /** Somebody at this machine asks; see `guard.ts`. */
+  readonly isLocal: boolean
   readonly isFragment: boolean
   readonly now: Date
 }

@@ -1,7 +1,9 @@
 /** A browser without a screen: cookies, forms from our own pages, and what a person can read of an answer. */
 
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { readOutbox } from '../../src/lib/outbox.ts'
 
 export interface PageReply {
   readonly status: number
@@ -20,11 +22,14 @@ export const PASSWORD = 'mot cau dai de nho'
 
 export class Visitor {
   readonly #base: string
+  readonly #outbox: string | null
   readonly #jar = new Map<string, string>()
   readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
 
-  constructor(base: string) {
+  /** With `dataDir` mails are read from there, as a person would where the gateway shows none. */
+  constructor(base: string, { dataDir }: { readonly dataDir?: string } = {}) {
     this.#base = base
+    this.#outbox = dataDir === undefined ? null : join(dataDir, 'outbox')
   }
 
   get cookie(): string {
@@ -70,13 +75,19 @@ export class Visitor {
   /** The newest link of a kind in the development outbox; some mails go out after the answer. */
   async mailedLink(kind: '/verify' | '/reset', email: string): Promise<string> {
     for (let tries = 0; tries < 200; tries++) {
-      const { html } = await this.get('/development/outbox')
-      const mail = html.split('<article').find(part => part.includes(email) && part.includes(`href="${kind}?`))
-      const link = new RegExp(`href="(${kind}\\?[^"]+)"`).exec(mail ?? '')?.[1]
-      if (link !== undefined) return link.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=')
+      const link =
+        this.#outbox === null ? await this.#shownLink(kind, email) : await sentLink(this.#outbox, kind, email)
+      if (link !== undefined) return link
       await setTimeout(25)
     }
     throw new Error(`no mail with a link to ${kind} came for ${email}`)
+  }
+
+  async #shownLink(kind: string, email: string): Promise<string | undefined> {
+    const { html } = await this.get('/development/outbox')
+    const mail = html.split('<article').find(part => part.includes(email) && part.includes(`href="${kind}?`))
+    const link = new RegExp(`href="(${kind}\\?[^"]+)"`).exec(mail ?? '')?.[1]
+    return link?.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=')
   }
 
   async signUp(email: string, password = PASSWORD): Promise<SignedUp> {
@@ -86,10 +97,16 @@ export class Visitor {
     return { email, password }
   }
 
-  /** An order that is paid at once. */
-  async topUp(amount: string): Promise<string> {
+  /** An order that waits for its transfer. */
+  async order(amount: string): Promise<string> {
     const { location } = await this.post('/topup', { amount })
     expect(location).toMatch(/^\/topup\/ST/)
+    return location
+  }
+
+  /** An order that is paid at once. */
+  async topUp(amount: string): Promise<string> {
+    const location = await this.order(amount)
     expect((await this.post(`${location}/simulate`)).status).toBe(303)
     return location
   }
@@ -102,6 +119,11 @@ export class Visitor {
     const path = new RegExp(`href="(/keys/\\d+)">${label}<`).exec(list.html)?.[1] as string
     return { key, path }
   }
+}
+
+async function sentLink(outbox: string, kind: string, email: string): Promise<string | undefined> {
+  const mail = (await readOutbox(outbox)).find(({ to, text }) => to.includes(email) && text.includes(`${kind}?`))
+  return new RegExp(`${kind}\\?\\S+`).exec(mail?.text ?? '')?.[0]
 }
 
 /** Text of a page as a person reads it. */

@@ -10,6 +10,7 @@ import { TABLES } from '../../src/generated/tables.ts'
 import { readOutbox } from '../../src/lib/outbox.ts'
 import { PASSWORD, Visitor } from '../dashboard/visitor.ts'
 import { MESSAGE, MESSAGES_START, messagesEvent, textDelta } from '../support/chat.ts'
+import { TEST_BANK } from '../support/gateway.ts'
 import {
   type Answer,
   end,
@@ -20,6 +21,7 @@ import {
   startScriptedUpstream,
   write,
 } from '../support/scripted-upstream.ts'
+import { transferMoney } from '../support/transfers.ts'
 import { Canaries } from './canaries.ts'
 import { freePort, type GatewayProcess, startProcess } from './process.ts'
 
@@ -55,6 +57,7 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${at('collector key')}`,
       CRASH_CONTENT: at('fault of our own'),
+      ...TEST_BANK,
       SEPAY_WEBHOOK_SECRET: at('webhook secret'),
       LIMIT_UPSTREAM_TRIES_MAX: '2',
     },
@@ -276,11 +279,12 @@ test('requests that never become calls', async () => {
 })
 
 test('people with passwords and links', async () => {
-  const visitor = new Visitor(running.url)
+  const visitor = new Visitor(running.url, running)
   const email = 'customer@example.com'
   await visitor.signUp(email, canaries.watch('password', `${PASSWORD} ${at('password part')}`))
   canaries.watch('session', visitor.cookie.replace(/^.*session=/, ''))
-  await visitor.topUp('100000')
+  const order = await visitor.order('100000')
+  await transferMoney(running.database.sql, { memo: order.replace('/topup/', ''), amountVnd: 100_000 })
   canaries.watch('key from a page', (await visitor.createKey('own')).key)
   await visitor.post('/signin', { email, password: at('wrong password') })
   await visitor.post('/signin', { email: 'nobody@example.com', password: at('password of nobody') })

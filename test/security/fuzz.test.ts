@@ -10,6 +10,7 @@ import { CHAT_ROUTES, OTHER_ROUTES } from '../../src/http/endpoints.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { Visitor } from '../dashboard/visitor.ts'
 import { MESSAGE } from '../support/chat.ts'
+import { TEST_BANK } from '../support/gateway.ts'
 import {
   type Answer,
   end,
@@ -64,7 +65,12 @@ beforeAll(async () => {
     ]
   })
   running = await startProcess({
-    environment: { ...Object.fromEntries(upstreams), LOG_LEVEL: 'error', SEPAY_API_KEY: 'sepay-secret-of-length' },
+    environment: {
+      ...TEST_BANK,
+      ...Object.fromEntries(upstreams),
+      LOG_LEVEL: 'error',
+      SEPAY_API_KEY: 'sepay-secret-of-length',
+    },
   })
   const account = await running.account('person@example.com')
   accountId = account.accountId
@@ -223,9 +229,9 @@ const ENDINGS = new Set(['/signout', '/account/sessions/end', '/account/password
 
 test('no form of the pages is our fault, whatever its fields hold, for customers and for operators', async () => {
   const { sql } = running.database
-  const people = [new Visitor(running.url), new Visitor(running.url)] as const
+  const people = [new Visitor(running.url, running), new Visitor(running.url, running)] as const
   await people[0].signUp('customer@example.com')
-  await people[0].topUp('100000')
+  await people[0].order('100000')
   await people[1].signUp('operator@example.com')
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   const [{ account_id: customerId } = {}] =

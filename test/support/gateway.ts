@@ -41,6 +41,7 @@ export interface TestGateway {
   readonly url: string
   readonly gateway: Gateway
   readonly database: TestDatabase
+  readonly dataDir: string
   account(creditMicroVnd: bigint): Promise<TestAccount>
   balance(accountId: number): Promise<bigint>
   /** Waits until every call of the account that was answered has its row. */
@@ -49,6 +50,9 @@ export interface TestGateway {
   sibling(): Promise<Gateway>
   close(): Promise<void>
 }
+
+/** A bank account, so that there are orders where nothing is simulated. */
+export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
 export interface TestGatewayOptions {
   /** Base URLs by upstream id, with API keys where one is not enough; all others are the sandbox's. */
@@ -112,6 +116,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     url: gateway.url,
     gateway,
     database,
+    dataDir,
     async account(creditMicroVnd) {
       const email = `person-${++emails}@example.com`
       const { accountId } = await createAccount(sql, email)

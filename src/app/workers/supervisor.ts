@@ -4,7 +4,7 @@ import { createLog } from '../../lib/log.ts'
 import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-server.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { type Foundation, layFoundation } from '../foundation.ts'
-import { welcome } from '../welcome.ts'
+import { greet } from '../welcome.ts'
 import { Crew, WorkerStartError } from './crew.ts'
 import { gatherMetrics } from './metrics.ts'
 
@@ -48,7 +48,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
     }
     const { url, sandboxed, catalogue } = await crew.start()
     log.info({ url, catalogue, workers: config.workers }, 'ready')
-    if (!config.production) write(await welcome(foundation, { url, sandboxed }))
+    await greet(foundation, { url, sandboxed, write, log })
     return {
       url,
       hopeless,

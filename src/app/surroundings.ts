@@ -1,0 +1,51 @@
+/** What an operator should know of a start outside production, a line each. */
+
+import { isIPv4 } from 'node:net'
+import type { Config } from './config.ts'
+
+export interface Remark {
+  readonly facts: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
+type Facts = Pick<Config, 'production' | 'real' | 'host' | 'sandbox' | 'bank' | 'providers' | 'mail'>
+
+export function remarksOf(
+  config: Facts,
+  upstreams: { readonly all: readonly string[]; readonly sandboxed: readonly string[] },
+): readonly Remark[] {
+  if (config.production) return []
+  const remarks: Remark[] = []
+  if (!isLoopback(config.host)) {
+    remarks.push({
+      facts: { host: config.host },
+      message:
+        'this address is open to the network, and this is no production: set NODE_ENV=production, or HOST=127.0.0.1',
+    })
+  }
+  if (config.real && config.sandbox === 'auto') remarks.push(mixture(config, upstreams))
+  return remarks
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function mixture(
+  { bank, providers, mail }: Facts,
+  { all, sandboxed }: { readonly all: readonly string[]; readonly sandboxed: readonly string[] },
+): Remark {
+  const services = Object.entries(providers).flatMap(([name, secret]) => (secret === null ? [] : [name]))
+  const real = [
+    ...all.filter(id => !sandboxed.includes(id)),
+    ...(bank === null ? [] : ['bank account']),
+    ...services,
+    ...(mail.smtpUrl === null ? [] : ['mail']),
+  ]
+  return {
+    facts: { real, simulated: sandboxed },
+    message:
+      'real credentials beside the sandbox: what is listed as real costs and moves money, replies of the others are simulated; ' +
+      'transfers are not simulated, and there is no page with mails',
+  }
+}
