@@ -124,7 +124,7 @@ export function wordNumber(words: FoundWords, word: Word): number | null {
   return value === undefined || value === '' ? null : Number(value)
 }
 
-/** The table as Markdown, for the README and the help page. */
+/** The table as Markdown, for the documentation and the help page. */
 export function wordsTable(): string {
   const rows = WORDS.map((row: WordRow) => {
     const values = row.value === null ? '' : row.value

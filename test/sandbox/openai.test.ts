@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import OpenAI, { APIError, toFile } from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pictureInfo } from '../../src/sandbox/picture-info.ts'
 import type { Sandbox } from '../../src/sandbox/server.ts'
 import { PICTURES, startTestSandbox } from './support.ts'
 
@@ -185,6 +187,18 @@ test('images: draws as many as asked in the size that was asked', async () => {
   expect(reply.usage).toMatchObject({ input_tokens: 5, output_tokens: 3168, total_tokens: 3173 })
 })
 
+test.each(['png', 'jpeg', 'webp'] as const)('images: come as %s where that is asked for', async output_format => {
+  const call = { model: 'painter', prompt: 'A boat in Hội An', size: '512x256', output_format } as const
+  const whole = await client.images.generate({ ...call, size: call.size as '1024x1024' })
+  expect(whole.output_format).toBe(output_format)
+  const bytes = Buffer.from(whole.data![0]!.b64_json!, 'base64')
+  expect(pictureInfo(bytes)).toEqual({ mediaType: `image/${output_format}`, width: 512, height: 256 })
+  const small = await client.images.generate({ ...call, size: '1024x1024', output_compression: 5 })
+  const large = await client.images.generate({ ...call, size: '1024x1024', output_compression: 95 })
+  const lengths = [small, large].map(reply => reply.data![0]!.b64_json!.length)
+  expect(lengths[0] === lengths[1]).toBe(output_format === 'png')
+})
+
 test('images: edits take files, and stream partial images first', async () => {
   const image = await toFile(PICTURES['image/png']!, 'a.png', { type: 'image/png' })
   const whole = await client.images.edit({ model: 'painter', prompt: 'Bluer', image, mask: image, size: '1024x1024' })
@@ -227,11 +241,68 @@ test('speech: the audio is as long as the text, and faster when asked', async ()
   expect(long.readUInt32LE(40)).toBe(long.length - 44)
 })
 
+const speech = async (more: Partial<OpenAI.Audio.SpeechCreateParams> = {}) => {
+  const reply = await client.audio.speech.create({
+    model: 'speaker',
+    voice: 'nova',
+    input: 'Xin chào các bạn',
+    ...more,
+  })
+  return { type: reply.headers.get('content-type'), bytes: Buffer.from(await reply.arrayBuffer()) }
+}
+
+test.each([
+  ['flac', 'audio/flac', 'fLaC'],
+  ['wav', 'audio/wav', 'RIFF'],
+] as const)('speech: %s is what it says', async (response_format, type, beginning) => {
+  const audio = await speech({ response_format })
+  expect([audio.type, audio.bytes.toString('latin1', 0, 4)]).toEqual([type, beginning])
+})
+
+test('speech: MP3 where nothing else is asked for, in frames that follow each other to the end', async () => {
+  const { type, bytes } = await speech()
+  expect(type).toBe('audio/mpeg')
+  expect((await speech({ response_format: 'mp3' })).bytes.equals(bytes)).toBe(true)
+  // MPEG-2 layer III, 64 kbit/s at 24 kHz: 192 bytes for each 24 ms.
+  const frames = bytes.length / 192
+  for (let frame = 0; frame < frames; frame += 1) expect(bytes.readUInt16BE(frame * 192)).toBe(0xfff3)
+  const { bytes: samples } = await speech({ response_format: 'pcm' })
+  expect(Math.abs(frames * 0.024 - samples.length / 2 / 24_000)).toBeLessThan(0.1)
+})
+
+test('speech: FLAC holds the samples of the wave, unchanged', async () => {
+  const [{ bytes: samples }, { bytes: flac }] = [
+    await speech({ response_format: 'pcm' }),
+    await speech({ response_format: 'flac' }),
+  ]
+  const facts = flac.readBigUInt64BE(18)
+  expect([facts >> 44n, facts & 0xf_ffff_ffffn]).toEqual([24_000n, BigInt(samples.length / 2)])
+  expect(flac.subarray(26, 42).equals(createHash('md5').update(samples).digest())).toBe(true)
+  const first = flac.subarray(42 + 7 + 1 + 1, 42 + 9 + 200)
+  expect(first.equals(Buffer.from(samples.subarray(0, first.length)).swap16())).toBe(true)
+})
+
+test('speech: voices differ', async () => {
+  const [nova, echo] = [
+    await speech({ response_format: 'pcm' }),
+    await speech({ response_format: 'pcm', voice: 'echo' }),
+  ]
+  expect(nova.bytes.length).toBe(echo.bytes.length)
+  expect(nova.bytes.equals(echo.bytes)).toBe(false)
+})
+
+test.each(['opus', 'aac'] as const)('speech: %s is refused with what there is instead', async response_format => {
+  const error = await speech({ response_format }).catch((caught: unknown) => caught)
+  expect(error).toMatchObject({ status: 400, param: 'response_format' })
+  expect(String(error)).toContain(`The sandbox cannot write '${response_format}'. It writes mp3, flac, wav, pcm.`)
+})
+
 test('speech: streams events with usage', async () => {
   const reply = await client.audio.speech.create({
     model: 'speaker',
     voice: 'echo',
     input: 'Xin chào',
+    response_format: 'wav',
     stream_format: 'sse',
   })
   const events = (await reply.text())

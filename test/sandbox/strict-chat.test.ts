@@ -91,7 +91,7 @@ const IMAGES: Refusal[] = [
   ['no images', { n: 0 }, { message: "Invalid 'n': integer below minimum value. Expected a value >= 1, but got 0 instead." }],
   ['eleven images', { n: 11 }, { message: "Invalid 'n': integer above maximum value. Expected a value <= 10, but got 11 instead." }],
   ['n as text', { n: '2' }, { message: "Invalid type for 'n': expected an integer, but got a string instead." }],
-  ['a format that it cannot write', { output_format: 'webp' }, { message: "Invalid value: 'webp'. Supported values are: 'png', and 'auto'." }],
+  ['a format that it cannot write', { output_format: 'gif' }, { message: "Invalid value: 'gif'. Supported values are: 'png', 'jpeg', and 'webp'." }],
 ] // biome-ignore format: a table
 
 const SPEECH: Refusal[] = [

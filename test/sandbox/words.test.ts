@@ -10,9 +10,9 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-test('the README and the help page have the whole table', async () => {
-  const readme = readFileSync(new URL('../../src/sandbox/README.md', import.meta.url), 'utf8')
-  expect(readme).toContain(wordsTable())
+test('the documentation and the help page have the whole table', async () => {
+  const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8')
+  expect(page).toContain(wordsTable())
   expect(await (await fetch(sandbox.url)).text()).toContain(wordsTable())
   for (const { word } of WORDS) expect(wordsTable()).toContain(`\`sandbox:${word}\``)
 })

@@ -85,9 +85,9 @@ test('images.edit: one image and several, with a mask', async () => {
 test('audio.speech.create: audio, and audio as events, at one price each', async () => {
   const spoken = await client.audio.speech.create({ model: 'req/gpt-4o-mini-tts', voice: 'alloy', input: 'Xin chào' })
   const bytes = Buffer.from(await spoken.arrayBuffer())
-  expect(bytes.toString('latin1', 0, 4)).toBe('RIFF')
+  expect(bytes.readUInt16BE(0) & 0xffe0).toBe(0xffe0)
   expect(bytes.length).toBeGreaterThan(1000)
-  expect(spoken.headers.get('content-type')).toBe('audio/wav')
+  expect(spoken.headers.get('content-type')).toBe('audio/mpeg')
   expect(spoken.headers.get('x-svc-cost-vnd')).toBe('1350')
   const events = await client.audio.speech.create({
     model: 'req/gpt-4o-mini-tts',

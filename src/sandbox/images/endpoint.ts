@@ -10,6 +10,7 @@ import type { JsonObject } from '../json.ts'
 import type { StreamStep } from '../model.ts'
 import { EVENT_STREAM, sendStream } from '../stream.ts'
 import { type FoundWords, withoutWords, wordNumber } from '../words.ts'
+import { encodePicture } from './encode.ts'
 import { drawPicture } from './picture.ts'
 import { checkImageRequest, type ImageRequest, readJsonImages, readMultipart } from './request.ts'
 
@@ -51,12 +52,14 @@ async function draw(request: ImageRequest, note: string): Promise<string> {
   const mask = request.masked ? ['With a mask'] : []
   const prompt = withoutWords(request.prompt)
   const lines = [`Simulated ${width}x${height}`, note, ...from, ...mask, '-', prompt]
-  const picture = await drawPicture({ width, height, prompt, lines })
+  const picture = await encodePicture(drawPicture({ width, height, prompt, lines }), request)
   return picture.toString('base64')
 }
 
 function reply(request: ImageRequest, images: readonly string[], words: FoundWords): JsonObject {
-  const data = images.map(image => (request.asUrl ? { url: `data:image/png;base64,${image}` } : { b64_json: image }))
+  const data = images.map(image =>
+    request.asUrl ? { url: `data:image/${request.format};base64,${image}` } : { b64_json: image },
+  )
   return {
     created: Math.floor(Date.now() / 1_000),
     ...describe(request),
@@ -65,8 +68,8 @@ function reply(request: ImageRequest, images: readonly string[], words: FoundWor
   }
 }
 
-function describe({ width, height }: ImageRequest): JsonObject {
-  return { background: 'opaque', output_format: 'png', quality: 'medium', size: `${width}x${height}` }
+function describe({ width, height, format }: ImageRequest): JsonObject {
+  return { background: 'opaque', output_format: format, quality: 'medium', size: `${width}x${height}` }
 }
 
 /** Partial images first, then each finished one; usage stands on the last. */

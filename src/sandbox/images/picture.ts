@@ -1,7 +1,7 @@
 /** Draws a simulated image: coloured bands, and on them in letters what it stands for. */
 
 import { drawable, GLYPH_HEIGHT, GLYPH_WIDTH, isInk } from './font.ts'
-import { type Bitmap, encodePng } from './png.ts'
+import type { Bitmap } from './png.ts'
 
 const BANDS = 12
 const INK = BANDS
@@ -17,7 +17,7 @@ export interface PictureText {
   readonly lines: readonly string[]
 }
 
-export function drawPicture(picture: PictureText): Promise<Buffer> {
+export function drawPicture(picture: PictureText): Bitmap {
   const { width, height } = picture
   const bitmap: Bitmap = { width, height, pixels: new Uint8Array(width * height), palette: paletteOf(picture.prompt) }
   for (let row = 0; row < height; row += 1) {
@@ -30,7 +30,7 @@ export function drawPicture(picture: PictureText): Promise<Buffer> {
   )
   for (const [index, line] of lines.entries())
     drawLine(bitmap, line, { scale, top: (index + 1) * (GLYPH_HEIGHT + 2) * scale })
-  return encodePng(bitmap)
+  return bitmap
 }
 
 function drawLine(bitmap: Bitmap, line: string, { scale, top }: { scale: number; top: number }): void {

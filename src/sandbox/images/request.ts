@@ -4,6 +4,7 @@ import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { type PictureInfo, pictureInfo } from '../picture-info.ts'
+import { PICTURE_FORMATS, type PictureFormat } from './encode.ts'
 
 const LIMITS = { images: 10, references: 16, promptCharacters: 32_000, sideMin: 16, sideMax: 4_096 } as const
 const SIZES = ['1024x1024', '1024x1536', '1536x1024', 'auto']
@@ -16,6 +17,9 @@ export interface ImageRequest {
   readonly streamed: boolean
   readonly partialImages: number
   readonly asUrl: boolean
+  readonly format: PictureFormat
+  /** 0 to 100; for formats that lose something. */
+  readonly quality: number
   readonly references: readonly PictureInfo[]
   readonly masked: boolean
 }
@@ -69,9 +73,6 @@ export function checkImageRequest(fields: ImageFields, facts: ModelFacts, isEdit
   if (isEdit && fields.images.length === 0) throw missing('image')
   if (fields.images.length > LIMITS.references)
     throw invalid(`At most ${LIMITS.references} images are accepted.`, { param: 'image' })
-  const format = body.output_format
-  if (format !== undefined && format !== null && format !== 'png')
-    throw wrongValue('output_format', format, ['png', 'auto'])
   if (fields.mask !== null) checkedPicture(fields.mask, 'mask')
   return {
     prompt: body.prompt,
@@ -80,6 +81,8 @@ export function checkImageRequest(fields: ImageFields, facts: ModelFacts, isEdit
     streamed: body.stream === true,
     partialImages: checkedCount(body.partial_images, { name: 'partial_images', least: 0, most: 3, otherwise: 0 }),
     asUrl: body.response_format === 'url',
+    format: checkedFormat(body.output_format),
+    quality: checkedCount(body.output_compression, { name: 'output_compression', least: 0, most: 100, otherwise: 100 }),
     references: fields.images.map((image, index) => checkedPicture(image, `image[${index}]`)),
     masked: fields.mask !== null,
   }
@@ -127,6 +130,13 @@ function checkedCount(value: Json | undefined, { name, least, most, otherwise }:
     param: name,
     code: count < least ? 'integer_below_min_value' : 'integer_above_max_value',
   })
+}
+
+function checkedFormat(format: Json | undefined): PictureFormat {
+  if (format === undefined || format === null || format === 'auto') return 'png'
+  const known = PICTURE_FORMATS.find(candidate => candidate === format)
+  if (known === undefined) throw wrongValue('output_format', format, PICTURE_FORMATS)
+  return known
 }
 
 function checkedSize(size: Json | undefined): { width: number; height: number } {

@@ -1,4 +1,4 @@
-/** Answers text to speech with tones. Whatever container is asked for, the audio is WAV (or raw samples for `pcm`). */
+/** Answers text to speech with tones, in the container that was asked for. */
 
 import { chatErrors } from '../chat/errors.ts'
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
@@ -7,11 +7,12 @@ import { countText } from '../count.ts'
 import { lookUpModel, type ModelLookup, parseBody, wordsOf } from '../endpoint.ts'
 import type { Exchange } from '../exchange.ts'
 import { answeredByWords, sendGarbage } from '../faults.ts'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type Json, type JsonObject, textOf } from '../json.ts'
 import { invalid, type ModelFacts, type StreamStep } from '../model.ts'
 import { EVENT_STREAM, sendStream } from '../stream.ts'
 import { withoutWords } from '../words.ts'
-import { tonesOf, wavHeader } from './wav.ts'
+import { CONTAINERS } from './containers.ts'
+import { tonesOf } from './tones.ts'
 
 /** Voices where the model's facts name none. */
 const VOICES: readonly string[] = [
@@ -19,8 +20,8 @@ const VOICES: readonly string[] = [
   ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],
 ]
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
+const DEFAULT_FORMAT = 'mp3'
 const INPUT_CHARACTERS_MAX = 4_096
-const CHUNK_BYTES = 16_384
 /** A model speaks this many tokens for each one it reads; paces the stream. */
 const TOKENS_PER_CHUNK = 7
 
@@ -34,12 +35,21 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   const asEvents = body.stream_format === 'sse'
   if (words.has('garbage')) return sendGarbage(exchange, asEvents)
   exchange.response.setHeader(chatErrors.requestIdHeader, exchange.requestId)
-  const isRaw = body.response_format === 'pcm'
-  const samples = tonesOf(withoutWords(input), typeof body.speed === 'number' ? body.speed : 1)
-  const audio = isRaw ? samples : Buffer.concat([wavHeader(samples.length), samples])
-  const contentType = asEvents ? EVENT_STREAM : isRaw ? 'audio/pcm' : 'audio/wav'
+  const container = CONTAINERS[typeof body.response_format === 'string' ? body.response_format : DEFAULT_FORMAT]!
+  const write = await container.open()
+  const speed = typeof body.speed === 'number' ? body.speed : 1
+  const audio = write(tonesOf(withoutWords(input), { pitch: pitchOf(body.voice, facts), speed }))
   const steps = asEvents ? eventSteps(audio, input, words.has('no-usage')) : audioSteps(audio)
+  const contentType = asEvents ? EVENT_STREAM : container.contentType
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
+}
+
+/** Each named voice has a pitch of its own; a voice of the customer's has one of those. */
+function pitchOf(voice: Json | undefined, facts: ModelFacts): number {
+  const voices = facts.voices ?? VOICES
+  if (typeof voice === 'string') return voices.indexOf(voice)
+  const id = isObject(voice) ? textOf(voice.id) : ''
+  return [...id].reduce((sum, character) => sum + character.codePointAt(0)!, 0) % VOICES.length
 }
 
 function checkSpeech(body: JsonObject, facts: ModelFacts): string {
@@ -62,6 +72,12 @@ function checkSpeech(body: JsonObject, facts: ModelFacts): string {
   if (format !== undefined && format !== null && !FORMATS.includes(String(format))) {
     throw wrongValue('response_format', format, FORMATS)
   }
+  if (typeof format === 'string' && !Object.hasOwn(CONTAINERS, format)) {
+    throw invalid(`The sandbox cannot write '${format}'. It writes ${Object.keys(CONTAINERS).join(', ')}.`, {
+      param: 'response_format',
+      code: 'unsupported_value',
+    })
+  }
   if (speed !== undefined && speed !== null) {
     if (typeof speed !== 'number') throw wrongType('speed', 'a decimal', speed)
     if (speed < 0.25 || speed > 4) {
@@ -76,18 +92,14 @@ function checkSpeech(body: JsonObject, facts: ModelFacts): string {
   return input
 }
 
-function* chunksOf(audio: Buffer): Generator<Buffer> {
-  for (let start = 0; start < audio.length; start += CHUNK_BYTES) yield audio.subarray(start, start + CHUNK_BYTES)
+function* audioSteps(audio: Iterable<Buffer>): Generator<StreamStep> {
+  for (const chunk of audio) yield { wire: chunk, tokens: TOKENS_PER_CHUNK }
 }
 
-function* audioSteps(audio: Buffer): Generator<StreamStep> {
-  for (const chunk of chunksOf(audio)) yield { wire: chunk, tokens: TOKENS_PER_CHUNK }
-}
-
-function* eventSteps(audio: Buffer, input: string, usageHidden: boolean): Generator<StreamStep> {
+function* eventSteps(audio: Iterable<Buffer>, input: string, usageHidden: boolean): Generator<StreamStep> {
   const event = (data: JsonObject) => `data: ${JSON.stringify(data)}\n\n`
   let outputTokens = 0
-  for (const chunk of chunksOf(audio)) {
+  for (const chunk of audio) {
     outputTokens += TOKENS_PER_CHUNK
     yield { wire: event({ type: 'speech.audio.delta', audio: chunk.toString('base64') }), tokens: TOKENS_PER_CHUNK }
   }
