@@ -81,8 +81,16 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 })
   const header = () => undefined
-  return prepare({ body, entry, target, format, header, inputTokensEstimate: 10, countInputTokens: () => 10 })
-    .openStream
+  return prepare({
+    body,
+    entry,
+    target,
+    format,
+    header,
+    inputTokensEstimate: 10,
+    countInputTokens: () => 10,
+    outputTokensAfforded: null,
+  }).openStream
 }
 
 /** Microseconds per event of each way, over rotating slices. */

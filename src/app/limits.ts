@@ -33,6 +33,10 @@ export interface ConfigLimits {
   readonly eventBytesMax: number
   readonly pingAfterMs: number
   readonly holdTokensPerImage: number
+  /** Output tokens by which the hold of a stream grows at a time. */
+  readonly holdExtendTokens: number
+  /** Longest wait of a stream that has used up its hold for an answer of the database, in ms; then it gets one more step. */
+  readonly holdExtendWaitMs: number
   /** Largest image that is fetched from a URL, in bytes. */
   readonly imageBytesMax: number
   /** Time for fetching an image, redirects included, in ms. */
@@ -105,6 +109,8 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   imageFetchMs: { fallback: 10_000, min: 100, max: 120_000 },
   imageFetchesMax: { fallback: 64, min: 1, max: 10_000 },
   imageUrlsMax: { fallback: 20, min: 0, max: 1000 },
+  holdExtendTokens: { fallback: 4096, min: 256, max: 1_000_000 },
+  holdExtendWaitMs: { fallback: 5_000, min: 100, max: 900_000 },
   holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
   admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
   settleWaitMs: { fallback: 250, min: 0, max: 60_000 },

@@ -11,7 +11,16 @@ export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
   readonly wantMicroVnd: MicroVnd
+  /** Most that the call can cost, for one that cannot be extended; absent: the same. */
+  readonly wantMaxMicroVnd?: MicroVnd
   readonly signal: Cancellation
+}
+
+/** Ends a stream that has begun. */
+export function balanceSpent(topUpUrl: string): GatewayError {
+  return new GatewayError('insufficient_balance', {
+    message: `The wallet balance was spent while this reply was written, so that it ends here. Top up at ${topUpUrl} and go on with the same key.`,
+  })
 }
 
 export function insufficientBalance(topUpUrl: string): GatewayError {
@@ -20,12 +29,14 @@ export function insufficientBalance(topUpUrl: string): GatewayError {
   })
 }
 
+export type Admitted = Pick<Extract<HoldAnswer, { outcome: 'admitted' }>, 'heldMicroVnd' | 'freeMicroVnd'>
+
 /** Throws GatewayError `authentication_failed`, `insufficient_balance`, `spend_cap_reached`, `funds_held` or `ledger_unavailable`. */
-export async function admit(services: Services, call: Call, admission: Admission): Promise<void> {
+export async function admit(services: Services, call: Call, admission: Admission): Promise<Admitted> {
   const answer = await place(services, call, admission)
   switch (answer.outcome) {
     case 'admitted':
-      return
+      return answer
     case 'refused_key':
       throw new GatewayError('authentication_failed', { message: 'This API key has been revoked; create a new one.' })
     case 'empty':
@@ -62,6 +73,7 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
       keyHash,
       callId: call.id,
       wantMicroVnd: admission.wantMicroVnd,
+      wantMaxMicroVnd: admission.wantMaxMicroVnd ?? admission.wantMicroVnd,
       entryId: admission.entry.id,
       requestedName: admission.mappedFrom,
       endpoint: ENDPOINT_CODES[call.endpoint],

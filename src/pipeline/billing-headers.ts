@@ -27,6 +27,7 @@ interface Names {
   readonly pricePerRequest: string
   readonly inputTokens: string
   readonly outputTokens: string
+  readonly outputTokensMax: string
   readonly cost: string
 }
 
@@ -43,6 +44,7 @@ function namesOf(service: string): Names {
     pricePerRequest: `${prefix}-price-vnd-per-request`,
     inputTokens: `${prefix}-input-tokens`,
     outputTokens: `${prefix}-output-tokens`,
+    outputTokensMax: `${prefix}-output-tokens-max`,
     cost: `${prefix}-cost-vnd`,
   }
 }
@@ -70,4 +72,9 @@ export function costHeaders(service: string, used: Metered, cost: MicroVnd): Hea
     [name.outputTokens]: String(used.outputTokens),
     [name.cost]: formatVnd(cost),
   }
+}
+
+/** The output cap that was sent upstream because the wallet affords no more. */
+export function capHeader(service: string, outputTokensMax: number): HeaderMap {
+  return { [names(service).outputTokensMax]: String(outputTokensMax) }
 }

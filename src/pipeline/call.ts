@@ -144,6 +144,10 @@ export interface PipelineLimits {
   readonly upstreamTriesMax: number
   /** Input tokens that an image counts for in the size of a hold. */
   readonly holdTokensPerImage: number
+  /** Output tokens by which the hold of a stream grows at a time. */
+  readonly holdExtendTokens: number
+  /** Longest wait of a stream that has used up its hold for an answer, in ms; then it gets one more step without one. */
+  readonly holdExtendWaitMs: number
   /** Image URLs that are fetched for one chat call. */
   readonly imageUrlsMax: number
 }

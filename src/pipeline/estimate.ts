@@ -1,8 +1,9 @@
 /** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
 
 import type { ModelEntry } from '../generated/types.ts'
-import { type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
+import { type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
+import { BUDGET_TOKENS_MIN } from '../translate/reasoning-plan.ts'
 import type { ChatBody } from './receive.ts'
 
 /** Bytes of text that one input token stands for in a hold. */
@@ -73,4 +74,48 @@ export function holdAmount(
   const outputTokens = Math.min(outputTokensMax ?? entry.holdOutputTokens, entry.holdOutputTokens)
   const tokens = BigInt(Math.max(1, inputTokens)) + BigInt(outputTokens) * BigInt(choices)
   return microVnd(tokens * BigInt(entry.price.vnd))
+}
+
+export interface OutputCap {
+  readonly inputTokens: number
+  /** As the client set it; null when it set none. */
+  readonly outputTokensMax: number | null
+  readonly choices: number
+}
+
+/** The output that a call with this cap can have, for each choice. */
+function outputTokensOf(entry: ModelEntry, { outputTokensMax }: OutputCap): number {
+  const most = entry.outputTokensMax ?? entry.holdOutputTokens
+  return Math.min(outputTokensMax ?? most, most)
+}
+
+/** What a call with token prices can cost at most, in µVND, as far as its input is known; never below its `holdAmount`. */
+export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
+  const { inputTokens, outputTokensMax, choices } = cap
+  const least = holdAmount(entry, inputTokens, outputTokensMax, choices)
+  const tokens = BigInt(inputTokens) + BigInt(outputTokensOf(entry, cap)) * BigInt(choices)
+  const most = tokens * BigInt(entry.price.vnd)
+  return most > least ? microVnd(most) : least
+}
+
+/**
+ * The output cap, for each choice, that free money pays for beside the input; null when it pays for all that may come, or
+ * for less than `outputTokensMin`: a call with so little is admitted only when it is the one call of its wallet.
+ */
+export function affordedOutputTokens(
+  entry: ModelEntry,
+  cap: OutputCap & { readonly freeMicroVnd: MicroVnd; readonly outputTokensMin: number },
+): number | null {
+  const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
+  const afforded = Math.floor(tokens / cap.choices)
+  return afforded < cap.outputTokensMin || afforded >= outputTokensOf(entry, cap) ? null : afforded
+}
+
+/** Output that a reply needs beside a budget for thinking, and a cap at least, in tokens. */
+const OUTPUT_TOKENS_MIN = 16
+
+/** The lowest output cap that a chat call can be given, in tokens: a budget for thinking has its own least. */
+export function lowestCap({ thinking }: JsonObject): number {
+  const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'
+  return hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN
 }

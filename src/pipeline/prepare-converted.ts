@@ -97,4 +97,8 @@ class ConvertedStream implements ReplyStream {
   countOutputTokens(): number {
     return this.#output.tokens()
   }
+
+  estimateOutputTokens(): number {
+    return this.#output.estimate()
+  }
 }

@@ -24,8 +24,15 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
-  const { body, entry, target, format, header, countInputTokens } = preparation
-  const plan = planSameFormat({ format, body: body.json, entry, target, betas: readBetas(header) })
+  const { body, entry, target, format, header, countInputTokens, outputTokensAfforded } = preparation
+  const plan = planSameFormat({
+    format,
+    body: body.json,
+    entry,
+    target,
+    outputTokensAfforded,
+    betas: readBetas(header),
+  })
   const usageFacts: UsageFacts = target.dialect
   const billed = (stream: ReplyStream) => {
     const used = usedByStream(stream, countInputTokens)

@@ -7,8 +7,11 @@ import { prepareSameFormat } from './prepare-same-format.ts'
 import type { Preparation, PreparedCall } from './prepared-call.ts'
 
 /** Throws GatewayError where the body cannot be carried over to the target. */
-export function prepare(preparation: Preparation): PreparedCall {
-  const { target, format } = preparation
+export function prepare(given: Preparation): PreparedCall {
+  const { target, format, entry, outputTokensAfforded } = given
+  // A cap that the wallet affords is kept as the model's own limit is.
+  const preparation =
+    outputTokensAfforded === null ? given : { ...given, entry: { ...entry, outputTokensMax: outputTokensAfforded } }
   if (target.standard === format) return prepareSameFormat(preparation)
   const translator = translatorFor(format, target.standard)
   if (translator === null) throw new GatewayError('internal', { cause: `no translator to ${target.standard}` })

@@ -31,6 +31,8 @@ export interface Preparation {
   readonly header: (name: string) => string | undefined
   /** Rough: what clients are told before the provider has counted. */
   readonly inputTokensEstimate: number
+  /** Lower than the cap that would be sent: what the wallet affords. */
+  readonly outputTokensAfforded: number | null
   /** For the bill, where the provider does not report its count. */
   readonly countInputTokens: () => number
 }

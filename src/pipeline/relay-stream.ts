@@ -8,6 +8,7 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger, Watch } from './pinger.ts'
+import type { StreamHold } from './stream-hold.ts'
 
 export interface StreamRelay {
   readonly upstream: UpstreamReply
@@ -16,18 +17,23 @@ export interface StreamRelay {
   readonly headers: HeaderMap
   readonly limits: PipelineLimits
   readonly pinger: Pinger
+  /** The money of a stream that may cost more than was set aside for it; null where the price is fixed. */
+  readonly hold: StreamHold | null
   /** What keeps the client's connection alive, as a complete event or comment. */
   readonly ping: string
   /** Settles the call; the events that end the reply go out when it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
 
-/** How a relayed stream ended: `complete` and `abandoned` (by the client) are charged, a fault is thrown instead. */
-export type StreamEnd = 'complete' | 'abandoned'
+/**
+ * How a relayed stream ended: `complete`, `abandoned` (by the client) and `spent` (the wallet had nothing more) are charged,
+ * a fault is thrown instead.
+ */
+export type StreamEnd = 'complete' | 'abandoned' | 'spent'
 
 /**
  * Resolves when the reply has been sent or the client has gone. Rejects with GatewayError when the upstream broke; then
- * nothing has been settled and the client has not been told.
+ * nothing has been settled and the client has not been told. When the wallet is spent it has been settled.
  */
 export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
@@ -44,6 +50,10 @@ class RelayRun {
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
+  /** What came while the hold waits: at most what was on its way when the upstream was paused. */
+  #kept: Buffer[] = []
+  /** The upstream has ended; what was kept comes first. */
+  #endCame = false
   #watch: Watch | null = null
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -55,10 +65,11 @@ class RelayRun {
   }
 
   run(): void {
-    const { upstream, client } = this.#relay
+    const { upstream, client, hold } = this.#relay
     client.onDrain(() => {
-      if (!this.#ended) upstream.resume()
+      if (!this.#ended && hold?.state !== 'wait') upstream.resume()
     })
+    if (hold !== null) hold.onChange = () => this.#holdChanged()
     if (client.gone.aborted) {
       this.#abandon()
       return
@@ -101,16 +112,54 @@ class RelayRun {
   #read(chunk: Buffer): void {
     if (this.#ended) return
     try {
-      this.#feed.push(chunk)
+      if (this.#relay.hold === null) this.#feed.push(chunk)
+      else if (!this.#feedWithin(this.#relay.hold, chunk)) return
       if (this.#relay.stream.finished) this.#complete()
     } catch (error) {
       this.#fail(error)
     }
   }
 
+  /** Reads as far as the hold lets it, and keeps the rest; false when the stream does not go on now. */
+  #feedWithin(hold: StreamHold, chunk: Buffer): boolean {
+    for (let at = 0; at < chunk.length && !this.#relay.stream.finished; ) {
+      if (hold.state !== 'go') {
+        this.#kept.push(at === 0 ? chunk : chunk.subarray(at))
+        break
+      }
+      const piece = chunk.subarray(at, at + hold.bytesFree)
+      this.#feed.push(piece)
+      hold.passed(piece.length)
+      at += piece.length
+    }
+    if (hold.state === 'go' || this.#relay.stream.finished) return true
+    if (hold.state === 'wait') this.#relay.upstream.pause()
+    else this.#spend(hold)
+    return false
+  }
+
+  #holdChanged(): void {
+    const { hold, upstream, client } = this.#relay
+    if (this.#ended || hold === null) return
+    if (hold.state === 'spent') {
+      this.#spend(hold)
+      return
+    }
+    const kept = this.#kept
+    this.#kept = []
+    for (const chunk of kept) this.#read(chunk)
+    if (this.#ended || hold.state !== 'go') return
+    if (this.#endCame) this.#end()
+    else if (!client.full) upstream.resume()
+  }
+
   #end = (): void => {
     this.feedGathered()
     if (this.#ended) return
+    if (this.#relay.hold?.state === 'wait') {
+      this.#endCame = true
+      return
+    }
     try {
       this.#feed.end()
       this.#complete()
@@ -158,6 +207,14 @@ class RelayRun {
     this.#relay.settle('abandoned').then(() => this.#resolve('abandoned'), this.#reject)
   }
 
+  /** The wallet has nothing more: what was sent is settled, then the client is told. */
+  #spend(hold: StreamHold): void {
+    if (this.#ended) return
+    this.#close()
+    this.#relay.upstream.abort()
+    this.#relay.settle('spent').then(() => this.#reject(hold.spentError), this.#reject)
+  }
+
   #fail = (error: unknown): void => {
     if (this.#ended) return
     this.#close()
@@ -175,6 +232,8 @@ class RelayRun {
 
   #close(): void {
     this.#ended = true
+    this.#kept = []
+    this.#relay.hold?.close()
     // What may still come is read and thrown away, so that the connection can be used again.
     this.#relay.upstream.resume()
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)

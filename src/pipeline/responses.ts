@@ -10,17 +10,16 @@ import { isObject, parseJson } from '../lib/json.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
-import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry } from './choose-entry.ts'
 import type { PreparedBody } from './dispatch.ts'
-import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { estimateInputTokens } from './estimate.ts'
+import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import type { Pinger } from './pinger.ts'
 import { type ResponsesBody, readResponsesBody } from './receive-responses.ts'
 import { readReply, renamed, type WholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
-import type { Resolution } from './resolve.ts'
 import { type CallScope, runAccounted } from './run-accounted.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
@@ -28,11 +27,13 @@ import { bodyFor } from './upstream-body.ts'
 
 const ENDPOINT = 'responses'
 const PING = ': ping\n\n'
+/** Providers of this format take no lower cap on the output. */
+const OUTPUT_TOKENS_MIN = 16
 
 interface OpenCall extends CallScope {
   readonly body: ResponsesBody
-  readonly resolution: Resolution
-  readonly inputTokensEstimate: number
+  readonly funding: Funding
+  readonly funded: Funded
 }
 
 /** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -47,24 +48,25 @@ export function runResponsesCall(
     const body = await readResponsesBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
-    const { entry, mappedFrom } = resolution
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
-    const choices = readChoices(body.json, entry)
-    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax, choices)
-    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open = { ...scope, body, resolution, inputTokensEstimate }
+    const choices = readChoices(body.json, resolution.entry)
+    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN }
+    const open = { ...scope, body, funding, funded: await fund(scope, funding) }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
 
-function prepareFor({ body }: OpenCall, target: UpstreamTarget): PreparedBody {
-  return { body: bodyFor(body, target, ENDPOINT) }
+function prepareFor({ body, funded }: OpenCall, target: UpstreamTarget): PreparedBody {
+  const { outputTokensAfforded: value } = funded
+  const edits = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value } as const]
+  return { body: bodyFor(body, target, ENDPOINT, edits) }
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, resolution } = open
+  const { services, funding } = open
+  const { entry } = funding.resolution
   const whole = await sendCall(open, {
-    entry: resolution.entry,
+    entry,
     prepare: target => prepareFor(open, target),
     async receive(reply) {
       const read = await readReply(reply, services.limits.replyBytesMax)
@@ -74,10 +76,10 @@ async function relayWhole(open: OpenCall): Promise<void> {
     streamed: false,
   })
   const used = usedBy(reportOf(whole.json), {
-    countInputTokens: () => open.inputTokensEstimate,
+    countInputTokens: () => funding.inputTokensEstimate,
     countOutputTokens: () => countOutput(whole),
   })
-  await sendWhole(open, used, renamed(whole, resolution.entry.id))
+  await sendWhole(open, used, renamed(whole, entry.id))
 }
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
@@ -96,14 +98,16 @@ function countOutput({ text }: WholeReply): number {
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, inputTokensEstimate } = open
+  const { services, client, account, headers, funding, funded } = open
+  const { entry } = funding.resolution
+  const countInputTokens = () => funding.inputTokensEstimate
   const upstream = await sendCall(open, {
-    entry: open.resolution.entry,
+    entry,
     prepare: target => prepareFor(open, target),
     receive: reply => holdStream(open, reply),
     streamed: true,
   })
-  const stream = new ResponsesPassThrough({ clientModel: open.resolution.entry.id, countTokens })
+  const stream = new ResponsesPassThrough({ clientModel: entry.id, countTokens })
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({
     upstream,
@@ -112,10 +116,11 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     headers,
     limits: services.limits,
     pinger,
+    hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
     ping: PING,
     settle(end) {
       const { started } = client
-      return account.close(resultOf({ stream, end, started, countInputTokens: () => inputTokensEstimate }))
+      return account.close(resultOf({ stream, end, started, countInputTokens }))
     },
   })
 }

@@ -2,12 +2,12 @@
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import type { ChatFormat } from '../translate/translator.ts'
-import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry } from './choose-entry.ts'
 import { countInputTokens as countInput } from './count-tokens.ts'
-import { estimateInputTokens, holdAmount } from './estimate.ts'
+import { estimateInputTokens, lowestCap } from './estimate.ts'
+import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
@@ -16,7 +16,6 @@ import { type ChatBody, readChatBody } from './receive.ts'
 import { readWholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
 import { asStream } from './replay.ts'
-import type { Resolution } from './resolve.ts'
 import { type CallScope, runAccounted } from './run-accounted.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
@@ -30,8 +29,8 @@ const PINGS: Readonly<Record<ChatFormat, string>> = {
 interface OpenCall extends CallScope {
   readonly format: ChatFormat
   readonly body: ChatBody
-  readonly resolution: Resolution
-  readonly inputTokensEstimate: number
+  readonly funding: Funding
+  readonly funded: Funded
   readonly countInputTokens: () => number
 }
 
@@ -48,16 +47,17 @@ export function runChatCall(
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
-    const { entry, mappedFrom } = resolution
+    const { entry } = resolution
     const choices = readChoices(body.json, entry)
-    const wantMicroVnd = holdAmount(entry, inputTokensEstimate, body.outputTokensMax, choices)
-    await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+    const outputTokensMin = lowestCap(body.json)
+    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin }
+    const funded = await fund(scope, funding)
     let counted: number | null = null
     const countInputTokens = (): number => {
       counted ??= countInput(body, format, entry)
       return counted
     }
-    const open: OpenCall = { ...scope, format, body, resolution, inputTokensEstimate, countInputTokens }
+    const open: OpenCall = { ...scope, format, body, funding, funded, countInputTokens }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
@@ -72,15 +72,18 @@ function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Prom
 }
 
 function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall {
-  const { call, resolution, format, inputTokensEstimate, countInputTokens } = open
+  const { call, funding, funded, format, countInputTokens } = open
+  const { resolution, inputTokensEstimate } = funding
   const { entry } = resolution
-  return prepare({ body, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens })
+  const { outputTokensAfforded } = funded
+  const shared = { body, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens }
+  return prepare({ ...shared, outputTokensAfforded })
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, resolution, countInputTokens } = open
+  const { services, funding, countInputTokens } = open
   const reply = await sendCall(open, {
-    entry: resolution.entry,
+    entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
     receive: (upstream, attempt) => readWholeReply(upstream, attempt, services.limits.replyBytesMax),
     streamed: false,
@@ -90,9 +93,9 @@ async function relayWhole(open: OpenCall): Promise<void> {
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format, resolution, countInputTokens } = open
+  const { services, client, account, headers, format, funding, funded, countInputTokens } = open
   const { upstream, stream } = await sendCall(open, {
-    entry: resolution.entry,
+    entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
     async receive(reply, { target, prepared }) {
       const events = await asStream(reply, target, services.limits.replyBytesMax)
@@ -107,6 +110,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     headers,
     limits: services.limits,
     pinger,
+    hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
     ping: PINGS[format],
     settle: end => account.close(resultOf({ stream, end, started: client.started, countInputTokens })),
   })

@@ -113,6 +113,7 @@ async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pi
     headers,
     limits: services.limits,
     pinger,
+    hold: null,
     ping: PING,
     settle: end => account.close(resultOf(reportedBy(stream.usage), end, client.started)),
   })

@@ -1,5 +1,6 @@
 /** What a call is charged, by what its provider reported and how its stream ended. */
 
+import { ERRORS } from '../errors.ts'
 import type { TokenUsage, UsageReport } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
@@ -21,11 +22,21 @@ export interface OwnCounts {
   readonly countOutputTokens: () => number
 }
 
-/** The charge of a stream that reached its end, or of which the client had got something when it left. */
+/**
+ * The charge of a stream that reached its end, or of which the client had got something when it left. One that the gateway
+ * ended because the wallet was spent is charged in any case: the provider has read its input.
+ */
 export function resultOf({ stream, end, started, countInputTokens }: StreamFacts): CallResult {
   if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
-  const status = end === 'complete' ? 200 : CLIENT_GONE
-  return { used: usedByStream(stream, countInputTokens), charged: true, status }
+  const used = usedByStream(stream, countInputTokens)
+  switch (end) {
+    case 'complete':
+      return { used, charged: true, status: 200 }
+    case 'abandoned':
+      return { used, charged: true, status: CLIENT_GONE }
+    case 'spent':
+      return { used, charged: true, status: ERRORS.insufficient_balance.status, code: 'insufficient_balance' }
+  }
 }
 
 /** What a stream used so far. */

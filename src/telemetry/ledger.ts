@@ -63,6 +63,21 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       'Time of a statement that places holds.',
       counts.holdBatches.seconds.samples(),
     ),
+    counter(
+      'gateway_hold_extensions_total',
+      'Streams that asked for a larger hold, by the answer; cut: the wallet had not so much.',
+      Object.entries(counts.extensions).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    histogram(
+      'gateway_extend_batch_calls',
+      'Holds that were extended by one statement.',
+      counts.extendBatches.calls.samples(),
+    ),
+    histogram(
+      'gateway_extend_batch_seconds',
+      'Time of a statement that extends holds.',
+      counts.extendBatches.seconds.samples(),
+    ),
     histogram(
       'gateway_settle_batch_calls',
       'Calls that were settled by one statement.',

@@ -5,7 +5,7 @@ import type { DialectReasoning, EffortLevel } from './dialect.ts'
 import { nearestLevel, type ReasoningWish } from './reasoning-wish.ts'
 
 /** Least thinking budget that is accepted anywhere, in tokens. */
-const BUDGET_TOKENS_MIN = 1_024
+export const BUDGET_TOKENS_MIN = 1_024
 
 export interface ReasoningPlan {
   /** Fields of the upstream body; `output_config` holds the effort only. */

@@ -23,4 +23,6 @@ export interface ReplyStream {
   readonly usage: UsageReport
   /** Output tokens counted from what `push` returned so far. */
   countOutputTokens(): number
+  /** The same, roughly, and cheap enough to be asked again and again. */
+  estimateOutputTokens(): number
 }

@@ -29,12 +29,13 @@ export interface SameFormatPlan {
   readonly betas: readonly string[]
 }
 
-export function chatEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): SameFormatPlan {
+export function chatEdits(body: JsonObject, facts: SameFormatFacts): SameFormatPlan {
+  const { dialect } = facts
   const stream = streamEdits(body, dialect)
   const { plan, choice } = reasoningPlan(body, dialect)
   return {
     edits: [
-      ...outputCapEdits(body, dialect, outputTokensMax),
+      ...outputCapEdits(body, facts),
       ...samplingEdits(body, dialect, plan.reasons),
       ...reasoningEdits(body, dialect, plan),
       ...choice,
@@ -48,9 +49,12 @@ export function chatEdits(body: JsonObject, { dialect, outputTokensMax }: SameFo
 }
 
 /** One field, under the name that the upstream knows, within the model's limit. */
-function outputCapEdits(body: JsonObject, { maxTokensField }: Dialect, outputTokensMax: number | null): BodyEdit[] {
+function outputCapEdits(
+  body: JsonObject,
+  { dialect: { maxTokensField }, outputTokensMax, outputTokensAfforded }: SameFormatFacts,
+): BodyEdit[] {
   const other = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
-  const wanted = numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens)
+  const wanted = numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens) ?? outputTokensAfforded
   const capped = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
   const edits = body[other] === undefined ? [] : [remove(`/${other}`)]
   return capped !== null && capped !== body[maxTokensField] ? [...edits, set(`/${maxTokensField}`, capped)] : edits

@@ -12,7 +12,7 @@ import {
 import type { BodyEdit } from './body-edit.ts'
 import type { Dialect } from './dialect.ts'
 import { clampOutputTokens } from './output-cap.ts'
-import { canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
+import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
 import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
 import { refuseReasoning } from './refuse.ts'
 import { refuseThread } from './threads.ts'
@@ -20,6 +20,8 @@ import { refuseThread } from './threads.ts'
 export interface SameFormatFacts {
   readonly dialect: Dialect
   readonly outputTokensMax: number | null
+  /** Cap on the output for a body that has none; null: it stays without one. */
+  readonly outputTokensAfforded: number | null
 }
 
 export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): BodyEdit[] {
@@ -33,6 +35,7 @@ export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: Sa
     ...(maxTokens !== wanted ? [set('/max_tokens', maxTokens)] : []),
     ...samplingEdits(body, dialect),
     ...reasoning,
+    ...(reasoning.some(({ path }) => path === '/thinking') ? [] : budgetEdits(body, { wanted, maxTokens })),
     ...toolEdits(body, dialect, reasoning),
     ...(dialect.midSystem === 'keep' ? [] : systemEdits(body)),
     ...unsignedThinkingEdits(body),
@@ -74,6 +77,16 @@ function thinkingEdit(given: JsonObject, planned: JsonObject | null): BodyEdit {
   if (planned === null) return remove('/thinking')
   const keepsDisplay = planned.type === 'adaptive' && given.display !== undefined
   return set('/thinking', keepsDisplay ? { ...planned, display: given.display } : planned)
+}
+
+/** A budget that the client's cap allowed stays below the cap that is sent. */
+function budgetEdits(
+  { thinking }: JsonObject,
+  { wanted, maxTokens }: { readonly wanted: number | null; readonly maxTokens: number | null },
+): BodyEdit[] {
+  const budget = numberOrNull(objectOrNull(thinking)?.budget_tokens)
+  if (budget === null || wanted === null || maxTokens === null || budget >= wanted || budget < maxTokens) return []
+  return [set('/thinking/budget_tokens', Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)))]
 }
 
 /** Whether the model takes `thinking` as the client wrote it. */

@@ -18,13 +18,22 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
+  /** Cap on the output for a body that has none; null or absent: it stays without one. */
+  readonly outputTokensAfforded?: number | null
   /** Beta flags that the client sent (messages format), in order. */
   readonly betas?: readonly string[]
 }
 
 /** Throws GatewayError for what the upstream is known to refuse in words that clients do not understand. */
-export function planSameFormat({ format, body, entry, target, betas = [] }: SameFormatCall): SameFormatPlan {
-  const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax }
+export function planSameFormat({
+  format,
+  body,
+  entry,
+  target,
+  outputTokensAfforded = null,
+  betas = [],
+}: SameFormatCall): SameFormatPlan {
+  const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax, outputTokensAfforded }
   if (format === 'chat_completions') return chatEdits(body, facts)
   const edits = messagesEdits(body, facts)
   return { edits, hidesUsageChunk: false, betas: betasToSend(applyEdits(body, edits), betas, target.dialect) }

@@ -62,6 +62,7 @@ function relay() {
     client,
     stream,
     headers: {},
+    hold: null,
     limits: {
       ...({} as Parameters<typeof relayStream>[0]['limits']),
       eventBytesMax: EVENT_BYTES_MAX,

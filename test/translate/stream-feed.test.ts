@@ -41,6 +41,7 @@ function asReply(translation: (onOutput: (text: string) => void) => StreamTransl
       return stream.usage
     },
     countOutputTokens: () => output.tokens(),
+    estimateOutputTokens: () => output.estimate(),
   }
 }
 

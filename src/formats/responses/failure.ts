@@ -50,5 +50,7 @@ export function readFailure(error: JsonValue | undefined): ResponseFailure {
 /** The `error.code` of a failed response that says what a fault of the gateway says. */
 export function failureCodeOf(error: GatewayError): string {
   if (error.status === 429) return 'rate_limit_exceeded'
+  // Clients take this one for final: they neither try again nor blame the prompt.
+  if (error.status === 402) return 'insufficient_quota'
   return error.status < 500 ? 'invalid_prompt' : 'server_error'
 }

@@ -127,6 +127,9 @@ function billingHeaders(service: string) {
     [`x-${service}-model`]: header('The entry that answered.'),
     [`x-${service}-input-tokens`]: header('Billed input tokens; not on streams.'),
     [`x-${service}-output-tokens`]: header('Billed output tokens; not on streams.'),
+    [`x-${service}-output-tokens-max`]: header(
+      'Cap on the output that the balance allowed, where it is below the own; not on streams.',
+    ),
     [`x-${service}-cost-vnd`]: header('Cost of the call in VND, exact; not on streams.'),
     deprecation: header('When the entry was deprecated, as `@` and seconds since 1970 (RFC 9745).'),
     sunset: header('When the entry ends and its successor answers instead, as an HTTP date (RFC 8594).'),

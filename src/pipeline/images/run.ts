@@ -124,6 +124,7 @@ async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger)
     headers,
     limits: services.limits,
     pinger,
+    hold: null,
     ping: PING,
     settle: end => account.close(resultOf(stream, end, client.started)),
   })

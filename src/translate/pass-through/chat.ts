@@ -118,6 +118,10 @@ export class ChatPassThrough implements ReplyStream {
     return this.#output.tokens()
   }
 
+  estimateOutputTokens(): number {
+    return this.#output.estimate()
+  }
+
   /** Reads what the gateway needs of a chunk, and says what becomes of it. */
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)

@@ -71,6 +71,10 @@ export class ImagesPassThrough implements ReplyStream {
     return 0
   }
 
+  estimateOutputTokens(): number {
+    return 0
+  }
+
   /** The finished image that was kept back, now that another event follows it. */
   #release(): string {
     const text = this.#held

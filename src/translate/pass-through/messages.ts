@@ -86,6 +86,10 @@ export class MessagesPassThrough implements ReplyStream {
     return this.#counter.tokens()
   }
 
+  estimateOutputTokens(): number {
+    return this.#counter.estimate()
+  }
+
   #delta(event: JsonObject, raw: string): string {
     this.#usage.delta(event)
     return this.#renamed(

@@ -81,6 +81,12 @@ export class OutputCounter {
     this.#read()
     return this.#gathered.tokens()
   }
+
+  /** Roughly, without a tokenizer. */
+  estimate(): number {
+    this.#read()
+    return this.#gathered.estimate()
+  }
 }
 
 /** Copies: a slice would keep all events in memory that it was cut from. */

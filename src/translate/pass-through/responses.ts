@@ -77,6 +77,10 @@ export class ResponsesPassThrough implements ReplyStream {
     return this.#counter.tokens()
   }
 
+  estimateOutputTokens(): number {
+    return this.#counter.estimate()
+  }
+
   /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
   failureEvent(error: GatewayError): string {
     const code = this.#failureCode ?? failureCodeOf(error)

@@ -37,4 +37,8 @@ export class SpeechPassThrough implements ReplyStream {
   countOutputTokens(): number {
     return 0
   }
+
+  estimateOutputTokens(): number {
+    return 0
+  }
 }

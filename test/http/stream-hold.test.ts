@@ -1,0 +1,213 @@
+/** Streams that cost more than was set aside for them: their holds grow, and end with the money. */
+
+import { Agent, request } from 'undici'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { audit } from '../../src/ledger/audit.ts'
+import { countTokens } from '../../src/lib/tokens.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
+
+const PER_VND = 1_000_000n
+/** Tokens by which a hold grows. */
+const STEP = 4_096
+const TEXT = ' lorem ipsum dolor sit amet'.repeat(40)
+const TOKENS = countTokens(TEXT)
+
+let provider: LongStreams
+let running: TestGateway
+const agent = new Agent({ connections: 1_000, pipelining: 1 })
+
+beforeAll(async () => {
+  provider = await startLongStreams({ events: 10, text: TEXT, inputTokens: 20, outputTokens: 10 * TOKENS, pauseMs: 0 })
+  const { url } = provider
+  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1` } })
+})
+beforeEach(() => {
+  provider.gate = null
+  provider.options = { events: 10, text: TEXT, inputTokens: 20, outputTokens: 10 * TOKENS, pauseMs: 0 }
+})
+afterAll(async () => {
+  await running.close()
+  await agent.close()
+  await provider.close()
+})
+
+/** Each endpoint on each road, and how it tells its client that the money is spent. */
+const ROADS = [
+  ['messages', 'claude-opus-5', 6_500n],
+  ['messages', 'gpt-5.5', 2_400n],
+  ['chat/completions', 'gpt-5.5', 2_400n],
+  ['chat/completions', 'claude-opus-5', 6_500n],
+  ['responses', 'gpt-5.5', 2_400n],
+] as const
+type Endpoint = (typeof ROADS)[number][0]
+
+/** The last event of a stream, as `[event name or '', data]`. */
+function lastEvent(text: string): readonly [string, Record<string, unknown>] {
+  const event = text.trimEnd().split('\n\n').at(-1) as string
+  const data = /^data: (.*)$/m.exec(event)?.[1] as string
+  return [/^event: (.*)$/m.exec(event)?.[1] ?? '', data === '[DONE]' ? { done: true } : JSON.parse(data)]
+}
+
+const GOOD_END: Readonly<Record<Endpoint, RegExp>> = {
+  messages: /event: message_stop\n/,
+  'chat/completions': /data: \[DONE\]\n/,
+  responses: /event: response.completed\n/,
+}
+
+/** True for the error event of the client's format, false for a good end; fails for anything else. */
+function isSpent(endpoint: Endpoint, text: string): boolean {
+  if (GOOD_END[endpoint].test(text)) return false
+  const [name, data] = lastEvent(text)
+  const message = expect.stringContaining('Top up at http://gateway.test/topup')
+  if (endpoint === 'responses') {
+    const failed = { status: 'failed', error: { code: 'insufficient_quota', message } }
+    expect([name, data]).toEqual([
+      'response.failed',
+      expect.objectContaining({ response: expect.objectContaining(failed) }),
+    ])
+  } else {
+    const error = { type: 'insufficient_balance', message, code: 'insufficient_balance', param: null }
+    const told = { type: 'error', error, request_id: expect.any(String) }
+    expect([name, data]).toEqual([endpoint === 'messages' ? 'error' : '', told])
+  }
+  return true
+}
+
+async function stream(
+  apiKey: string,
+  endpoint: Endpoint,
+  model: string,
+  keep = 4_000,
+): Promise<{ status: number; tail: string; bytes: number }> {
+  const prompt = [{ role: 'user', content: 'Write a long story.' }]
+  const cap =
+    endpoint === 'responses' ? { max_output_tokens: 128_000, input: prompt } : { max_tokens: 128_000, messages: prompt }
+  const reply = await request(`${running.url}/v1/${endpoint}`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey },
+    body: JSON.stringify({ model, stream: true, ...cap }),
+    dispatcher: agent,
+  })
+  let tail = ''
+  let bytes = 0
+  for await (const part of reply.body as AsyncIterable<Buffer>) {
+    bytes += part.length
+    tail = (tail + part.toString('latin1')).slice(-keep)
+  }
+  return { status: reply.statusCode, tail, bytes }
+}
+
+describe.each(ROADS)('%s with %s', (endpoint, model, price) => {
+  test('a stream that outgrows its hold again and again is served to its end and charged what was reported', async () => {
+    const account = await running.account(10_000n * PER_VND)
+    const events = Math.ceil((4 * STEP) / TOKENS)
+    provider.options = { ...provider.options, events, outputTokens: events * TOKENS }
+    const { tail } = await stream(account.apiKey, endpoint, model)
+    expect(isSpent(endpoint, tail)).toBe(false)
+    const cost = BigInt(20 + events * TOKENS) * price
+    expect(await running.usage(account.accountId)).toMatchObject([
+      { status: 200, cost, charged: cost, estimated: false },
+    ])
+    expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+  })
+
+  test('when the wallet has nothing more it ends with an error event, pays for what was sent, and the provider is let go', async () => {
+    // 2,000 tokens.
+    const credit = 2_000n * price
+    const account = await running.account(credit)
+    provider.options = { ...provider.options, events: 10_000 }
+    const before = provider.aborted
+    const { tail, bytes } = await stream(account.apiKey, endpoint, model, 1_000_000)
+    expect(isSpent(endpoint, tail)).toBe(true)
+    await expect.poll(() => provider.aborted).toBe(before + 1)
+    const [row] = await running.usage(account.accountId)
+    expect(row).toMatchObject({ status: 402, charged: credit, balance_after: 0n, streamed: true, estimated: true })
+    // It was stopped right where the money was, and the row says what the client got.
+    expect(row?.output_tokens).toBeLessThan(2_000 + 2 * TOKENS)
+    const words = tail.split(' lorem').length - 1
+    expect(bytes).toBeLessThan(1_000_000)
+    expect(Math.abs((row?.output_tokens ?? 0) - words * (TOKENS / 40))).toBeLessThan(20)
+    expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+  })
+})
+
+test('a stream of a price per call is never stopped for its length', async () => {
+  const account = await running.account(2_000n * PER_VND)
+  provider.options = { ...provider.options, events: 200 }
+  const { tail } = await stream(account.apiKey, 'messages', 'req/claude-opus-5')
+  expect(isSpent('messages', tail)).toBe(false)
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, charged: 1_500n * PER_VND }])
+})
+
+test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all but a little is paid, the balance is exactly 0', async () => {
+  const credit = 50_000n * PER_VND
+  const account = await running.account(credit)
+  const open = Promise.withResolvers<void>()
+  provider.gate = open.promise
+  provider.options = { ...provider.options, events: Math.ceil(128_000 / TOKENS), outputTokens: 128_000 }
+  const before = provider.bodies.length
+  const calls = Array.from({ length: 1_000 }, (_, index) => {
+    const [endpoint, model] = ROADS[index % ROADS.length] as (typeof ROADS)[number]
+    return stream(account.apiKey, endpoint, model).then(({ status, tail }) => ({ endpoint, status, tail }))
+  })
+  await expect.poll(() => provider.bodies.length - before, { timeout: 60_000 }).toBe(1_000)
+  open.resolve()
+  const ends = await Promise.all(calls)
+  expect(ends.every(({ status }) => status === 200)).toBe(true)
+  expect(ends.filter(({ endpoint, tail }) => isSpent(endpoint, tail)).length).toBeGreaterThan(500)
+  const rows = await running.usage(account.accountId)
+  expect(rows).toHaveLength(1_000)
+  const sum = (of: (row: (typeof rows)[number]) => bigint) => rows.reduce((total, row) => total + of(row), 0n)
+  const [cost, charged] = [sum(row => row.cost), sum(row => row.charged)]
+  expect(charged).toBe(credit)
+  expect(await running.balance(account.accountId)).toBe(0n)
+  // At most one step for each stream, and in truth next to nothing.
+  const steps = ROADS.reduce((total, [, , price]) => total + 200n * BigInt(STEP) * price, 0n)
+  expect(cost - charged).toBeLessThanOrEqual(steps)
+  console.info(
+    `1,000 streams: cost ${cost / PER_VND}, charged ${charged / PER_VND} VND, ${(100 * Number(charged)) / Number(cost)} %`,
+  )
+  expect(charged * 100n).toBeGreaterThanOrEqual(cost * 95n)
+  expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+}, 120_000)
+
+test('streams do not end while Postgres is away: each wait lets them go on for a step, and all is charged afterwards', async () => {
+  const patient = await startTestGateway({
+    upstreams: { anthropic: provider.url },
+    environment: { LIMIT_HOLD_EXTEND_WAIT_MS: '300' },
+  })
+  try {
+    const account = await patient.account(10_000n * PER_VND)
+    const open = Promise.withResolvers<void>()
+    provider.gate = open.promise
+    const events = Math.ceil((3 * STEP) / TOKENS)
+    provider.options = { ...provider.options, events, outputTokens: events * TOKENS }
+    const before = provider.bodies.length
+    const reply = fetch(`${patient.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify({
+        model: 'claude-opus-5',
+        max_tokens: 128_000,
+        stream: true,
+        messages: [{ role: 'user', content: 'x' }],
+      }),
+    }).then(response => response.text())
+    await expect.poll(() => provider.bodies.length).toBe(before + 1)
+    let text = ''
+    await patient.database.sql.begin(async transaction => {
+      // Whoever wants to change this wallet waits.
+      await transaction.unsafe(`select 1 from wallet where account_id = ${account.accountId} for update`)
+      open.resolve()
+      await expect.poll(() => provider.served, { timeout: 20_000 }).toBe(true)
+    })
+    text = await reply
+    expect(isSpent('messages', text)).toBe(false)
+    const cost = BigInt(20 + events * TOKENS) * 6_500n
+    expect(await patient.usage(account.accountId)).toMatchObject([{ status: 200, cost, charged: cost }])
+    expect(await audit(patient.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+  } finally {
+    await patient.close()
+  }
+})

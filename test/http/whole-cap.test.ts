@@ -1,0 +1,130 @@
+/** Whole calls, whose holds cannot grow: they hold what their cap can cost, and the cap is what the wallet affords. */
+
+import { request } from 'undici'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { audit } from '../../src/ledger/audit.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
+
+const PER_VND = 1_000_000n
+const REPLY = { events: 0, text: '', inputTokens: 20, outputTokens: 128_000, pauseMs: 0 }
+
+let provider: LongStreams
+let running: TestGateway
+
+beforeAll(async () => {
+  provider = await startLongStreams(REPLY)
+  const { url } = provider
+  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1` } })
+})
+beforeEach(() => {
+  provider.gate = null
+})
+afterAll(async () => {
+  await running.close()
+  await provider.close()
+})
+
+const PROMPT = [{ role: 'user', content: 'Write a long story.' }]
+const ROADS = [
+  ['messages', 'claude-opus-5', 6_500n, { max_tokens: 128_000, messages: PROMPT }, 'max_tokens'],
+  ['messages', 'gpt-5.5', 2_400n, { max_tokens: 128_000, messages: PROMPT }, 'max_completion_tokens'],
+  ['chat/completions', 'gpt-5.5', 2_400n, { max_tokens: 128_000, messages: PROMPT }, 'max_completion_tokens'],
+  ['chat/completions', 'gpt-5.5', 2_400n, { messages: PROMPT }, 'max_completion_tokens'],
+  ['chat/completions', 'claude-opus-5', 6_500n, { messages: PROMPT }, 'max_tokens'],
+  ['responses', 'gpt-5.5', 2_400n, { max_output_tokens: 128_000, input: PROMPT }, 'max_output_tokens'],
+  ['responses', 'gpt-5.5', 2_400n, { input: PROMPT }, 'max_output_tokens'],
+] as const
+
+async function call(apiKey: string, endpoint: string, body: object) {
+  const headers = { 'x-api-key': apiKey }
+  const reply = await request(`${running.url}/v1/${endpoint}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  await reply.body.dump()
+  const cap = reply.headers['x-svc-output-tokens-max']
+  return { status: reply.statusCode, cap: cap === undefined ? null : Number(cap), sent: provider.bodies.at(-1) ?? {} }
+}
+
+describe.each(ROADS)('%s with %s at %d, %j', (endpoint, model, price, body, field) => {
+  test('the cap is lowered to what the wallet affords, and the client is told', async () => {
+    const credit = 40_000n * price
+    const account = await running.account(credit)
+    const { status, cap, sent } = await call(account.apiKey, endpoint, { model, ...body })
+    expect(status).toBe(200)
+    expect(cap).toBeGreaterThan(39_900)
+    expect(cap).toBeLessThan(40_000)
+    expect(sent[field]).toBe(cap)
+    // All that the provider may write, and did, is paid.
+    const [row] = await running.usage(account.accountId)
+    expect(row).toMatchObject({ status: 200, output_tokens: cap })
+    expect(row?.charged).toBe(row?.cost)
+  })
+
+  test('a cap that the wallet affords goes up as it came, and nothing is said', async () => {
+    const account = await running.account(200_000n * price)
+    const { cap, sent } = await call(account.apiKey, endpoint, { model, ...body })
+    const own = { max_tokens: 128_000, max_completion_tokens: 128_000, max_output_tokens: 128_000, ...body } as Record<
+      string,
+      unknown
+    >
+    expect(cap).toBeNull()
+    // The messages format demands a cap.
+    if (Object.keys(body).length > 1 || field === 'max_tokens') expect(sent[field]).toBe(own[field])
+    else expect(sent[field]).toBeUndefined()
+  })
+})
+
+test('each choice has its part of what the wallet affords', async () => {
+  const account = await running.account(40_000n * 2_400n)
+  const { cap, sent } = await call(account.apiKey, 'chat/completions', { model: 'gpt-5.5', n: 4, messages: PROMPT })
+  expect(cap).toBeGreaterThan(9_900)
+  expect(cap).toBeLessThan(10_000)
+  expect(sent).toMatchObject({ n: 4, max_completion_tokens: cap })
+})
+
+test('a budget for thinking stays below a cap that is lowered', async () => {
+  const account = await running.account(10_000n * 6_500n)
+  const thinking = { type: 'enabled', budget_tokens: 30_000 }
+  const body = { model: 'claude-opus-4-5', max_tokens: 64_000, thinking, messages: PROMPT }
+  const { cap, sent } = await call(account.apiKey, 'messages', body)
+  expect(cap).toBeLessThan(10_000)
+  expect(sent).toMatchObject({
+    max_tokens: cap,
+    thinking: { type: 'enabled', budget_tokens: Math.floor(Number(cap) / 2) },
+  })
+})
+
+test('with less money than a reply takes the call goes up as it came, and takes all', async () => {
+  const account = await running.account(10n)
+  const { status, cap, sent } = await call(account.apiKey, 'messages', {
+    model: 'claude-opus-5',
+    max_tokens: 500,
+    messages: PROMPT,
+  })
+  expect([status, cap, sent.max_tokens]).toEqual([200, null, 500])
+  expect(await running.balance(account.accountId)).toBe(0n)
+})
+
+test('64 parallel whole calls of up to 128,000 tokens on 50,000 VND: all end, all but a little is paid, the balance is exactly 0', async () => {
+  const credit = 50_000n * PER_VND
+  const account = await running.account(credit)
+  const open = Promise.withResolvers<void>()
+  provider.gate = open.promise
+  const before = provider.bodies.length
+  const body = { model: 'claude-fable-5', max_tokens: 128_000, messages: PROMPT }
+  const calls = Array.from({ length: 64 }, () => call(account.apiKey, 'messages', body))
+  // A call may cost 1,062 VND: 47 fit, the next one gets what is left, the others wait for them.
+  await expect
+    .poll(() => provider.bodies.length - before)
+    .toBe(48)
+    .finally(open.resolve)
+  const ends = await Promise.all(calls)
+  expect(ends.filter(({ status }) => status !== 200 && status !== 402)).toEqual([])
+  const rows = await running.usage(account.accountId)
+  const sum = (of: (row: (typeof rows)[number]) => bigint) => rows.reduce((total, row) => total + of(row), 0n)
+  const [cost, charged] = [sum(row => row.cost), sum(row => row.charged)]
+  expect(charged).toBe(credit)
+  expect(charged * 100n).toBeGreaterThanOrEqual(cost * 95n)
+  console.info(`64 whole calls: cost ${cost / PER_VND}, charged ${charged / PER_VND} VND`)
+  expect(await running.balance(account.accountId)).toBe(0n)
+  expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
+})
