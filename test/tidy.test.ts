@@ -18,6 +18,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   sandbox: 4,
   telemetry: 4,
   pipeline: 3,
+  audit: 3,
   translate: 2,
   upstream: 2,
   ledger: 2,

@@ -3,11 +3,10 @@
 import { type AccountWithWallet, createAccount, findAccountByEmail } from '../accounts/accounts.ts'
 import { createKey, listKeys, revokeKey } from '../accounts/keys.ts'
 import type { Foundation } from '../app/foundation.ts'
-import { audit } from '../ledger/audit.ts'
+import { audit } from '../audit/audit.ts'
 import { credit } from '../ledger/credit.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
-import { auditPayments } from '../payments/audit.ts'
 import { type Command, readVnd, UsageError } from './arguments.ts'
 
 export interface Answer {
@@ -103,17 +102,40 @@ const creditWallet: Action = async (foundation, { words, options }) => {
   }
 }
 
+const AUDIT_TIMEOUT_MS = 3_600_000
+
 export const auditAll: Action = async ({ sql }) => {
-  const { differences, accounts, wallets, calls, openHolds, ...ledger } = await audit(sql)
-  const payments = await auditPayments(sql)
-  const clean = ledger.clean && payments.clean
-  const data = { clean, differences, payments: payments.differences, accounts, wallets, calls, open_holds: openHolds }
-  const counts = [...Object.entries(differences), ...Object.entries(payments.differences)]
-  const lines = counts.map(([name, count]) => `  ${name.padEnd(10)} ${count}`)
-  const verdict = clean ? 'No differences.' : `DIFFERENCES, first accounts: ${accounts.join(', ')}`
+  const report = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+  const { clean, accounts, ledger, payments, spool } = report
+  const { wallets, calls, openHolds } = ledger
+  const { transfers, orders } = payments
+  const data = {
+    clean,
+    differences: ledger.differences,
+    payments: payments.differences,
+    spool: spool.differences,
+    accounts,
+    transfers,
+    orders,
+    spools: spool.spools,
+    wallets,
+    calls,
+    open_holds: openHolds,
+  }
+  const concerned: readonly (readonly [string, readonly (string | number)[]])[] = [
+    ['accounts', accounts],
+    ['transfers', transfers],
+    ['orders', orders],
+    ['spools', spool.spools.map(({ folder }) => folder)],
+  ]
   return {
     data,
-    text: [`${wallets} wallets, ${calls} calls, ${openHolds} open holds`, ...lines, verdict].join('\n'),
+    text: [
+      `${wallets} wallets, ${calls} calls, ${openHolds} open holds`,
+      ...Object.entries(report.differences).map(([name, count]) => `  ${name.padEnd(11)} ${count}`),
+      clean ? 'No differences.' : 'DIFFERENCES',
+      ...concerned.filter(([, found]) => found.length > 0).map(([what, found]) => `First ${what}: ${found.join(', ')}`),
+    ].join('\n'),
     failed: !clean,
   }
 }

@@ -1,12 +1,23 @@
 /** Tells the database what spools have set aside, so that an audit from anywhere sees it. */
 
-import type { StatementPool } from '../lib/database.ts'
+import type { AnySql, StatementPool } from '../lib/database.ts'
 import type { SpoolSetAside } from './spool-reader.ts'
 
 const PUT = `insert into spool_set_aside (name, folder, lines, files)
   values ($1, $2, $3::text::integer, $4::text::integer)
   on conflict (name) do update set folder = excluded.folder, lines = excluded.lines, files = excluded.files, seen_at = now()`
 const CLEAR = 'delete from spool_set_aside where name = $1'
+
+export interface SetAsideSpool extends SpoolSetAside {
+  /** Of the process whose spool it is. */
+  readonly name: string
+}
+
+/** Spools that wait for an operator, of every process of this database. */
+export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[]> {
+  const rows = await sql.unsafe('select name, folder, lines, files from spool_set_aside order by name')
+  return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))
+}
 
 /** Of the spools that this process has looked after. */
 export class SetAsideReport {

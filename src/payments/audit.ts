@@ -14,29 +14,55 @@ export interface PaymentAudit {
     /** Transactions that nobody has judged for five minutes. */
     readonly undecided: number
   }
+  /** The first accounts with a difference, at most 20; so are transfers and orders. */
+  readonly accounts: readonly number[]
+  /** Numbers of transactions. */
+  readonly transfers: readonly number[]
+  /** Codes of orders. */
+  readonly orders: readonly string[]
   readonly creditedVnd: bigint
 }
 
+const NAMED_MAX = 20
+
 const AUDIT = `
+with unbooked as (
+  select bank_txn_id, account_id from bank_txn b where b.state = 1 and not exists (
+    select from credit c where c.account_id = b.account_id and c.kind = 1 and c.reference = 'bank_txn:' || b.bank_txn_id
+       and c.amount_micro_vnd = b.amount_vnd * 1000000)),
+unfounded as (
+  select account_id from credit c where c.kind = 1 and not exists (
+    select from bank_txn b where b.state = 1 and b.account_id = c.account_id and c.reference = 'bank_txn:' || b.bank_txn_id)),
+wrong_orders as (
+  select o.order_code, o.account_id from topup_order o
+    left join (select order_code, sum(amount_vnd) as paid from bank_txn where state = 1 group by 1) b using (order_code)
+   where o.paid_vnd <> coalesce(b.paid, 0)),
+undecided as (
+  select bank_txn_id from bank_txn where state = 0 and received_at < now() - interval '5 minutes')
 select
-  (select count(*) from bank_txn b where b.state = 1 and not exists (
-     select from credit c where c.account_id = b.account_id and c.kind = 1 and c.reference = 'bank_txn:' || b.bank_txn_id
-        and c.amount_micro_vnd = b.amount_vnd * 1000000))::integer as unbooked,
-  (select count(*) from credit c where c.kind = 1 and not exists (
-     select from bank_txn b where b.state = 1 and b.account_id = c.account_id and c.reference = 'bank_txn:' || b.bank_txn_id))::integer
-     as unfounded,
-  (select count(*) from topup_order o
-     left join (select order_code, sum(amount_vnd) as paid from bank_txn where state = 1 group by 1) b using (order_code)
-    where o.paid_vnd <> coalesce(b.paid, 0))::integer as orders,
-  (select count(*) from bank_txn where state = 0 and received_at < now() - interval '5 minutes')::integer as undecided,
+  (select count(*) from unbooked)::integer as unbooked,
+  (select count(*) from unfounded)::integer as unfounded,
+  (select count(*) from wrong_orders)::integer as orders,
+  (select count(*) from undecided)::integer as undecided,
+  array_to_string(array(
+    select account_id from unbooked union select account_id from unfounded union select account_id from wrong_orders
+     order by 1 limit ${NAMED_MAX}), ',') as accounts,
+  array_to_string(array(
+    select bank_txn_id from unbooked union select bank_txn_id from undecided order by 1 limit ${NAMED_MAX}), ',') as transfers,
+  array_to_string(array(select order_code from wrong_orders order by 1 limit ${NAMED_MAX}), ',') as order_codes,
   (select coalesce(sum(amount_vnd), 0) from bank_txn where state = 1)::text as credited`
 
 export async function auditPayments(sql: AnySql): Promise<PaymentAudit> {
-  const { unbooked, unfounded, orders, undecided, credited } = (await sql.unsafe(AUDIT))[0]!
+  const row = (await sql.unsafe(AUDIT))[0]!
+  const { unbooked, unfounded, orders, undecided, credited } = row
   const differences = { unbooked, unfounded, orders, undecided }
+  const list = (text: string): string[] => text.split(',').filter(Boolean)
   return {
     clean: Object.values(differences).every(difference => difference === 0),
     differences,
+    accounts: list(row.accounts).map(Number),
+    transfers: list(row.transfers).map(Number),
+    orders: list(row.order_codes),
     creditedVnd: BigInt(credited),
   }
 }

@@ -3,11 +3,10 @@
  * process of one database. A scrape never waits for it: it gets what was read last.
  */
 
-import { audit } from '../ledger/audit.ts'
+import { audit } from '../audit/audit.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
 import { takeTurn } from '../lib/turns.ts'
-import { auditPayments } from '../payments/audit.ts'
 import { countUnreadable } from '../payments/notification.ts'
 import { type PullState, readPulls } from '../payments/pull.ts'
 import { countUnmatched } from '../payments/unmatched.ts'
@@ -112,9 +111,7 @@ export class Books {
   async #auditSafely(): Promise<void> {
     if (this.#closed) return
     try {
-      const { differences: ledger } = await audit(this.#sql)
-      const { differences: payments } = await auditPayments(this.#sql)
-      const differences = { ...ledger, ...payments }
+      const { differences } = await audit(this.#sql, { timeoutMs: AUDIT_TIMEOUT_MS })
       this.#audited = { atSeconds: Date.now() / 1000, differences }
       const wrong = Object.entries(differences).filter(([, count]) => count > 0)
       if (wrong.length > 0) {

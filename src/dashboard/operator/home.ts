@@ -1,7 +1,7 @@
 /** State of the service at a glance, the maintenance switch, the audit. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
-import { audit } from '../../ledger/audit.ts'
+import { audit } from '../../audit/audit.ts'
 import { readMaintenance, setMaintenance } from '../../operations/maintenance.ts'
 import { countUnmatched } from '../../payments/unmatched.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
@@ -54,12 +54,12 @@ async function maintain(request: PageRequest): Promise<Answer> {
 }
 
 async function runAudit(request: PageRequest): Promise<Answer> {
-  const report = await request.options.sql.begin(async transaction => {
-    await transaction.unsafe(`set local statement_timeout = ${AUDIT_TIMEOUT_MS}`)
-    return audit(transaction)
-  })
+  const report = await audit(request.options.sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+  const { transfers, orders } = report.payments
   return operatorPage(request, 'operator-audit', 'home', {
     report,
     rules: Object.entries(report.differences).map(([rule, found]) => ({ rule, found })),
+    transfers: transfers.join(', '),
+    orders: orders.join(', '),
   })
 }

@@ -29,10 +29,11 @@ export interface BackupTrailer {
 /** A file that is no backup, is damaged, or does not fit this database; the message says what to do. */
 export class BackupError extends Error {}
 
-/** Every table with rows worth keeping: not the migrations' own, not what is empty after a crash anyway. */
+/** Every table with rows worth keeping: not the migrations' own, not what is empty after a crash anyway, nothing of disks. */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
- where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p' and c.relname <> 'migration'
+ where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
+   and c.relname not in ('migration', 'spool_set_aside')
    and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
  group by 1 order by 1`
 

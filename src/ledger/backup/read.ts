@@ -27,7 +27,6 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'housekeeping',
   'maintenance',
   'process_status',
-  'spool_set_aside',
   'throttle',
 ])
 const CHUNK_BYTES = 65_536
