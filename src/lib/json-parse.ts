@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { exactNumber } from './exact-json.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { inTurn } from './loop-turns.ts'
@@ -25,18 +26,24 @@ export async function scanJson(text: string, limits: ScanLimits): Promise<JsonSc
   return scan
 }
 
-/** The values of a latin1 text of UTF-8 bytes, in Unicode. Rejects with SyntaxError for what is not JSON. */
-export async function parseScanned(text: string, isAscii: boolean, { longTexts }: JsonScan): Promise<JsonValue> {
-  if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? text : inUnicode(text)) as JsonValue
-  if (longTexts.length === 0) {
+/**
+ * The values of a latin1 text of UTF-8 bytes, in Unicode; numbers below the outermost object keep their digits, see
+ * lib/exact-json.ts. Rejects with SyntaxError for what is not JSON.
+ */
+export async function parseScanned(text: string, isAscii: boolean, scan: JsonScan): Promise<JsonValue> {
+  const { longTexts, longNumbers } = scan
+  if (longTexts.length === 0 && longNumbers.length === 0) {
+    if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? text : inUnicode(text)) as JsonValue
     const unicode = isAscii ? text : await inTurn(() => inUnicode(text))
     return inTurn(() => JSON.parse(unicode) as JsonValue)
   }
-  const decoded: string[] = []
+  const decoded: JsonValue[] = []
   for (const long of longTexts) decoded.push(await decodeLong(text, long))
+  const numbers = longNumbers.map(start => numberAt(text, start)).filter(number => number !== null)
+  for (const { start, end } of numbers) decoded.push(exactNumber(text.slice(start, end)))
   // Nobody can have written it.
   const mark = `${randomUUID()}:`
-  const rest = await inTurn(() => withMarks(text, longTexts, mark))
+  const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
   const value = await inTurn(() => JSON.parse(isAscii ? rest : inUnicode(rest)) as JsonValue)
   await inTurn(() => putBack(value, mark, decoded))
   return value
@@ -74,10 +81,20 @@ function cutBefore(text: string, from: number, at: number): number {
   return cut
 }
 
-function withMarks(text: string, longTexts: readonly EscapedText[], mark: string): string {
+/** The number that begins there, if it is one. */
+function numberAt(text: string, start: number): EscapedText | null {
+  NUMBER.lastIndex = start
+  const found = NUMBER.exec(text)
+  return found === null ? null : { start, end: start + found[0].length }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y
+
+function withMarks(text: string, values: readonly EscapedText[], mark: string): string {
   const parts: string[] = []
   let from = 0
-  for (const [index, { start, end }] of longTexts.entries()) {
+  const inOrder = values.map((place, index) => ({ ...place, index })).sort((a, b) => a.start - b.start)
+  for (const { index, start, end } of inOrder) {
     parts.push(text.slice(from, start), JSON.stringify(mark + index))
     from = end
   }
@@ -85,7 +102,7 @@ function withMarks(text: string, longTexts: readonly EscapedText[], mark: string
   return parts.join('')
 }
 
-function putBack(root: JsonValue, mark: string, decoded: readonly string[]): void {
+function putBack(root: JsonValue, mark: string, decoded: readonly JsonValue[]): void {
   const open: JsonValue[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (value === null || typeof value !== 'object') continue
@@ -100,6 +117,6 @@ function putBack(root: JsonValue, mark: string, decoded: readonly string[]): voi
 }
 
 /** `__proto__` is a key like any other. */
-function replace(holder: JsonObject, key: string, value: string): void {
+function replace(holder: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
 }

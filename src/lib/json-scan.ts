@@ -4,6 +4,7 @@
  * for the parser to refuse.
  */
 
+import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { NESTING_MAX, NestingError } from './json-text.ts'
 
 export interface ScanLimits {
@@ -29,6 +30,8 @@ export interface EscapedText {
 /** More values than allowed, or a key beyond any use. */
 export class JsonSizeError extends Error {}
 
+/** Numbers that a double may not hold and that are kept; more than any honest body has. */
+const LONG_NUMBERS_MAX = 10_000
 /** Texts with escapes are decoded piece by piece from this length on. */
 const LONG_CHARACTERS = 256 * 1024
 const KEY_CHARACTERS_MAX = 64 * 1024
@@ -57,9 +60,13 @@ export class JsonScan {
   #valueStart = -1
   /** One past the last token. */
   #tokenEnd = 0
+  /** Where the number or literal that the scan stands in, or that it came from last, begins. */
+  #wordStart = 0
   readonly members: ScannedMember[] = []
   /** Long ones that are values. */
   readonly longTexts: EscapedText[] = []
+  /** Where long numbers begin that are not members of the outermost object. */
+  readonly longNumbers: number[] = []
 
   constructor(text: string, { valuesMax }: ScanLimits) {
     this.#text = text
@@ -89,12 +96,18 @@ export class JsonScan {
         if (this.#depth === 1) this.#valueStart = -1
       } else if (Number.isNaN(code)) return true
       else if (code > 32) {
+        if (this.#tokenEnd !== this.#at) this.#wordStart = this.#at
+        else if (this.#at - this.#wordStart === EXACT_NUMBER_LENGTH_MIN - 1) this.#noteLongWord()
         this.#token()
         this.#tokenEnd = this.#at + 1
       }
       this.#at++
     }
     return this.#at >= text.length
+  }
+
+  #noteLongWord(): void {
+    if (this.#depth > 1 && this.longNumbers.length < LONG_NUMBERS_MAX) this.longNumbers.push(this.#wordStart)
   }
 
   #token(): void {

@@ -8,8 +8,11 @@ export interface JsonObject {
   [key: string]: JsonValue | undefined
 }
 
+const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
+
+/** False for the opaque values of lib/exact-json.ts, which stand for numbers. */
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value)
 }
 
 /** The object itself, or null for anything else. */

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { editJson, membersOf } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
@@ -44,6 +45,6 @@ export async function withInlineImages(services: Services, options: InlineOption
     text,
     raw: null,
     members: membersOf(text),
-    json: JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject,
+    json: parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject,
   }
 }

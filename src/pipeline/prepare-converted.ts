@@ -4,8 +4,9 @@ import { GatewayError } from '../errors.ts'
 import { writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
 import { writeUsage as writeMessagesUsage } from '../formats/messages/usage.ts'
 import type { UsageReport } from '../formats/usage.ts'
+import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { uuidv7 } from '../lib/ids.ts'
-import { isObject, parseJson } from '../lib/json.ts'
+import { isObject } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { OutputGatherer } from '../translate/output-gatherer.ts'
@@ -32,13 +33,13 @@ export function prepareConverted(preparation: Preparation, translator: Translato
   })
   // Rules work in place, and the body shares parts with the client's, which the next target may need.
   const { rules } = target
-  const upstreamBody = rules.length === 0 ? translation.upstreamBody : structuredClone(translation.upstreamBody)
+  const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
   return {
     body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
     betas: translation.upstreamBetas,
     readReply(bytes): ReadReply {
-      const json = parseJson(bytes.toString('utf8'))
+      const json = parseExactJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       const reply = translation.reply(json)
       const countOutputTokens = () => countTokens(outputTextOf(reply.body))

@@ -2,7 +2,8 @@
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
-import { isObject, parseJson } from '../lib/json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
+import { isObject } from '../lib/json.ts'
 import { replayAsEvents } from '../translate/replay.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { UpstreamReply } from '../upstream/reply.ts'
@@ -15,7 +16,7 @@ export async function asStream(reply: UpstreamReply, target: UpstreamTarget, byt
   const body = await reply.readBody(bytesMax).catch((error: unknown) => {
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })
-  const json = parseJson(body.toString('utf8'))
+  const json = parseExactJson(body.toString('utf8'))
   if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
   const format = target.standard === 'messages' ? 'messages' : 'chat_completions'
   const text = replayAsEvents(format, json)

@@ -1,6 +1,7 @@
 /** The body that goes upstream in its own format: the client's text with edits, and the catalogue's rules on top. */
 
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
+import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
@@ -44,8 +45,8 @@ function bytesOf(pieces: readonly string[]): Buffer {
 
 function applyRulesToText(text: string, target: UpstreamTarget, endpoint: Endpoint): string {
   if (target.rules.length === 0) return text
-  const before = JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
-  const after = structuredClone(before)
+  const before = parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+  const after = copyJson(before)
   applyRules(after, target.rules, endpoint)
   return editJson(text, editsBetween(before, after))
 }

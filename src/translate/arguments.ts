@@ -1,6 +1,7 @@
 /** Arguments of tool calls: an object in the messages format, JSON text in the chat format. */
 
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 /** Key under which arguments stand that are no JSON object, so that the call and its result stay together. */
 export const UNREADABLE_ARGUMENTS = '_arguments'
@@ -11,7 +12,7 @@ export function argumentsObject(value: JsonValue | undefined): JsonObject {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'string') return { [UNREADABLE_ARGUMENTS]: value }
   if (value.trim() === '') return {}
-  const parsed = parseJson(value)
+  const parsed = parseExactJson(value)
   if (isObject(parsed)) return parsed
   if (parsed === null) return {}
   return { [UNREADABLE_ARGUMENTS]: value }

@@ -1,6 +1,7 @@
 /** Interprets the catalogue's rules: six operations on the body that goes upstream. Keys are data, whatever they are called. */
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
+import { copyJson } from '../lib/exact-json.ts'
 import type { JsonObject, JsonValue } from './translator.ts'
 
 type Container = JsonObject | JsonValue[]
@@ -176,5 +177,5 @@ function remove({ container, key }: Slot): void {
 
 /** A value of the tables is never shared with a body. */
 function copy(value: unknown): JsonValue {
-  return structuredClone(value) as JsonValue
+  return copyJson(value as JsonValue)
 }

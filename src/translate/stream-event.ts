@@ -3,7 +3,8 @@
 import { GatewayError } from '../errors.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { gatewayErrorOf } from '../formats/upstream-error.ts'
-import { isObject, type JsonObject, type JsonValue, parseJson } from '../lib/json.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 /** Data that ends a chat stream; relays of the messages format send it too. */
 export const DONE = '[DONE]'
@@ -15,7 +16,7 @@ interface StreamEvent {
 
 /** The event's object. Throws GatewayError for one that tells of an error, and `upstream_failed` for data that is none. */
 export function readEvent({ name, data }: StreamEvent): JsonObject {
-  const value = parseJson(data)
+  const value = parseExactJson(data)
   const error = value === undefined ? null : readReplyError(value, { event: name })
   if (error !== null) throw gatewayErrorOf(error)
   return objectOf(value)
@@ -23,7 +24,7 @@ export function readEvent({ name, data }: StreamEvent): JsonObject {
 
 /** As `readEvent`, for events that the format itself has read the errors of. */
 export function parseEvent({ data }: StreamEvent): JsonObject {
-  return objectOf(parseJson(data))
+  return objectOf(parseExactJson(data))
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {
