@@ -1,10 +1,11 @@
 /** `catalogue …`: the code generator's verbs, so that an operator needs to know one command only, and what `serve` asks it. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { createLog } from '../lib/log.ts'
 import { UsageError } from './arguments.ts'
 
@@ -62,15 +63,15 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   )
 }
 
+/** On a thread of its own, so that no call waits for it; a process of its own would look like a worker. */
 async function readDigests(): Promise<Digests> {
-  const child: ChildProcess = spawn(process.execPath, [CODEGEN, 'digest', '--json'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: DIGEST_TIMEOUT_MS,
-  })
-  child.unref()
-  const { stdout } = child
-  if (stdout === null) throw new Error('a piped stream is there')
-  if ('unref' in stdout && typeof stdout.unref === 'function') stdout.unref()
-  const [said] = await Promise.all([text(stdout), once(child, 'exit')])
-  return JSON.parse(said) as Digests
+  const worker = new Worker(CODEGEN, { argv: ['digest', '--json'], stdout: true, stderr: true })
+  worker.unref()
+  const timer = setTimeout(() => void worker.terminate(), DIGEST_TIMEOUT_MS).unref()
+  try {
+    const [said] = await Promise.all([text(worker.stdout), once(worker, 'exit')])
+    return JSON.parse(said) as Digests
+  } finally {
+    clearTimeout(timer)
+  }
 }
