@@ -59,6 +59,7 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Tables
       fallback: sources.catalogue.fallback,
       aliases: Object.fromEntries(aliases),
       rateLimitPerMinute: sources.catalogue.defaults.rate_limit_per_minute,
+      concurrencyMax: sources.catalogue.defaults.concurrency_max ?? 256,
       digest: digestOf(sources),
     },
   }

@@ -30,9 +30,11 @@ create table api_key (
   monthly_cap_micro_vnd bigint,
   suspended_at timestamp with time zone,
   submission uuid,
+  concurrency_max integer,
   constraint api_key_pkey PRIMARY KEY (account_id, key_id),
   constraint api_key_check CHECK ((((encryption_id IS NULL) = (encryption_iv IS NULL)) AND ((encryption_id IS NULL) = (ciphertext IS NULL)))),
   constraint api_key_check1 CHECK (((revoked_at IS NULL) OR (ciphertext IS NULL))),
+  constraint api_key_concurrency_max_check CHECK ((concurrency_max >= 0)),
   constraint api_key_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12)),
   constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   constraint api_key_label_check CHECK ((octet_length(label) <= 400)),
@@ -186,6 +188,18 @@ create table housekeeping (
   runs bigint not null default 1,
   constraint housekeeping_pkey PRIMARY KEY (task)
 ) with (fillfactor=50);
+
+create table key_flight (
+  key_id bigint not null,
+  allowed integer not null,
+  asked integer not null,
+  own_share integer not null,
+  shares jsonb not null,
+  constraint key_flight_pkey PRIMARY KEY (key_id),
+  constraint key_flight_allowed_check CHECK ((allowed > 0)),
+  constraint key_flight_asked_check CHECK ((asked >= 0)),
+  constraint key_flight_own_share_check CHECK ((own_share >= 0))
+);
 
 create table maintenance (
   singleton boolean not null default true,

@@ -1,7 +1,9 @@
 /** Makes the database of one tree of sources ready for a bench: its tables, and a key with money. Prints the key as JSON. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { limitConcurrency } from '../../src/accounts/key-rate.ts'
 import { createKey } from '../../src/accounts/keys.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
 import { openDatabase } from '../../src/lib/database.ts'
@@ -14,7 +16,7 @@ const peppers = generateSecretSet()
 const sql = openDatabase({ url: process.env.DATABASE_URL as string, name: 'bench', connectionsMax: 2 })
 await migrate(sql)
 const { accountId } = await createAccount(sql, 'bench@example.com')
-const { key } = await createKey(
+const { keyId, key } = await createKey(
   sql,
   {
     service: 'svc',
@@ -23,6 +25,7 @@ const { key } = await createKey(
   },
   { accountId },
 )
+await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
 await credit(sql, { accountId, amountMicroVnd: vndToMicro(BALANCE_VND), kind: 'adjustment', reference: 'bench' })
 await sql.end()
 process.stdout.write(JSON.stringify({ apiKey: key, peppers }))

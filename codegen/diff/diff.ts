@@ -189,6 +189,7 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
       ['service', settings.service],
       ['fallback', settings.fallback],
       ['rate_limit_per_minute', String(settings.rateLimitPerMinute)],
+      ['concurrency_max', String(settings.concurrencyMax)],
       ...Object.entries(floors).map(([unit, vnd]): [string, string] => [`floors.${unit}`, String(vnd)]),
       ...Object.entries(counts).map(([key, count]): [string, string] => [`counts.${key}`, String(count)]),
       ...Object.entries(settings.aliases).map(([alias, id]): [string, string] => [`alias ${alias}`, id]),

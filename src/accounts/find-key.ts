@@ -14,6 +14,8 @@ export interface FoundKey {
   readonly active: boolean
   /** Calls per minute, 0 for no limit; null: as the catalogue says. */
   readonly rateLimitPerMinute: number | null
+  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  readonly concurrencyMax: number | null
   /** The balance of its account is 0. */
   readonly walletEmpty: boolean
 }
@@ -41,7 +43,7 @@ export interface KeyFinder {
 }
 
 const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex,
-    a.rate_limit_per_minute, w.balance_micro_vnd = 0 as wallet_empty
+    a.rate_limit_per_minute, a.concurrency_max, w.balance_micro_vnd = 0 as wallet_empty
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
   join api_key a on a.key_hash = decode(r.hash_hex, 'hex')
   join wallet w on w.account_id = a.account_id`
@@ -56,6 +58,7 @@ interface Row {
   readonly active: boolean
   readonly hash_hex: string
   readonly rate_limit_per_minute: number | null
+  readonly concurrency_max: number | null
   readonly wallet_empty: boolean
 }
 
@@ -147,6 +150,7 @@ async function findKeys(pool: StatementPool, batch: readonly Question[]): Promis
       keyHash: Buffer.from(row.hash_hex, 'hex'),
       active: row.active,
       rateLimitPerMinute: row.rate_limit_per_minute,
+      concurrencyMax: row.concurrency_max,
       walletEmpty: row.wallet_empty,
     })
   }

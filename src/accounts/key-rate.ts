@@ -8,6 +8,7 @@ import type { KeyRow } from './key-secret.ts'
 import { type Actor, recordAction } from './operator-log.ts'
 
 export const CALLS_PER_MINUTE_MAX = 1_000_000
+export const CONCURRENCY_MAX = 1_000_000
 
 const SET_BY_OPERATOR = 'key.limit'
 const GIVEN_BACK = 'key.limit.default'
@@ -36,6 +37,25 @@ export function limitKey(
     if (rows.length === 0) return false
     const action = limit === null ? GIVEN_BACK : SET_BY_OPERATOR
     await recordAction(transaction, { by, action, accountId, subject: String(keyId), reason: limit ?? '' })
+    return true
+  })
+}
+
+const SET_CONCURRENCY = `update api_key set concurrency_max = $3::text::integer
+  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+
+/** Calls in flight: null is the catalogue's limit, 0 is none. Only operators set it. As limitKey otherwise. */
+export function limitConcurrency(
+  sql: Sql,
+  { accountId, keyId, by }: KeyRow & { readonly by: Actor },
+  callsInFlight: number | null,
+): Promise<boolean> {
+  const limit = callsInFlight === null ? null : String(callsInFlight)
+  return sql.begin(async transaction => {
+    const rows = await transaction.unsafe(SET_CONCURRENCY, [String(accountId), String(keyId), limit])
+    if (rows.length === 0) return false
+    const reason = limit ?? 'default'
+    await recordAction(transaction, { by, action: 'key.concurrency', accountId, subject: String(keyId), reason })
     return true
   })
 }

@@ -15,6 +15,8 @@ export interface ApiKey extends KeyRow {
   readonly revokedAt: Date | null
   /** Calls per minute, 0 for no limit; null: as the catalogue says. */
   readonly rateLimitPerMinute: number | null
+  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  readonly concurrencyMax: number | null
   /** False for keys from before the encrypted copy existed, and for revoked ones. */
   readonly showable: boolean
 }
@@ -29,7 +31,7 @@ const INSERT = `insert into api_key
           decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
 const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
-const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute,
+const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
     ciphertext is not null as showable
   from api_key where account_id = $1::text::bigint order by key_id`
 const SHOW = `select encryption_id, encryption_iv, ciphertext from api_key
@@ -104,6 +106,7 @@ export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<re
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     rateLimitPerMinute: row.rate_limit_per_minute,
+    concurrencyMax: row.concurrency_max,
     showable: row.showable,
   }))
 }

@@ -35,7 +35,7 @@ const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as f
 const LIST = `
 with today as (select (now() at time zone 'Asia/Ho_Chi_Minh')::date as day)
 select k.account_id, k.key_id, k.label, k.last4, k.created_at, k.revoked_at, k.ciphertext is not null as showable,
-       k.suspended_at is not null as suspended, k.monthly_cap_micro_vnd as cap, k.rate_limit_per_minute,
+       k.suspended_at is not null as suspended, k.monthly_cap_micro_vnd as cap, k.rate_limit_per_minute, k.concurrency_max,
        ${HELD_BY_OPERATOR} as rate_held,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day = today.day), 0)::text as today,
        coalesce(sum(d.charged_micro_vnd) filter (where d.day > today.day - 30), 0)::text as days30,
@@ -108,6 +108,7 @@ export async function listOwnKeys(sql: AnySql, accountId: number): Promise<reado
     revokedAt: row.revoked_at,
     showable: row.showable,
     rateLimitPerMinute: row.rate_limit_per_minute,
+    concurrencyMax: row.concurrency_max,
     rateHeld: row.rate_held,
     suspended: row.suspended,
     costTodayMicroVnd: microVnd(BigInt(row.today)),

@@ -16,6 +16,7 @@ import { LEDGER_LIMITS } from '../ledger/options.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
 import { openWatchedDatabase } from '../lib/watched-database.ts'
+import { createFlightLimiter } from '../operations/flight-limit.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
@@ -133,6 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   })
   const keyFinder = createKeyFinder({ url: directUrl, retryMs: databaseWaitMs })
   const rateLimiter = createRateLimiter({ url: directUrl, nowMs })
+  const flightLimiter = createFlightLimiter({ url: directUrl, name: instanceName })
   const pinger = new Pinger({ nowMs, everyMs: Math.min(1000, config.limits.pingAfterMs) })
   const authenticator = createAuthenticator({
     directory: { hashes: key => candidateHashes(keySecrets, key), find: hashes => keyFinder.find(hashes) },
@@ -175,6 +177,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       authenticator.forget()
       rateLimiter.forget()
     },
+    onProcesses: count => flightLimiter.setProcesses(count),
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
   // It is waited for below, when the server has been put together meanwhile.
@@ -200,6 +203,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pinger,
     readiness,
     rateLimiter,
+    flightLimiter,
     banking: backOffice,
     limits: config.limits,
     production: config.production,
@@ -222,6 +226,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       images.close(),
       keyFinder.close(),
       rateLimiter.close(),
+      flightLimiter.close(),
       sql.end({ timeout: 5 }),
       listener.end({ timeout: 5 }),
       pages.end({ timeout: 5 }),
@@ -239,7 +244,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       pinger,
       maintenance: () => operations.maintenance,
       mails: () => backOffice.mails(),
-      pools: () => [keyFinder.load, rateLimiter.load],
+      pools: () => [keyFinder.load, rateLimiter.load, flightLimiter.load],
     })
     const url = await server.listen({ host: config.host, port: config.port })
     const { drainNoticeMs, drainIdleMs, drainMs: graceMs, keepAliveTimeoutMs } = config.limits

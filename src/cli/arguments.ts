@@ -17,6 +17,7 @@ export interface Verb {
     | 'memo'
     | 'account'
     | 'older-than'
+    | 'concurrency'
   )[]
 }
 
@@ -47,10 +48,11 @@ export const VERBS: readonly Verb[] = [
   },
   {
     name: 'key limit',
-    usage: 'key limit EMAIL KEY_ID CALLS',
-    purpose: 'Limit a key to so many calls per minute, whatever its owner says; 0: no limit; default: theirs to set',
+    usage: 'key limit EMAIL KEY_ID CALLS [--concurrency N]',
+    purpose:
+      'Limit a key to so many calls per minute, whatever its owner says (0: no limit; default: theirs to set; same: as it is), and to N in flight (or default)',
     words: 3,
-    options: [],
+    options: ['concurrency'],
   },
   {
     name: 'maintenance on',
@@ -215,6 +217,7 @@ function parse(argv: readonly string[]) {
       memo: { type: 'string' },
       account: { type: 'string' },
       'older-than': { type: 'string' },
+      concurrency: { type: 'string' },
     },
   })
 }

@@ -1,6 +1,7 @@
 /** The verbs that reach into running gateways: maintenance, limits of keys, the state of the upstreams. */
 
-import { CALLS_PER_MINUTE_MAX, limitKey } from '../accounts/key-rate.ts'
+import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
+import { listKeys } from '../accounts/keys.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../ledger/retire.ts'
 import { announce } from '../operations/channel.ts'
@@ -33,18 +34,37 @@ const maintenanceOff: Action = async ({ sql }) => {
   return { data: { maintenance: false }, text: 'Maintenance is off: calls are taken.' }
 }
 
-const keyLimit: Action = async (foundation, { words }) => {
+const keyLimit: Action = async (foundation, { words, options }) => {
   const [email, number, calls] = words as [string, string, string]
   const keyId = readKeyId(number, email)
-  const limit =
-    calls === 'default' ? null : readCount(calls, 'a number of calls per minute', { min: 0, max: CALLS_PER_MINUTE_MAX })
+  const perMinute = calls === 'same' ? undefined : readLimit(calls, 'calls per minute', CALLS_PER_MINUTE_MAX)
+  const inFlight =
+    options.concurrency === undefined ? undefined : readLimit(options.concurrency, 'calls in flight', CONCURRENCY_MAX)
   const { accountId } = await accountOf(foundation, email)
-  if (!(await limitKey(foundation.sql, { accountId, keyId, by: COMMAND_LINE }, limit))) {
-    throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  const key = { accountId, keyId, by: COMMAND_LINE }
+  const { sql } = foundation
+  const isThere =
+    (perMinute === undefined || (await limitKey(sql, key, perMinute))) &&
+    (inFlight === undefined || (await limitConcurrency(sql, key, inFlight)))
+  const now = isThere
+    ? (await listKeys(sql, accountId)).find(listed => listed.keyId === keyId && !listed.revokedAt)
+    : undefined
+  if (now === undefined) throw new UsageError(`${email} has no active key ${keyId}; key list ${email} shows them`)
+  await announce(sql, 'keys')
+  return {
+    data: { key_id: keyId, rate_limit_per_minute: now.rateLimitPerMinute, concurrency_max: now.concurrencyMax },
+    text: `Key ${keyId} has ${meaningOf(now.rateLimitPerMinute, 'calls per minute')} and ${meaningOf(now.concurrencyMax, 'calls in flight')}.`,
   }
-  await announce(foundation.sql, 'keys')
-  const meaning = limit === null ? "the catalogue's limit" : limit === 0 ? 'no limit' : `${limit} calls per minute`
-  return { data: { key_id: keyId, rate_limit_per_minute: limit }, text: `Key ${keyId} has ${meaning}.` }
+}
+
+/** Null for `default`. Throws UsageError. */
+function readLimit(text: string, what: string, max: number): number | null {
+  return text === 'default' ? null : readCount(text, `a number of ${what}`, { min: 0, max })
+}
+
+function meaningOf(limit: number | null, what: string): string {
+  if (limit === null) return `the catalogue's limit of ${what}`
+  return limit === 0 ? `no limit of ${what}` : `${limit} ${what}`
 }
 
 interface GatewayStatus {

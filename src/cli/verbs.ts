@@ -58,6 +58,7 @@ const keyList: Action = async (foundation, { words }) => {
     created_at: key.createdAt.toISOString(),
     revoked_at: key.revokedAt?.toISOString() ?? null,
     rate_limit_per_minute: key.rateLimitPerMinute,
+    concurrency_max: key.concurrencyMax,
   }))
   const rows = data.map(
     key =>

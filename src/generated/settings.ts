@@ -23,5 +23,6 @@ export const SETTINGS = {
     sonnet: 'claude-sonnet-5',
   },
   rateLimitPerMinute: 0,
-  digest: 'e406b693adc80656399413d33430bdf52bd3856bbdaa8df2a4a93e8b8bcc7240',
+  concurrencyMax: 256,
+  digest: '2e65db5ed9c4d4d2966f9d70bc09ed0787b7e2797b1d71949bd6b9f482602989',
 } as const satisfies TableSettings

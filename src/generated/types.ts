@@ -62,6 +62,8 @@ export interface DefaultFacts {
   readonly hold_output_tokens: number
   /** Most images that one call may ask for. */
   readonly images_max: number
+  /** Calls in flight per key, in all processes together; 0 means no limit. A key may have its own. */
+  readonly concurrency_max?: number
   /** Calls per minute and key; 0 means no limit. A key may have its own. */
   readonly rate_limit_per_minute: number
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
@@ -860,6 +862,8 @@ export interface CatalogueSettings {
   readonly aliases: Readonly<Record<string, string>>
   /** Calls per minute and key; 0 means no limit. */
   readonly rateLimitPerMinute: number
+  /** Calls in flight per key; 0 means no limit. */
+  readonly concurrencyMax: number
   /** SHA-256 of the sources, hex: names the catalogue in force. */
   readonly digest: string
 }

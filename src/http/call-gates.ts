@@ -6,6 +6,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { insufficientBalance } from '../pipeline/admit.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
+import type { Caller } from '../pipeline/call.ts'
+import type { CallPass } from './call-pass.ts'
 import { expectsContinue } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
@@ -58,11 +60,23 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
 }
 
 /** Counts a call against the limits of its key; null when that needs no wait. Rejects with GatewayError `rate_limited`. */
-function keyLimits({ services, rateLimiter }: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
-  const { rateLimitPerMinute } = services.catalogue.settings
-  return ({ state: { caller }, routeOptions }) => {
+function keyLimits(options: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
+  const { services, rateLimiter, flightLimiter } = options
+  const { rateLimitPerMinute, concurrencyMax } = services.catalogue.settings
+  const enter = (caller: Caller, pass: CallPass): Promise<void> | null => {
+    const { keyId } = caller
+    const limit = caller.concurrencyMax ?? concurrencyMax
+    if (limit === 0) return null
+    const waiting = flightLimiter.take(keyId, limit)
+    const entered = () => pass.entered(() => flightLimiter.release(keyId))
+    if (waiting !== null) return waiting.then(entered)
+    entered()
+    return null
+  }
+  return ({ state: { caller, pass }, routeOptions }) => {
     if (caller === null || routeOptions.config.endpoint === undefined) return null
     const limit = caller.rateLimitPerMinute ?? rateLimitPerMinute
-    return limit === 0 ? null : rateLimiter.take(caller.keyId, limit)
+    if (limit === 0) return enter(caller, pass)
+    return rateLimiter.take(caller.keyId, limit).then(() => enter(caller, pass) ?? undefined)
   }
 }

@@ -7,6 +7,7 @@ import { readBody } from './read-body.ts'
 
 export class CallPass {
   #permit: BodyPermit | null = null
+  #leave: (() => void) | null = null
   /** A call runs: it gives back when it ends, whatever becomes of the connection. */
   running = false
 
@@ -16,9 +17,16 @@ export class CallPass {
     return readBody(request, { bytesMax, ratioMax }, this.#permit)
   }
 
+  /** Counted among its key's calls in flight: `leave` takes it out. */
+  entered(leave: () => void): void {
+    this.#leave = leave
+  }
+
   /** May be called again. */
   release(): void {
     this.#permit?.release()
+    this.#leave?.()
+    this.#leave = null
   }
 }
 

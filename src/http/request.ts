@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
+import type { FlightLimiter } from '../operations/flight-limit.ts'
 import type { RateLimiter } from '../operations/rate-limit.ts'
 import type { Authenticator } from '../pipeline/authenticate.ts'
 import type { Call, Caller, Services } from '../pipeline/call.ts'
@@ -33,6 +34,7 @@ export interface ServerOptions {
   readonly pinger: Pinger
   readonly readiness: Readiness
   readonly rateLimiter: RateLimiter
+  readonly flightLimiter: FlightLimiter
   readonly banking: Banking
   readonly limits: ServerLimits
   /** Refuses routes that are for development only. */

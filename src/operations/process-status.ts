@@ -17,6 +17,14 @@ const FORGET = `delete from process_status where name = $1 or seen_at < now() - 
 const READ = `select name, greatest(0, extract(epoch from now() - seen_at))::integer as seconds, status::text as status
   from process_status where seen_at > now() - make_interval(secs => $1::text::integer) order by name`
 
+const OTHERS = `select count(*)::integer as others from process_status
+  where name <> $1 and seen_at > now() - make_interval(secs => $2::text::integer)`
+
+/** How many processes serve beside the one of this name. */
+export async function countOthers(sql: AnySql, name: string): Promise<number> {
+  return (await sql.unsafe(OTHERS, [name, String(LOST_AFTER_SECONDS)]))[0]?.others
+}
+
 export async function writeProcessStatus(sql: AnySql, name: string, status: object): Promise<void> {
   await sql.unsafe(WRITE, [name, JSON.stringify(status)])
 }

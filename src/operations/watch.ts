@@ -3,7 +3,7 @@
 import type { Sql } from '../lib/database.ts'
 import { CHANNEL } from './channel.ts'
 import { type Maintenance, readMaintenance } from './maintenance.ts'
-import { forgetProcess, writeProcessStatus } from './process-status.ts'
+import { countOthers, forgetProcess, writeProcessStatus } from './process-status.ts'
 
 export interface WatchOptions {
   readonly sql: Sql
@@ -15,6 +15,8 @@ export interface WatchOptions {
   readonly status: () => object
   /** What was remembered of keys is out of date. */
   readonly onKeysChanged: () => void
+  /** How many processes serve, this one included; told again and again. */
+  readonly onProcesses?: (count: number) => void
   /** The database does not answer, or answers again. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
   /** Pause between two questions, in ms: news apart, the longest time until maintenance holds here. */
@@ -111,8 +113,9 @@ class Watch implements OperationsWatch {
   }
 
   async #ask(): Promise<void> {
-    const { sql, name, status, statusMs = 5_000 } = this.#options
+    const { sql, name, status, onProcesses, statusMs = 5_000 } = this.#options
     this.maintenance = await readMaintenance(sql)
+    onProcesses?.(1 + (await countOthers(sql, name)))
     const text = JSON.stringify(status())
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return

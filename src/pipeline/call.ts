@@ -26,6 +26,8 @@ export interface Caller {
   readonly keyHash: Uint8Array
   /** Calls per minute, 0 for no limit; null: as the catalogue says. */
   readonly rateLimitPerMinute: number | null
+  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  readonly concurrencyMax: number | null
   /** The balance was 0 when the database was asked, for this very request: such a caller is never remembered. */
   readonly walletEmpty: boolean
 }

@@ -208,9 +208,20 @@ test('takes the limit of the catalogue for keys without one, and none for keys w
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) statuses.push((await call(running.url)).status)
   expect(statuses).toEqual([...Array(DEFAULT_LIMIT).fill(200), 429, 429])
   const limited = await command('key', 'limit', account.email, String(account.keyId), '0')
-  expect(limited.data).toEqual({ key_id: account.keyId, rate_limit_per_minute: 0 })
+  expect(limited.data).toEqual({ key_id: account.keyId, rate_limit_per_minute: 0, concurrency_max: null })
   await eventually(async () => (await call(running.url)).status === 200)
   for (let calls = 0; calls < DEFAULT_LIMIT + 2; calls++) expect((await call(running.url)).status).toBe(200)
+})
+
+test('limits calls in flight from the command line, beside calls per minute or alone', async () => {
+  const words = ['key', 'limit', account.email, String(account.keyId)]
+  const key_id = account.keyId
+  const both = await command(...words, '9', '--concurrency', '3')
+  expect(both.data).toEqual({ key_id, rate_limit_per_minute: 9, concurrency_max: 3 })
+  const alone = await command(...words, 'same', '--concurrency', '0')
+  expect(alone.data).toEqual({ key_id, rate_limit_per_minute: 9, concurrency_max: 0 })
+  const neither = await command(...words, 'default', '--concurrency', 'default')
+  expect(neither.data).toEqual({ key_id, rate_limit_per_minute: null, concurrency_max: null })
 })
 
 test('asks the database nothing for keys without a limit', async () => {
@@ -246,6 +257,7 @@ test.each([
   [['key', 'limit', 'EMAIL', 'x', '5'], /not a key's number/],
   [['key', 'limit', 'EMAIL', 'KEY', '-1'], /Unknown option|not a number of calls/],
   [['key', 'limit', 'EMAIL', 'KEY', 'many'], /"many" is not a number of calls per minute/],
+  [['key', 'limit', 'EMAIL', 'KEY', 'same', '--concurrency', 'x'], /"x" is not a number of calls in flight/],
   [['maintenance', 'on', '--retry-after', '0'], /"0" is not a number of seconds/],
   [['maintenance', 'on', 'now'], /Usage: maintenance on/],
 ])('explains wrong use: %j', async (words, message) => {

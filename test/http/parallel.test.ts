@@ -6,6 +6,7 @@ import { Agent, request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { changedTables } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
 /** 700 tokens at 2,400 VND per million. */
@@ -29,6 +30,8 @@ beforeAll(async () => {
   await new Promise<void>(resolve => provider.listen(0, '127.0.0.1', resolve))
   running = await startTestGateway({
     upstreams: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
+    // What is limited here is money.
+    tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })
 })
 afterAll(async () => {

@@ -29,6 +29,7 @@ const LOCAL_TABLES = [
   'database_identity',
   'gateway_instance',
   'housekeeping',
+  'key_flight',
   'maintenance',
   'migration',
   'process_status',

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { limitConcurrency } from '../../src/accounts/key-rate.ts'
 import { createKey } from '../../src/accounts/keys.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { credit } from '../../src/ledger/credit.ts'
 import type { Sql } from '../../src/lib/database.ts'
 import { vndToMicro } from '../../src/lib/money.ts'
@@ -23,6 +25,8 @@ let customers = 0
 export async function newCustomer(sql: Sql, creditVnd: number) {
   const { accountId } = await createAccount(sql, `replica-${++customers}@example.com`)
   const { keyId, key: apiKey } = await createKey(sql, secrets, { accountId })
+  // Tests and benches call as much at once as they like.
+  await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
   const amountMicroVnd = vndToMicro(creditVnd)
   await credit(sql, { accountId, amountMicroVnd, kind: 'adjustment', reference: 'test' })
   return { accountId, keyId, apiKey }

@@ -103,6 +103,7 @@ test('two keys with equal first 20 characters are two keys, in memory and in the
           keyHash: hash as Uint8Array,
           active: true,
           rateLimitPerMinute: null,
+          concurrencyMax: null,
           walletEmpty: false,
         }
       },

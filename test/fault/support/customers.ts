@@ -2,8 +2,10 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
+import { limitConcurrency } from '../../../src/accounts/key-rate.ts'
 import type { KeySecrets } from '../../../src/accounts/key-secret.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
+import { COMMAND_LINE } from '../../../src/accounts/operator-log.ts'
 import { TABLES } from '../../../src/generated/tables.ts'
 import { credit } from '../../../src/ledger/credit.ts'
 import type { Sql } from '../../../src/lib/database.ts'
@@ -52,6 +54,7 @@ export class Customers {
   async create(sql: Sql, creditMicroVnd: bigint): Promise<Customer> {
     const { accountId } = await createAccount(sql, `customer-${++this.#made}@example.com`)
     const { keyId, key: apiKey } = await createKey(sql, this.secrets, { accountId })
+    await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
     if (creditMicroVnd > 0n) await addMoney(sql, accountId, creditMicroVnd)
     return { accountId, keyId, apiKey }
   }

@@ -1,0 +1,223 @@
+/**
+ * Calls in flight per key, at most the limit in all processes together. Each process counts its own, and a small share of
+ * every limit is its own without asking; a key that needs more takes it in Postgres, in one row that all processes change.
+ * What a process has taken ends by itself when the process does not renew it. One process alone asks for nothing.
+ */
+
+import { GatewayError } from '../errors.ts'
+import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
+import { createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
+
+export interface FlightLimiterOptions {
+  readonly url: string
+  /** Unique among the processes that run at the same time. */
+  readonly name: string
+  readonly waitingMax?: number
+  readonly batchMax?: number
+  /** Pause before calls that have ended are given back, in ms. */
+  readonly giveBackMs?: number
+  /** Pause between two renewals of what was taken, in ms. */
+  readonly renewMs?: number
+}
+
+export interface FlightLimiter {
+  /**
+   * Counts a call that begins; null when that needs no wait. Who was let in calls `release` once. Rejects with GatewayError
+   * `rate_limited`, or `ledger_unavailable` when the database had to be asked and did not answer.
+   */
+  take(keyId: number, limit: number): Promise<void> | null
+  release(keyId: number): void
+  /** How many processes serve, this one included. */
+  setProcesses(count: number): void
+  readonly load: PoolLoad
+  close(): Promise<void>
+}
+
+/** Of a limit, so much is shared out among the processes beforehand. */
+const SHARED_OUT = 1 / 8
+const LEASE_SECONDS = 30
+
+/**
+ * In key order, so that processes never wait for each other in a circle. A process without a share in the row keeps its own
+ * share free: $6 is how many others serve.
+ */
+const TAKE = `
+insert into key_flight as f (key_id, allowed, asked, own_share, shares)
+select asked.key_id, asked.allowed, asked.calls, asked.own_share,
+       case when first.calls > 0 then jsonb_build_object($5::text, jsonb_build_array(first.calls, clock.until)) else '{}' end
+  from unnest($1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[], $4::text[]::integer[])
+         as asked(key_id, allowed, calls, own_share),
+       (select extract(epoch from now())::bigint + ${LEASE_SECONDS} as until) as clock,
+       lateral (select least(asked.calls, asked.allowed - asked.own_share * $6::text::integer) as calls) as first
+ order by asked.key_id
+on conflict (key_id) do update set (allowed, asked, own_share, shares) = (
+  select excluded.allowed, excluded.asked, excluded.own_share,
+         others.shares || case when taken.calls > 0
+           then jsonb_build_object($5::text, jsonb_build_array(taken.calls, extract(epoch from now())::bigint + ${LEASE_SECONDS}))
+           else '{}' end
+    from (select coalesce(jsonb_object_agg(s.key, s.value), '{}') as shares,
+                 coalesce(sum((s.value ->> 0)::integer), 0) as calls, count(*) as processes
+            from jsonb_each(f.shares) as s
+           where s.key <> $5 and (s.value ->> 1)::bigint > extract(epoch from now())) as others,
+         lateral (select least(excluded.asked, excluded.allowed - others.calls
+           - excluded.own_share * greatest(0, $6::text::integer - others.processes)) as calls) as taken)
+returning f.key_id, coalesce((new.shares -> $5 ->> 0)::integer, 0) as calls`
+
+interface Row {
+  readonly key_id: string
+  readonly calls: number
+}
+
+interface Flight {
+  limit: number
+  count: number
+  /** Taken in Postgres; null: nothing, the own share holds. */
+  taken: number | null
+  giveBack: NodeJS.Timeout | undefined
+}
+
+interface Question {
+  readonly keyId: number
+  /** Null: no call wants in, the row is to be brought up to date. */
+  readonly call: { readonly grant: () => void; readonly refuse: (error: GatewayError) => void } | null
+}
+
+export function createFlightLimiter(options: FlightLimiterOptions): FlightLimiter {
+  const { url, name, waitingMax = 20_000, batchMax = 500, giveBackMs = 200, renewMs = 10_000 } = options
+  const pool = openStatementPool({
+    url,
+    name: 'gateway calls in flight',
+    connectionsMax: 1,
+    // Counters may be lost with the server.
+    synchronousCommit: 'off',
+    statementTimeoutMs: 2_000,
+    deadlineMs: 3_000,
+    connectTimeoutSeconds: 3,
+  })
+  const flights = new Map<number, Flight>()
+  let processes = 0
+  const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(batch) })
+  const renewal = setInterval(() => {
+    for (const [keyId, { taken }] of flights) if (taken !== null) lanes.push({ keyId, call: null })
+  }, renewMs).unref()
+
+  function ownShare(limit: number): number {
+    if (processes === 1) return limit
+    return processes === 0 ? 0 : Math.floor((limit * SHARED_OUT) / processes)
+  }
+
+  const roomOf = ({ taken, limit }: Flight): number => taken ?? ownShare(limit)
+
+  function flightOf(keyId: number): Flight {
+    let flight = flights.get(keyId)
+    if (flight === undefined) {
+      flight = { limit: 1, count: 0, taken: null, giveBack: undefined }
+      flights.set(keyId, flight)
+    }
+    return flight
+  }
+
+  /** What the process should have in the row when so many calls more come in. */
+  function wanted({ count, limit }: Flight, more: number): number {
+    const share = ownShare(limit)
+    return count + more <= share ? 0 : Math.max(count + more, share)
+  }
+
+  async function answer(batch: readonly Question[]) {
+    const asked = [...Map.groupBy(batch, ({ keyId }) => keyId)].map(([keyId, questions]) => {
+      const calls = questions.flatMap(({ call }) => call ?? [])
+      const flight = flightOf(keyId)
+      const slots = wanted(flight, calls.length)
+      // What is given back is used no more from now on.
+      if (slots === 0) flight.taken = null
+      else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
+      return { keyId, calls, flight, slots }
+    })
+    try {
+      const rows = await pool.query<Row>(TAKE, [
+        plainArray(asked.map(({ keyId }) => keyId)),
+        plainArray(asked.map(({ flight }) => flight.limit)),
+        plainArray(asked.map(({ slots }) => slots)),
+        plainArray(asked.map(({ flight }) => ownShare(flight.limit))),
+        name,
+        String(Math.max(0, processes - 1)),
+      ])
+      const taken = new Map(rows.map(row => [Number(row.key_id), row.calls]))
+      for (const { keyId, calls, flight, slots } of asked) {
+        if (slots > 0) flight.taken = taken.get(keyId) ?? 0
+        for (const call of calls) {
+          if (flight.count >= roomOf(flight)) call.refuse(tooMany(flight.limit))
+          else {
+            flight.count++
+            call.grant()
+          }
+        }
+        tidy(keyId, flight)
+      }
+    } catch (cause) {
+      for (const { calls } of asked) for (const call of calls) call.refuse(unavailable(cause))
+    }
+    return NOTHING_AGAIN
+  }
+
+  function tidy(keyId: number, flight: Flight): void {
+    if (flight.count === 0 && flight.taken === null && flight.giveBack === undefined) flights.delete(keyId)
+    else if (flight.taken !== null && flight.count < flight.taken) giveBackSoon(keyId, flight)
+  }
+
+  function giveBackSoon(keyId: number, flight: Flight): void {
+    flight.giveBack ??= setTimeout(() => {
+      flight.giveBack = undefined
+      lanes.push({ keyId, call: null })
+    }, giveBackMs).unref()
+  }
+
+  return {
+    take(keyId, limit) {
+      const flight = flightOf(keyId)
+      flight.limit = limit
+      if (flight.count < roomOf(flight)) {
+        flight.count++
+        return null
+      }
+      if (flight.count >= limit) return Promise.reject(tooMany(limit))
+      if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their place'))
+      return new Promise((grant, refuse) => lanes.push({ keyId, call: { grant, refuse } }))
+    },
+    release(keyId) {
+      const flight = flights.get(keyId)
+      if (flight === undefined) return
+      flight.count--
+      tidy(keyId, flight)
+    },
+    setProcesses(count) {
+      if (count === processes) return
+      processes = count
+      // What goes beyond the own share must be known to all.
+      for (const [keyId, flight] of flights) {
+        if (flight.taken === null && flight.count > ownShare(flight.limit)) lanes.push({ keyId, call: null })
+      }
+    },
+    get load() {
+      return pool.load
+    },
+    async close() {
+      clearInterval(renewal)
+      for (const { giveBack } of flights.values()) clearTimeout(giveBack)
+      await lanes.drained()
+      await pool.close()
+    },
+  }
+}
+
+function tooMany(limit: number): GatewayError {
+  const calls = limit === 1 ? '1 call' : `${limit} calls`
+  return new GatewayError('rate_limited', {
+    message: `This key may have ${calls} in flight; try again when one has ended.`,
+    retryAfterSeconds: 1,
+  })
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('ledger_unavailable', { cause, retryAfterSeconds: 2 })
+}
