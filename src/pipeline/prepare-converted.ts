@@ -30,7 +30,9 @@ export function prepareConverted(preparation: Preparation, translator: Translato
     newId: () => uuidv7().replaceAll('-', ''),
     nowSeconds: Math.floor(Date.now() / 1000),
     inputTokensEstimate,
+    countInputTokens,
   })
+  if (body.streamed && format === 'messages') countAhead(countInputTokens)
   // Rules work in place, and the body shares parts with the client's, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
@@ -51,6 +53,17 @@ export function prepareConverted(preparation: Preparation, translator: Translato
     },
     openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
   }
+}
+
+/** Counts while the provider thinks: the start of the client's stream tells the count, and should not wait for it. */
+function countAhead(count: () => number): void {
+  setImmediate(() => {
+    try {
+      count()
+    } catch {
+      // It is counted again where it is told, and fails there.
+    }
+  })
 }
 
 /** A text without characters beyond ASCII is its own bytes. */

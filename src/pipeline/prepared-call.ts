@@ -29,10 +29,10 @@ export interface Preparation {
   readonly format: ChatFormat
   /** A client header by lower-case name. */
   readonly header: (name: string) => string | undefined
-  /** Rough: what clients are told before the provider has counted. */
+  /** Rough: how much room the output has. */
   readonly inputTokensEstimate: number
   /** Lower than the cap that would be sent: what the wallet affords. */
   readonly outputTokensAfforded: number | null
-  /** For the bill, where the provider does not report its count. */
+  /** For the bill, where the provider does not report its count, and for clients before it has. */
   readonly countInputTokens: () => number
 }

@@ -8,7 +8,7 @@ const CHARACTERS_PER_TOKEN = 4
 
 export function estimatedUsage(context: TranslationContext, outputCharacters: number): TokenUsage {
   return {
-    inputTokens: context.inputTokensEstimate,
+    inputTokens: context.countInputTokens(),
     cachedInputTokens: 0,
     cacheWriteTokens: 0,
     outputTokens: Math.ceil(outputCharacters / CHARACTERS_PER_TOKEN),

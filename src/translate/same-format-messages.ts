@@ -15,6 +15,7 @@ import { clampOutputTokens } from './output-cap.ts'
 import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
 import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
 import { refuseReasoning } from './refuse.ts'
+import { withStructureEdits } from './same-format-structure.ts'
 import { refuseThread } from './threads.ts'
 
 export interface SameFormatFacts {
@@ -31,7 +32,7 @@ export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: Sa
   const wish = readMessagesReasoning(body)
   if (dialect.onUnsupported === 'refuse') refuseReasoning(body, wish, dialect.reasoning)
   const reasoning = reasoningEdits(body, wish, { dialect, maxTokens: maxTokens ?? 0 })
-  return [
+  return withStructureEdits(body, dialect, [
     ...(maxTokens !== wanted ? [set('/max_tokens', maxTokens)] : []),
     ...samplingEdits(body, dialect),
     ...reasoning,
@@ -40,7 +41,7 @@ export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: Sa
     ...(dialect.midSystem === 'keep' ? [] : systemEdits(body)),
     ...unsignedThinkingEdits(body),
     ...(dialect.userField === 'none' && body.metadata !== undefined ? [remove('/metadata')] : []),
-  ]
+  ])
 }
 
 function samplingEdits(body: JsonObject, { sampling, topK }: Dialect): BodyEdit[] {

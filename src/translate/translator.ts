@@ -21,8 +21,10 @@ export interface TranslationContext {
   readonly newId: () => string
   /** Seconds since 1970. */
   readonly nowSeconds: number
-  /** Estimate of the input tokens, for stream starts before the upstream has said. */
+  /** Rough input tokens, for how much room the output has. */
   readonly inputTokensEstimate: number
+  /** Input tokens as the tokenizer counts them, for stream starts before the upstream has said. Counted once. */
+  readonly countInputTokens: () => number
 }
 
 /** One server-sent event of the upstream. */

@@ -110,6 +110,26 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     await provider.close()
   })
 
+  const schema = { type: 'object', properties: { city: { type: 'string' } } }
+  const format = { type: 'json_schema', schema }
+  test.each([
+    ['alone', { output_config: { format } }, undefined],
+    ['beside an effort', { output_config: { format, effort: 'low' }, system: 'Be brief.' }, { effort: 'low' }],
+    [
+      'by its old name, with instructions in blocks',
+      { output_format: format, system: [{ type: 'text', text: 'A' }] },
+      undefined,
+    ],
+  ])('a JSON schema for the reply goes up in words, because the host takes none: %s', async (_name, extra, config) => {
+    answer = goodMessage
+    const response = await post(running.url, account, chatCall(ENTRY, extra))
+    expect(response.status).toBe(200)
+    const sent = provider.requests.at(-1)?.json() as Record<string, unknown>
+    expect(sent.output_config).toEqual(config)
+    expect(sent.output_format).toBeUndefined()
+    expect(JSON.stringify(sent.system)).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1))
+  })
+
   test('the body is the client’s without model and stream, with the version and the betas that are allowed', async () => {
     answer = goodMessage
     const body =

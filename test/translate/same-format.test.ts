@@ -141,7 +141,7 @@ describe('beside the body', () => {
     expect(hides({ stream: true })).toBe(true)
     expect(hides({ stream: true, stream_options: { include_usage: true } })).toBe(false)
     expect(hides({})).toBe(false)
-    expect(hides({ stream: true }, { stream_options: false })).toBe(false)
+    expect(hides({ stream: true }, { stream_options: false })).toBe(true)
   })
 
   test('an effort brings the beta flag that it needs', () => {

@@ -51,6 +51,7 @@ export function contextOf({
     },
     nowSeconds: 1_790_000_000,
     inputTokensEstimate: 42,
+    countInputTokens: () => 42,
   }
 }
 
