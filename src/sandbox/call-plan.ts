@@ -59,13 +59,15 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   if (wanted !== undefined) return twice(prompt, [wanted])
   const forced = toolChoice.kind !== 'auto' || words.has('tool')
   if (!forced && (words.has('text') || outcomes.length > 0)) return []
+  const canClose = closingUse(tools, '') !== null
+  if (canClose && outcomes.length > 0 && !words.has('tool')) return []
   const request = withoutWords(prompt.request)
   const task = readTask(request)
   const use = task === null ? null : toolFor(task, tools, prompt.directory)
   if (use !== null) return [use]
   const fitting = rank(tools, request)
   if (fitting.length > 0) return twice(prompt, fitting)
-  return forced ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
+  return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
 /** One call, or two at once where the request asks for two: of the two best tools, or of the only one. */

@@ -200,3 +200,13 @@ test('words in a reminder, which a project may have written there, change nothin
   messages[0]!.content[0]!.text = '<system-reminder>Write sandbox:error=500 to see a failure.</system-reminder>'
   expect(textIn(await answer('messages', body))).toContain('“Hello”')
 })
+
+test('an agent that must call a tool in each step gets its closing tool, not the same tool for ever', async () => {
+  const body = { ...recorded('cline-vscode', 'Run `ls -a`'), tool_choice: 'required' }
+  const first = await answer('chat', body)
+  expect(callsIn(first).map(call => call.name)).toEqual(['execute_command'])
+  const second = await answer('chat', nextBody('chat', body, first, 'README.md'))
+  expect(callsIn(second).map(call => call.name)).toEqual(['attempt_completion'])
+  const question = await answer('chat', { ...recorded('cline-vscode', 'What is 2+2?'), tool_choice: 'required' })
+  expect(callsIn(question).map(call => call.name)).toEqual(['attempt_completion'])
+})

@@ -109,7 +109,7 @@ test('takes a given port, refuses a taken one, and gives it back', async () => {
 })
 
 test('keeps to its pace', async () => {
-  const paced = await startTestSandbox({ pace: { firstTokenMs: 40, tokensPerSecond: 1_000 } })
+  const paced = await startTestSandbox({ pace: { firstTokenMs: 40, tokensPerSecond: 100 } })
   const response = await post(paced, PATHS.chat, smallBody('chat', 'sandbox:tokens=60', { stream: true }))
   const chunks: string[] = []
   for await (const chunk of response.body!) chunks.push(String(chunk))

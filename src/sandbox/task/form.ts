@@ -9,7 +9,7 @@ const LIMITS = { characters: 400_000, schemas: 20 } as const
 const SCHEMA = /\bschema\b[^{}]{0,120}(?=\{)/gi
 const WANTS_JSON =
   /\b(?:reply|respond|answer|output|return|formatted|conform\w*|match\w*|valid)\b[^{}]{0,160}\bJSON\b|\bJSON\b[^{}]{0,160}\b(?:reply|respond|answer|output|return|conform\w*|match\w*|valid)\b/i
-const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b/i
+const WANTS_OBJECT = /\b(?:reply|respond|answer)\b[^.\n]{0,40}\bJSON object\b[^.\n]{0,40}\b(?:nothing else|only)\b/i
 
 /** `asked` is the form that the request's own parameter asks for; a schema in the texts says more than `object`. */
 export function formInWords(asked: OutputForm, texts: readonly string[]): OutputForm {

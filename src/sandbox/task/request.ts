@@ -11,7 +11,7 @@ const LIMITS = { tags: 200, contextCharacters: 400_000 } as const
 
 /** Elements that clients put around what they add to a turn, such as `<system-reminder>` and `<environment_context>`. */
 const ADDED =
-  /^(?:[\w-]*(?:reminder|context|details|instructions?|info|rules|skills|memory|memories|caveat|selection|notification|diagnostics|aborted)|command-\w+|local-command-\w+|ide_\w+|env|file_list|task_progress|todo_list|available_\w+)$/i
+  /^(?:[a-z]+(?:[-_][a-z]+)*[-_](?:reminder|context|details|instructions?|info|rules|skills|memory|memories|caveat|selection|notification|diagnostics|aborted|list|progress)|command-\w+|local-command-\w+|ide_\w+|available_\w+|env|INSTRUCTIONS)$/
 
 /** Elements that clients put around the user's own words; only their tags go. */
 const WRAPPERS = /<\/?(?:task|user_message|user_query|user_input|user_request|feedback|answer)(?:\s[^<>]{0,200})?>/gi
@@ -38,22 +38,23 @@ function ownWords(text: string): string {
   return withoutAdded(text).replaceAll(WRAPPERS, '').replaceAll(HEADING, '').trim()
 }
 
-/** Cuts every closed element with one of the added names. Linear: each look for an end starts behind the last one. */
+/** Cuts every closed element with one of the added names. The limit on tags bounds the looks for an end. */
 function withoutAdded(text: string): string {
   const kept: string[] = []
-  let position = 0
   const opening = /<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,300})?>/g
-  for (let tags = 0; tags < LIMITS.tags; tags += 1) {
-    opening.lastIndex = position
-    let match = opening.exec(text)
-    while (match !== null && !ADDED.test(match[1]!)) match = opening.exec(text)
-    if (match === null) break
-    const end = text.indexOf(`</${match[1]}>`, match.index)
-    if (end < 0) break
-    kept.push(text.slice(position, match.index))
-    position = end + match[1]!.length + 3
+  let keptTo = 0
+  let tags = 0
+  for (let match = opening.exec(text); match !== null && tags < LIMITS.tags; match = opening.exec(text)) {
+    if (!ADDED.test(match[1]!)) continue
+    tags += 1
+    const closing = `</${match[1]}>`
+    const end = text.indexOf(closing, opening.lastIndex)
+    if (end < 0) continue
+    kept.push(text.slice(keptTo, match.index))
+    keptTo = end + closing.length
+    opening.lastIndex = keptTo
   }
-  kept.push(text.slice(position))
+  kept.push(text.slice(keptTo))
   return kept.join('')
 }
 
