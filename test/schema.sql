@@ -264,6 +264,16 @@ create table rate_window (
   constraint rate_window_used_check CHECK ((used >= 0))
 ) with (fillfactor=50);
 
+create table secret_fingerprint (
+  purpose smallint not null,
+  secret_id smallint not null,
+  fingerprint bytea not null,
+  seen_at timestamp with time zone not null default now(),
+  constraint secret_fingerprint_pkey PRIMARY KEY (purpose, secret_id),
+  constraint secret_fingerprint_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint secret_fingerprint_purpose_check CHECK ((purpose = ANY (ARRAY[1, 2])))
+);
+
 create table session (
   session_hash bytea not null,
   session_id bigint not null generated always as identity,

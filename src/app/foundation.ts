@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { findForeignSecrets } from '../accounts/fingerprints.ts'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import { TABLES } from '../generated/tables.ts'
 import { MigrationBusyError, migrate } from '../ledger/migrate.ts'
@@ -65,8 +66,14 @@ async function startEmbedded({ dataDir }: Config): Promise<EmbeddedPostgres> {
   return startEmbeddedPostgres({ dataDir })
 }
 
-/** Opens the database, the embedded one where none is configured, and brings its schema up to date. */
-export async function layFoundation(config: Config): Promise<Foundation> {
+/**
+ * Opens the database, the embedded one where none is configured, brings its schema up to date, and refuses secrets that are
+ * not those of its keys, unless they are to be trusted.
+ */
+export async function layFoundation(
+  config: Config,
+  { anySecrets = false }: { readonly anySecrets?: boolean } = {},
+): Promise<Foundation> {
   const secrets = readSecrets(config)
   const embedded = config.databaseUrl === null ? await startEmbedded(config) : null
   const databaseUrl = config.databaseUrl ?? (embedded?.url as string)
@@ -82,7 +89,24 @@ export async function layFoundation(config: Config): Promise<Foundation> {
     await close()
     throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error)])
   }
+  try {
+    const foreign = anySecrets ? [] : await findForeignSecrets(sql, secrets)
+    if (foreign.length > 0) throw new ConfigError([secretsFault(foreign, config)])
+  } catch (error) {
+    await close()
+    throw error
+  }
   return { config, secrets, databaseUrl, databaseDirectUrl, sql, embedded: embedded !== null, close }
+}
+
+function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncryptionKeys }: Config): string {
+  const own =
+    keyPeppers === null || keyEncryptionKeys === null ? ` (what is not set is kept in ${dataDir}/secrets)` : ''
+  return (
+    `${foreign.join(', ')}: not the secret that this database was used with under that number, so that keys made now would ` +
+    `never work. Set KEY_PEPPERS and KEY_ENCRYPTION_KEYS as the gateways have them${own}, and give a new secret a number of ` +
+    'its own. Where the old ones are lost for good, "secrets trust" goes on with these, without the keys made before'
+  )
 }
 
 /** Names what is wrong with the database without repeating its URL, which holds a password. */

@@ -133,6 +133,13 @@ export const VERBS: readonly Verb[] = [
     options: [],
   },
   {
+    name: 'secrets trust',
+    usage: 'secrets trust',
+    purpose: 'Go on with the configured secrets where those of the database are lost for good',
+    words: 0,
+    options: [],
+  },
+  {
     name: 'backup',
     usage: 'backup FILE',
     purpose: 'Write the whole database to a new file, while gateways run',

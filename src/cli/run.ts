@@ -17,7 +17,9 @@ async function runVerb(command: Command, environment: NodeJS.ProcessEnv): Promis
   const { ACTIONS } = await import('./actions.ts')
   const action = ACTIONS[command.verb.name]
   if (action === undefined) throw new UsageError(helpText())
-  const foundation: Foundation = await layFoundation(environmentConfig(environment))
+  const foundation: Foundation = await layFoundation(environmentConfig(environment), {
+    anySecrets: command.verb.name === 'secrets trust',
+  })
   try {
     const answer = await action(foundation, command)
     print(command, answer)

@@ -1,5 +1,6 @@
 /** The verbs that change the secrets which keys are stored under. */
 
+import { trustSecrets } from '../accounts/fingerprints.ts'
 import { readSecretsInUse, rotateKeys } from '../accounts/rotate.ts'
 import type { Foundation } from '../app/foundation.ts'
 import type { SecretSet } from '../lib/secrets.ts'
@@ -79,7 +80,15 @@ const secretsRotate: Action = async foundation => {
   }
 }
 
+const secretsTrust: Action = async foundation => {
+  const trusted = await trustSecrets(foundation.sql, foundation.secrets)
+  const { data, lines } = await report(foundation)
+  const what = trusted.length === 0 ? 'Nothing had to be changed.' : `${trusted.join(', ')}: taken for the right ones.`
+  return { data: { trusted, ...data }, text: [what, ...lines].join('\n') }
+}
+
 export const SECRETS_ACTIONS: Readonly<Record<string, Action>> = {
   'secrets status': secretsStatus,
   'secrets rotate': secretsRotate,
+  'secrets trust': secretsTrust,
 }

@@ -25,6 +25,7 @@ import { copyProject } from '../support/project-copy.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const START = join(ROOT, 'src/start.js')
+const SECRETS = `1:${Buffer.alloc(32, 1).toString('base64')}`
 
 let database: TestDatabase
 let dataDir: string
@@ -49,6 +50,9 @@ async function start(): Promise<Program> {
     PORT: String(await freePort()),
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
+    // One database for many data folders.
+    KEY_PEPPERS: SECRETS,
+    KEY_ENCRYPTION_KEYS: SECRETS,
     NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
   })
 }
@@ -149,7 +153,14 @@ test('pages are all of the program that was started, whatever is on disk a momen
   const project = copyProject()
   try {
     const program = await startProgram(
-      { PORT: String(await freePort()), DATABASE_URL: database.url, DATA_DIR: dataDir, LOG_LEVEL: 'debug' },
+      {
+        PORT: String(await freePort()),
+        DATABASE_URL: database.url,
+        DATA_DIR: dataDir,
+        KEY_PEPPERS: SECRETS,
+        KEY_ENCRYPTION_KEYS: SECRETS,
+        LOG_LEVEL: 'debug',
+      },
       project.main,
     )
     await program.logged(/pages are loaded/)

@@ -35,6 +35,7 @@ const LOCAL_TABLES = [
   'process_status',
   'rate_grant',
   'rate_window',
+  'secret_fingerprint',
   'spool_set_aside',
 ]
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */

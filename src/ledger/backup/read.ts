@@ -27,6 +27,7 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'housekeeping',
   'maintenance',
   'process_status',
+  'secret_fingerprint',
   'throttle',
 ])
 const CHUNK_BYTES = 65_536
