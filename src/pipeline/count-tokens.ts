@@ -11,7 +11,7 @@ import type { ChatFormat } from '../translate/translator.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type BodyLimits, type ChatBody, readChatBody } from './receive.ts'
-import { resolve } from './resolve.ts'
+import { refuseWrongEndpoint, resolve } from './resolve.ts'
 
 /** Tokens that a request has beside its text. */
 const TOKENS = {
@@ -38,6 +38,7 @@ export interface TokenCount {
 export async function countInput(catalogue: Catalogue, raw: Buffer, limits: BodyLimits): Promise<TokenCount> {
   const body = await readChatBody(raw, limits)
   const resolution = resolve(catalogue, body.requestedName, 'messages')
+  refuseWrongEndpoint(resolution, 'messages')
   return {
     inputTokens: countInputTokens(body, 'messages', resolution.entry),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),

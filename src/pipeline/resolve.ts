@@ -37,11 +37,14 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
   })
 }
 
-/** Throws GatewayError `wrong_endpoint`, or `model_not_found` where no fallback applies. */
+/** The entry that the name means, served on the endpoint or not. Throws GatewayError `model_not_found` where no fallback applies. */
 export function resolve(catalogue: Catalogue, name: string, endpoint: Endpoint): Resolution {
   const found = catalogue.resolve(name)
   if (found === null && !FALLBACK_ENDPOINTS.has(endpoint)) throw unknownModel(catalogue, name, endpoint)
-  const resolution = found ?? catalogue.fallback(name)
-  if (!resolution.item.endpoints.has(endpoint)) throw wrongEndpoint(resolution.entry, endpoint)
-  return resolution
+  return found ?? catalogue.fallback(name)
+}
+
+/** Throws GatewayError `wrong_endpoint`. */
+export function refuseWrongEndpoint({ item, entry }: Resolution, endpoint: Endpoint): void {
+  if (!item.endpoints.has(endpoint)) throw wrongEndpoint(entry, endpoint)
 }

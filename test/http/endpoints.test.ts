@@ -35,6 +35,7 @@ test('an entry that is not served on an endpoint is refused there, and the ones 
       .map(entry => ({ route, entry })),
   )
   expect(misplaced.length).toBeGreaterThan(200)
+  account = await running.account(1_000_000n)
   for (const { route, entry } of misplaced) {
     const response = await call(route.path, { ...BODY, model: entry.id })
     const served = entry.endpoints.map(endpoint => ROUTES.find(other => other.endpoint === endpoint)?.path)
@@ -44,6 +45,19 @@ test('an entry that is not served on an endpoint is refused there, and the ones 
       `model: ${entry.id} is not served on ${route.path}. Call it with ${served.map(path => `POST ${path}`).join(' or ')}.`,
     )
   }
+})
+
+test('the usage row of a call on the wrong endpoint names the model, also when it was called by an alias', async () => {
+  account = await running.account(1_000_000n)
+  await call('/v1/images/generations', { ...BODY, model: 'claude-opus-5' })
+  await call('/v1/messages', { ...BODY, model: 'req/gpt-image-2' })
+  await call('/v1/responses', { ...BODY, model: 'opus' })
+  const rows = await running.usage(account.accountId)
+  expect(rows.map(({ model, requested_name, status, cost }) => ({ model, requested_name, status, cost }))).toEqual([
+    { model: 'claude-opus-5', requested_name: null, status: 400, cost: 0n },
+    { model: 'req/gpt-image-2', requested_name: null, status: 400, cost: 0n },
+    { model: 'claude-opus-5', requested_name: 'opus', status: 400, cost: 0n },
+  ])
 })
 
 test('every route that declares a key refuses calls without one, before it reads the body', async () => {

@@ -5,6 +5,7 @@ import { endUserId } from '../end-user.ts'
 import { ToolNames, UpstreamIds } from '../names.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../output-cap.ts'
 import { isCall, isResult, type PairedTurn, pairResults } from '../pairing.ts'
+import { refuseWrongTypes } from '../parameter-types.ts'
 import type { Piece, ToolDefinition, ToolWish, Turn } from '../pieces.ts'
 import { planForcedTool, planMessagesReasoning, type ReasoningPlan } from '../reasoning-plan.ts'
 import { type ReasoningWish, readChatReasoning } from '../reasoning-wish.ts'
@@ -28,6 +29,7 @@ export interface RequestFacts {
 }
 
 export function convertRequest(chat: JsonObject, context: TranslationContext): RequestFacts {
+  refuseWrongTypes(chat, 'chat_completions')
   refuseUnsupported(chat)
   const { dialect } = context.target
   const turns = pairResults(readConversation(chat), chatRefusals)

@@ -5,6 +5,7 @@ import { endUserId } from '../end-user.ts'
 import { ToolNames, UpstreamIds } from '../names.ts'
 import { clampOutputTokens } from '../output-cap.ts'
 import { isCall, type PairedTurn, pairResults } from '../pairing.ts'
+import { refuseWrongTypes } from '../parameter-types.ts'
 import type { ToolWish, Turn } from '../pieces.ts'
 import { planChatReasoning, planForcedTool } from '../reasoning-plan.ts'
 import { type ReasoningWish, readMessagesReasoning } from '../reasoning-wish.ts'
@@ -32,6 +33,7 @@ export interface RequestFacts {
 
 export function convertRequest(messages: JsonObject, context: TranslationContext): RequestFacts {
   const { dialect } = context.target
+  refuseWrongTypes(messages, 'messages')
   refuseUnsupported(messages)
   const wish = readMessagesReasoning(messages)
   if (dialect.onUnsupported === 'refuse') refuseReasoning(messages, wish, dialect.reasoning)
