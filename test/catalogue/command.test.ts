@@ -11,17 +11,19 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-command-'))
 let project = ''
 let copies = 0
+let today = '2026-11-21'
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 beforeEach(() => {
   project = join(scratch, String(++copies))
+  today = '2026-11-21'
   cpSync(join(import.meta.dirname, 'good'), join(project, 'catalogue'), { recursive: true })
 })
 
 async function call(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
   const out: string[] = []
   const err: string[] = []
-  const status = await run(argv, { out: text => out.push(text), err: text => err.push(text) }, { root: project })
+  const status = await run(argv, { out: text => out.push(text), err: text => err.push(text) }, { root: project, today })
   return { status, out: out.join('\n'), err: err.join('\n') }
 }
 
@@ -44,6 +46,48 @@ test('generate, then check is in order; after a change check fails until generat
     out: '6 entries, 2 upstreams: wrote src/generated/entries.ts, src/generated/settings.ts',
   })
   expect(await call('check')).toMatchObject({ status: 0 })
+})
+
+test('check warns of an end by the day it is, and is in order all the same', async () => {
+  replace(
+    'families/beta.yaml',
+    '{ id: beta-2,',
+    '{ id: beta-2, deprecated: { since: 2026-01-01, retires: 2027-03-01, successor: beta-1 },',
+  )
+  expect(await call('generate')).toMatchObject({ status: 0, err: '' })
+  today = '2027-02-27'
+  const words =
+    '"beta-2" retires in 2 days, on 2027-03-01: "beta-1" will serve its calls at 1500 per mtok, not 2000 per mtok; tell its callers, and make sure that this is what they are to get'
+  expect(await call('check')).toEqual({
+    status: 0,
+    out: `catalogue/families/beta.yaml:13:65: warning: ${words} [retires-soon]`,
+    err: '6 entries are in order',
+  })
+  expect(await call('check', '--format', 'github')).toMatchObject({
+    status: 0,
+    out: `::warning file=catalogue/families/beta.yaml,line=13,col=65,title=retires-soon::${words}`,
+  })
+  expect(await call('generate')).toMatchObject({ status: 0, err: '' })
+})
+
+test('digest says whether the tables are made from the YAML as it is', async () => {
+  expect(await call('digest')).toMatchObject({ status: 1, out: expect.stringContaining('tables are not there') })
+  await call('generate')
+  const { status, out } = await call('digest', '--json')
+  const said = JSON.parse(out)
+  expect([status, said]).toEqual([
+    0,
+    { yaml: said.tables, tables: expect.stringMatching(/^[0-9a-f]{64}$/), agree: true },
+  ])
+  replace('families/beta.yaml', '  - name: Beta 2', '  # No news.\n  - name: Beta 2')
+  expect(await call('digest')).toMatchObject({ status: 0 })
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2001')
+  expect(await call('digest')).toMatchObject({ status: 1 })
+  replace('families/beta.yaml', 'vnd: 2001', 'vnd: zero')
+  expect(await call('digest')).toMatchObject({
+    status: 1,
+    out: expect.stringContaining('yaml   has errors; see check'),
+  })
 })
 
 test('check prints findings as text, as annotations, or as JSON; generate writes nothing', async () => {
