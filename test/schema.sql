@@ -356,18 +356,20 @@ create table usage (
   opened_at timestamp with time zone not null,
   closed_at timestamp with time zone not null default now(),
   catalogue_id integer,
+  extras_vnd bigint not null default 0,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
   constraint usage_check CHECK (((charged_micro_vnd >= 0) AND (charged_micro_vnd <= cost_micro_vnd))),
-  constraint usage_cost_is_price_times_units CHECK (((cost_micro_vnd = 0) OR (cost_micro_vnd =
+  constraint usage_cost_is_price_times_units_and_extras CHECK (((cost_micro_vnd = 0) OR (cost_micro_vnd = ((extras_vnd * 1000000) +
 CASE price_per
     WHEN 1 THEN (price_vnd * (input_tokens + output_tokens))
     WHEN 2 THEN (price_vnd * 1000000)
     WHEN 3 THEN ((price_vnd * 1000000) * images)
     ELSE NULL::bigint
-END))),
+END)))) NOT VALID,
   constraint usage_cost_micro_vnd_check CHECK ((cost_micro_vnd >= 0)),
+  constraint usage_extras_vnd_check CHECK ((extras_vnd >= 0)),
   constraint usage_first_byte_ms_check CHECK ((first_byte_ms >= 0)),
   constraint usage_images_check CHECK ((images >= 0)),
   constraint usage_input_tokens_check CHECK ((input_tokens >= 0)),

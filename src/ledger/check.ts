@@ -35,6 +35,7 @@ export function checkSettlement(call: Settlement): void {
     if (!isCount(call[name], COUNT_MAX)) assert.fail(`${name} is not a whole number from 0 to ${COUNT_MAX}`)
   }
   assert(isCount(call.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
+  assert(isCount(call.extrasVnd ?? 0, PRICE_VND_MAX), 'extrasVnd is not a whole number of dong')
   assert(isCount(call.latencyMs, 2 ** 31 - 1), 'latencyMs is not a whole number of milliseconds')
   assert(
     call.firstByteMs === null || isCount(call.firstByteMs, 2 ** 31 - 1),
@@ -45,11 +46,15 @@ export function checkSettlement(call: Settlement): void {
   assert(call.costMicroVnd <= AMOUNT_MICRO_VND_MAX, 'costMicroVnd is out of bounds')
   assert(
     call.costMicroVnd === 0n || call.costMicroVnd === fullCost(call),
-    'costMicroVnd is neither 0 nor price x units',
+    'costMicroVnd is neither 0 nor price x units and extras',
   )
 }
 
 function fullCost(call: Settlement): bigint {
+  return unitsCost(call) + BigInt(call.extrasVnd ?? 0) * MICRO_PER_VND
+}
+
+function unitsCost(call: Settlement): bigint {
   const price = BigInt(call.priceVnd)
   switch (call.pricePer) {
     case 'mtok':

@@ -40,11 +40,11 @@ with requests as materialized (
       $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
       $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
       $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
-      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[])
+      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[], $22::bigint[])
     with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
-      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, n)),
+      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, extras_vnd, n)),
 r as materialized (
   select requests.*, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
            else greatest(held.opened_at, now() - interval '89 days') end as opened_at
@@ -85,14 +85,14 @@ z as (
          null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
          null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
          null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated,
-         null::timestamptz as told_opened_at, null::integer as catalogue_id, 0 as n, null::timestamptz as opened_at,
+         null::timestamptz as told_opened_at, null::integer as catalogue_id, null::bigint as extras_vnd, 0 as n, null::timestamptz as opened_at,
          balance, seq, balance_now, available_now from upd
   union all
   select r.*, null, null, null, null from r),
 q as (
   select account_id, call_id, key_id, entry_id, requested_name, endpoint, status, cost, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, first_byte_ms, latency_ms, streamed, estimated,
-         opened_at, catalogue_id, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
+         opened_at, catalogue_id, extras_vnd, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
          first_value(balance) over p as balance, first_value(seq) over p as seq_before,
          first_value(balance_now) over p as balance_now, first_value(available_now) over p as available_now
     from z window p as (partition by account_id order by n rows unbounded preceding)),
@@ -103,10 +103,10 @@ c as materialized (
 u as (
   insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
                      cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id)
+                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd)
   select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
-         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id from c),
+         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd from c),
 x as (
   insert into usage_daily as t (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                 cost_micro_vnd, charged_micro_vnd)
@@ -179,6 +179,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
     plainArray(batch.map(call => call.estimated)),
     plainArray(batch.map(call => call.openedAt.toISOString())),
     plainArray(batch.map(call => call.catalogueId ?? null)),
+    plainArray(batch.map(call => call.extrasVnd ?? 0)),
   ])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)

@@ -114,6 +114,7 @@ const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = 
   reasoningTokens: isNumber,
   images: isNumber,
   priceVnd: isNumber,
+  extrasVnd: value => value === undefined || isNumber(value),
   pricePer: value => typeof value === 'string' && Object.hasOwn(PRICE_PER_CODES, value),
   openedAt: isTime,
   firstByteMs: value => value === null || isNumber(value),

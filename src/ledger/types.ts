@@ -75,6 +75,8 @@ export interface Settlement {
   /** VND per 1M tokens, per request or per image. */
   readonly priceVnd: number
   readonly pricePer: PricePer
+  /** Part of the cost that uses of a provider's tools make, in whole VND; absent: none. */
+  readonly extrasVnd?: number
   /**
    * By the clock of this process. The row takes the time of the hold, or where there is none now less the latency; this one
    * only tells a charge without a hold that is too late.

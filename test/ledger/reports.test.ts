@@ -183,6 +183,7 @@ describe('calls one by one', () => {
       streamed: true,
       catalogue: null,
       estimated: false,
+      extrasVnd: 0,
     })
   })
 

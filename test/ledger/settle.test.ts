@@ -39,15 +39,17 @@ test('charges the cost, answers with the balance and writes every column of the 
     reasoningTokens: 20,
     streamed: true,
     estimated: true,
+    extrasVnd: 3,
+    costMicroVnd: microVnd(CALL_MICRO_VND + 3_000_000n),
     status: 499,
     openedAt,
   })
-  const expected = { outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND, balanceAfterMicroVnd: 8_320_000n }
+  const expected = { outcome: 'settled', chargedMicroVnd: 4_680_000n, balanceAfterMicroVnd: 5_320_000n }
   const [held] = await database.sql.unsafe('select opened_at from hold where call_id = $1::text::uuid', [
     request.callId,
   ])
   expect(await here.settle(finished)).toEqual(expected)
-  expect(await walletOf(database.sql, customer)).toEqual({ balance: 8_320_000n, held: 0n })
+  expect(await walletOf(database.sql, customer)).toEqual({ balance: 5_320_000n, held: 0n })
   expect(await usageOf(database.sql, customer)).toEqual([
     {
       account_id: String(customer.accountId),
@@ -65,9 +67,10 @@ test('charges the cost, answers with the balance and writes every column of the 
       images: 0,
       price_vnd: '1500',
       price_per: 1,
-      cost_micro_vnd: '1680000',
-      charged_micro_vnd: '1680000',
-      balance_after_micro_vnd: '8320000',
+      extras_vnd: '3',
+      cost_micro_vnd: '4680000',
+      charged_micro_vnd: '4680000',
+      balance_after_micro_vnd: '5320000',
       first_byte_ms: 12,
       latency_ms: 34,
       streamed: true,
@@ -77,6 +80,16 @@ test('charges the cost, answers with the balance and writes every column of the 
       closed_at: expect.any(Date),
     },
   ])
+})
+
+test('a cost that is not the price times the units and the extras is refused', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const wrong = [{ extrasVnd: 1 }, { extrasVnd: -1, costMicroVnd: microVnd(CALL_MICRO_VND - 1_000_000n) }]
+  for (const change of wrong) await expect(here.settle(settlement(customer, change))).rejects.toThrow(/extras/)
+  await expect(
+    database.sql.unsafe(`insert into usage select * from jsonb_populate_record(
+      (select row(usage.*)::usage from usage limit 1), '{"seq": 99, "call_id": "${settlement(customer).callId}", "extras_vnd": 2}')`),
+  ).rejects.toThrow(/usage_cost_is_price_times_units_and_extras/)
 })
 
 test.each([-91, 91])(

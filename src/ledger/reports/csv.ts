@@ -24,7 +24,8 @@ const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
       (array['${Object.keys(PRICE_PER_CODES).join("','")}'])[price_per], ${vnd('cost')}, ${vnd('charged')}, ${vnd('balance_after')},
       coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id,
-      coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), '')) as tail
+      coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), ''),
+      extras_vnd) as tail
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq limit $10::text::integer`
@@ -37,7 +38,7 @@ const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_CODES).map(([n
 const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
-  'estimated,call_id,catalogue\r\n'
+  'estimated,call_id,catalogue,extras_vnd\r\n'
 
 /**
  * Chunks of some hundred kilobytes, the header first. Covers what was settled when it began. Every row once: a row's `seq`

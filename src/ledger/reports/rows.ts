@@ -9,7 +9,7 @@ import type { UsageFilter, UsageRow } from './types.ts'
 
 export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at,
+  balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd,
   (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
 /** From $4 on: as filterParameters. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
@@ -99,6 +99,7 @@ interface Row {
   readonly estimated: boolean
   readonly opened_at: Date
   readonly closed_at: Date
+  readonly extras_vnd: string
   readonly catalogue: string | null
 }
 
@@ -129,5 +130,6 @@ export function toUsageRow(row: unknown): UsageRow {
     latencyMs: from.latency_ms,
     streamed: from.streamed,
     estimated: from.estimated,
+    extrasVnd: Number(from.extras_vnd),
   }
 }

@@ -70,4 +70,6 @@ export interface UsageRow {
   readonly latencyMs: number
   readonly streamed: boolean
   readonly estimated: boolean
+  /** Part of the cost that uses of a provider's tools make, in whole VND. */
+  readonly extrasVnd: number
 }
