@@ -80,13 +80,12 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 })
-  const header = () => undefined
   return prepare({
     body,
     entry,
     target,
     format,
-    header,
+    betas: [],
     inputTokensEstimate: 10,
     countInputTokens: () => 10,
     outputTokensAfforded: null,

@@ -81,6 +81,9 @@ export const CODES = {
   'rule-endpoint': error('A rule for bodies of an endpoint that nothing sends where the rule stands.'),
   'rule-star': error('A move to more places than it comes from.'),
   'rule-shadowed': error('A rule whose effect a later rule undoes.'),
+  // Extras
+  'extra-unknown': error('An extra that catalogue.yaml does not say how to recognise.'),
+  'extra-uncounted': error('A tool sold by the use whose uses no reply is known to tell.'),
   // Generated files
   stale: error('A generated file that does not agree with its sources.'),
 } as const satisfies Record<string, CodeRow>

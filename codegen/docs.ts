@@ -37,11 +37,28 @@ const SECTIONS: readonly [title: string, reference: string][] = [
   ['One entry', 'family.schema.json#/definitions/entry'],
   ['One target (`upstream`)', 'family.schema.json#/definitions/target'],
   ['`deprecated`', 'common.schema.json#/definitions/deprecated'],
+  ['`extras`', 'common.schema.json#/definitions/extras'],
+  ['`extras`: what may be written for a field', 'common.schema.json#/definitions/fieldTreatment'],
+  ['`extras`: what may be written for a tool', 'common.schema.json#/definitions/toolTreatment'],
+  ['catalogue.yaml: `extras`', 'common.schema.json#/definitions/extrasVocabulary'],
+  ['catalogue.yaml: a field of `extras`', 'common.schema.json#/definitions/extraField'],
+  ['catalogue.yaml: a tool of `extras`', 'common.schema.json#/definitions/extraTool'],
+  ['catalogue.yaml: `matches` of a tool', 'common.schema.json#/definitions/extraMatch'],
+  ['catalogue.yaml: `uses` of a tool', 'common.schema.json#/definitions/extraUse'],
   ['`dialect`', 'dialect.schema.json'],
 ]
 
 /** Objects that have a section of their own. */
-const APART = new Set(['DialectFacts', 'Dialect', 'Rule', 'DeprecatedFacts', 'UpstreamFacts'])
+const APART = new Set([
+  'DialectFacts',
+  'Dialect',
+  'Rule',
+  'DeprecatedFacts',
+  'UpstreamFacts',
+  'ExtrasFacts',
+  'ExtrasVocabulary',
+  'ExtraMatch',
+])
 
 export function renderDocs(schemas: Schemas): string {
   const sections = SECTIONS.map(([title, reference]): Section => {
@@ -105,15 +122,23 @@ function formOf(schemas: Schemas, { schema, home }: Located): string {
   if (schema.items !== undefined && schema.properties === undefined) {
     return `list of ${formOf(schemas, dereference(schemas, { schema: schema.items, home }))}`
   }
+  const words = wordsOfKeys(schemas, { schema, home })
+  if (words.length > 0) return `mapping of ${words.map(word => `\`${word}\``).join(' ')}`
   const types = [schema.type ?? []].flat()
-  const words = types.map(
+  const names = types.map(
     type =>
       ({ integer: 'whole number', boolean: '`true` `false`', object: 'mapping', string: 'text', array: 'list' })[
         type
       ] ?? type,
   )
   const bounds = [schema.minimum, schema.maximum]
-  return words.join(' or ') + rangeOf(bounds[0], bounds[1])
+  return names.join(' or ') + rangeOf(bounds[0], bounds[1])
+}
+
+/** The keys that a mapping may have, where they come from a list. */
+function wordsOfKeys(schemas: Schemas, { schema, home }: Located): unknown[] {
+  const names = schema.propertyNames as Schema | undefined
+  return names === undefined ? [] : (dereference(schemas, { schema: names, home }).schema.enum ?? [])
 }
 
 function rangeOf(least: number | undefined, most: number | undefined): string {

@@ -33,15 +33,18 @@ export async function renderFiles(tables: Tables, schemas: Schemas): Promise<Gen
 /** The tables alone; types and documentation depend on the schemas only. */
 export function renderTables(tables: Tables): GeneratedFile[] {
   const dialects = new Names('dialect')
+  const extras = new Names('extras')
   const rules = new Names('rules')
   for (const target of tables.entries.flatMap(entry => entry.upstreams)) {
     dialects.add(target.dialect)
+    extras.add(target.extras)
     if (target.rules.length > 0) rules.add(target.rules)
   }
-  const nameOf = (value: object) => dialects.get(value) ?? rules.get(value)
+  const nameOf = (value: object) => dialects.get(value) ?? extras.get(value) ?? rules.get(value)
   const contexts: Record<string, object> = {
     entries: {
       dialects: dialects.constants(),
+      extras: extras.constants(),
       rules: rules.constants(),
       entries: tables.entries.map(entry => literal(entry, '  ', nameOf)),
     },

@@ -8,6 +8,8 @@ import type {
   DialectFacts,
   Endpoint,
   EntryFacts,
+  Extras,
+  ExtrasFacts,
   FamilyFile,
   HostFacts,
   ModelEntry,
@@ -20,6 +22,7 @@ import type {
 } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
 import { type Facts, resolveFacts } from './dialect.ts'
+import { extrasResolver } from './extras.ts'
 import { compareText } from './findings.ts'
 import type { Schema, Schemas } from './schemas.ts'
 import { channelOf, ENDPOINT_ORDER, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
@@ -35,15 +38,18 @@ interface Context {
   readonly sources: CheckedSources
   readonly aliasesOf: ReadonlyMap<string, readonly string[]>
   readonly dialect: (layers: readonly (DialectFacts | undefined)[]) => Dialect
+  readonly extras: (layers: readonly (ExtrasFacts | undefined)[]) => Extras
 }
 
 export function resolveTables(sources: CheckedSources, schemas: Schemas): Tables {
   const aliases = Object.entries(sources.catalogue.aliases).toSorted(([a], [b]) => compareText(a, b))
+  const vocabulary = sources.catalogue.extras ?? { fields: {}, tools: {} }
   const aliasesOf = Map.groupBy(aliases, ([, goal]) => goal)
   const context: Context = {
     sources,
     aliasesOf: new Map([...aliasesOf].map(([goal, pairs]) => [goal, pairs.map(([alias]) => alias)])),
     dialect: dialectResolver(schemas.dialect),
+    extras: extrasResolver(vocabulary),
   }
   const entries = sources.families.flatMap(family =>
     family.models.flatMap(model => model.entries.map(entry => resolveEntry(context, family, model, entry))),
@@ -58,6 +64,7 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Tables
       service: sources.catalogue.service,
       fallback: sources.catalogue.fallback,
       aliases: Object.fromEntries(aliases),
+      extras: vocabulary,
       rateLimitPerMinute: sources.catalogue.defaults.rate_limit_per_minute,
       concurrencyMax: sources.catalogue.defaults.concurrency_max ?? 256,
       digest: digestOf(sources),
@@ -124,6 +131,7 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
           target.dialect,
           ...(entry.price.per === 'request' ? [{ choices_max: entry.dialect?.choices_max ?? 1 }] : []),
         ]),
+        extras: context.extras([host.extras, family.extras, model.extras, entry.extras, target.extras]),
         rules: [family, model, entry, host, target].flatMap((layer): readonly Rule[] => layer.rules ?? []),
       }
     }),

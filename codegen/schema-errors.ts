@@ -37,11 +37,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   required: readMissingKey,
   discriminator: readUnknownOperation,
   type: readWrongType,
-  enum: ({ name, value, schema }) => ({
-    code: 'unknown-word',
-    message: `${name} cannot be ${show(value)}`,
-    fix: didYouMean(String(value), (schema.enum ?? []).map(String)),
-  }),
+  enum: readUnknownWord,
   pattern: readPattern,
   minimum: readMinimum,
   maximum: ({ name, value, params }) => outOfRange(`${name} is ${show(value)}`, `at most ${String(params.limit)}`),
@@ -75,6 +71,12 @@ function readUnknownKey({ params, schema }: Complaint): Reading {
   const fix = splitNumber
     ? 'a comma ends the value: write numbers as digits only'
     : didYouMean(key, Object.keys(schema.properties ?? {}))
+  return { code: 'unknown-key', message: `unknown key ${show(key)}`, fix, at: [key], part: 'key' }
+}
+
+function readUnknownWord({ name, key, value, schema }: Complaint): Reading {
+  const fix = didYouMean(String(value), (schema.enum ?? []).map(String))
+  if (key === undefined) return { code: 'unknown-word', message: `${name} cannot be ${show(value)}`, fix }
   return { code: 'unknown-key', message: `unknown key ${show(key)}`, fix, at: [key], part: 'key' }
 }
 

@@ -3,6 +3,7 @@
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
 import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
+import { checkExtras } from './extras.ts'
 import { checkAcknowledgements, checkPrices } from './prices.ts'
 import { checkAliases, checkFallback } from './references.ts'
 import { checkDeprecations, checkEnds } from './retirements.ts'
@@ -22,6 +23,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkHosts,
   checkTargets,
   checkRules,
+  checkExtras,
 ]
 
 export function checkCatalogue(view: CatalogueView): Finding[] {

@@ -1,7 +1,9 @@
 /** What one catalogue changes against another, resolved: prices per name, facts per entry, aliases, upstreams. Pure. */
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
+import { canonicalJson } from '../canonical.ts'
 import { compareText } from '../findings.ts'
+import { EXTRAS_PREFIX } from './extras.ts'
 import { entryFacts, type Facts, upstreamFacts } from './facts.ts'
 import { type Heirs, heirsOf } from './heirs.ts'
 
@@ -39,6 +41,8 @@ export interface CatalogueDiff {
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
+  /** What happens to fields and tools that make a provider charge more than its tokens. */
+  readonly extras: readonly FactChange[]
   /** Aliases, the fallback, upstreams and other settings. */
   readonly settings: readonly FactChange[]
 }
@@ -71,6 +75,12 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   const after = byId(now)
   const common = now.entries.filter(entry => before.has(entry.id))
   const heirs = { old: heirsOf(old, options.today), now: heirsOf(now, options.today) }
+  const changes = groupChanges(
+    common.flatMap(entry => {
+      const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
+      return changesOf(entry.id, oldFacts, entryFacts(entry), options.dialectDefaults)
+    }),
+  )
   return {
     prices: [
       ...entryPrices(common, before, options),
@@ -81,12 +91,8 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
     removed: old.entries
       .filter(entry => !after.has(entry.id))
       .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
-    facts: groupChanges(
-      common.flatMap(entry => {
-        const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
-        return changesOf(entry.id, oldFacts, entryFacts(entry), options.dialectDefaults)
-      }),
-    ),
+    facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
+    extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
     settings: [...settingChanges(old, now, options.nets), ...upstreamChanges(old, now)],
   }
 }
@@ -192,6 +198,9 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
       ['concurrency_max', String(settings.concurrencyMax)],
       ...Object.entries(floors).map(([unit, vnd]): [string, string] => [`floors.${unit}`, String(vnd)]),
       ...Object.entries(counts).map(([key, count]): [string, string] => [`counts.${key}`, String(count)]),
+      ...[...Object.entries(settings.extras.fields), ...Object.entries(settings.extras.tools)].map(
+        ([word, fact]): [string, string] => [`extras ${word}`, canonicalJson(fact)],
+      ),
       ...Object.entries(settings.aliases).map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
     ])
   return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))

@@ -5,6 +5,7 @@ import { canonicalJson } from '../canonical.ts'
 import { resolveFacts } from '../dialect.ts'
 import { describeModel } from '../resolve.ts'
 import type { Schemas } from '../schemas.ts'
+import { extrasFacts } from './extras.ts'
 
 /** In the words of the YAML, with dots between nested keys. */
 export type Facts = ReadonlyMap<string, string>
@@ -37,6 +38,7 @@ export function entryFacts(entry: ModelEntry): Facts {
   for (const [index, target] of entry.upstreams.entries()) {
     const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
     flatten(target.dialect, 'dialect', suffix, facts)
+    for (const [what, said] of extrasFacts(target.extras)) facts.set(what + suffix, said)
     if (target.rules.length > 0) facts.set(`rules${suffix}`, target.rules.map(canonicalJson).join(' '))
   }
   return facts

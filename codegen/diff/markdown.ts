@@ -2,6 +2,7 @@
 
 import type { Price } from '../../src/generated/types.ts'
 import { type CatalogueDiff, type FactChange, type PriceChange, unacknowledged } from './diff.ts'
+import { effectOf } from './extras.ts'
 import { describeTarget } from './facts.ts'
 import type { UsageEffect } from './usage.ts'
 
@@ -42,6 +43,8 @@ export function renderMarkdown(
     parts.push(table('Removed entries', ['entry', 'name', 'price', 'served from now on by'], rows))
   }
   if (diff.facts.length > 0) parts.push(table('Facts', ['entries', 'what', 'old', 'new'], diff.facts.map(factRow)))
+  if (diff.extras.length > 0)
+    parts.push(table('Extras', ['entries', 'what', 'old', 'new', 'effect'], diff.extras.map(extraRow)))
   if (diff.settings.length > 0)
     parts.push(table('Settings', ['where', 'what', 'old', 'new'], diff.settings.map(factRow)))
   if (usage !== undefined) parts.push(renderUsage(usage))
@@ -52,7 +55,7 @@ export function renderMarkdown(
 export function summarise(diff: CatalogueDiff, thresholdPercent: number): string {
   const counts = [
     count(diff.prices.length, 'price'),
-    count(diff.facts.length + diff.settings.length, 'other fact'),
+    count(diff.facts.length + diff.extras.length + diff.settings.length, 'other fact'),
   ].filter(text => text !== '')
   const parts = counts.length > 0 ? [`${counts.join(' and ')} changed`] : []
   if (diff.added.length > 0) parts.push(`${count(diff.added.length, 'entry', 'entries')} added`)
@@ -90,6 +93,10 @@ function factRow(change: FactChange): string[] {
   const shown = change.names.slice(0, NAMES_SHOWN).map(code).join(', ')
   const rest = change.names.length - NAMES_SHOWN
   return [rest > 0 ? `${shown} and ${rest} more` : shown, change.what, change.old, change.new]
+}
+
+function extraRow(change: FactChange): string[] {
+  return [...factRow(change), effectOf(change)]
 }
 
 function renderUsage(usage: UsageEffect): string {

@@ -1,6 +1,6 @@
 /** One entry as `GET /v1/models` shows it: one shape that both SDK families and price-aware tools read. */
 
-import type { ApiStandard, Capability, Dialect, ModelEntry } from '../generated/types.ts'
+import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
 
 export type ModelItem = Readonly<Record<string, unknown>>
 
@@ -72,6 +72,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const isChat = entry.kind === 'chat'
   const dialect = dialectOf(entry)
   const speaksMessages = entry.apiStandard === 'messages'
+  const serverTools = serverToolsOf(entry)
   return {
     reasoning: supported(has('reasoning')),
     vision: supported(has('vision')),
@@ -79,7 +80,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
     streaming: supported(has('streaming')),
     batch: supported(false),
     citations: supported(speaksMessages),
-    code_execution: supported(false),
+    code_execution: supported(serverTools.code_execution.supported),
     context_management: {
       supported: speaksMessages,
       clear_thinking_20251015: supported(speaksMessages),
@@ -89,10 +90,31 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
     effort: effort(has('reasoning') ? dialect : undefined),
     image_input: supported(has('vision')),
     pdf_input: supported(isChat && dialect !== undefined && dialect.documents !== 'reject'),
-    server_tools: { supported: false, code_execution: supported(false), web_search: supported(false) },
+    server_tools: serverTools,
     structured_outputs: supported(isChat && dialect !== undefined && takesSchemas(dialect)),
     thinking: thinking(has('reasoning'), dialect, entry.apiStandard),
   }
+}
+
+/** Tools that the provider runs, as far as the catalogue lets them pass; those that clients run are none. */
+function serverToolsOf({ upstreams }: ModelEntry) {
+  const passes = (...words: readonly string[]) =>
+    supported(words.some(word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word]))))
+  const tools = {
+    code_execution: passes('code_execution', 'code_interpreter', 'shell'),
+    web_search: passes('web_search'),
+    web_fetch: passes('web_fetch'),
+    x_search: passes('x_search'),
+    file_search: passes('file_search'),
+    image_generation: passes('image_generation'),
+    mcp: passes('mcp'),
+    advisor: passes('advisor'),
+  }
+  return { supported: Object.values(tools).some(tool => tool.supported), ...tools }
+}
+
+function isOpen(treatment: ToolTreatment | undefined): boolean {
+  return treatment === 'allow' || typeof treatment === 'object'
 }
 
 function takesSchemas(dialect: Dialect): boolean {

@@ -1,10 +1,16 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
-/** One change to the body that goes upstream, made after conversion. A path that is absent is left alone. Rules run in the order family, model, entry, upstream, target. */
-export type Rule = (SetRule | DefaultRule | DropRule | MoveRule | ClampRule | MapRule)
-
 /** An endpoint of the gateway that runs a model. */
 export type Endpoint = ("messages" | "chat_completions" | "responses" | "images_generations" | "images_edits" | "audio_speech")
+
+/** What happens to a request field that costs extra. */
+export type FieldTreatment = 'leave_out' | 'refuse' | 'allow' | { readonly free: readonly (string | number | boolean)[] }
+
+/** What happens to a tool that the provider runs. */
+export type ToolTreatment = 'leave_out' | 'refuse' | 'allow' | { readonly price: UsePrice; readonly uses_max?: number }
+
+/** One change to the body that goes upstream, made after conversion. A path that is absent is left alone. Rules run in the order family, model, entry, upstream, target. */
+export type Rule = (SetRule | DefaultRule | DropRule | MoveRule | ClampRule | MapRule)
 
 /** The wire format that an upstream speaks. `messages` and `chat_completions` models are served on both chat endpoints; the gateway converts. */
 export type ApiStandard = ("messages" | "chat_completions" | "images" | "speech")
@@ -47,6 +53,7 @@ export interface CatalogueFile {
   }
   readonly defaults: DefaultFacts
   readonly floors: FloorFacts
+  readonly extras?: ExtrasVocabulary
   readonly counts: CountFacts
   /**
    * Price changes beyond the threshold of `price-diff` that are meant, and successors that cost so much more. Leave each out once it has shipped; the one of a successor stays as long as the entry.
@@ -78,6 +85,101 @@ export interface FloorFacts {
   readonly request: number
   /** Per image. */
   readonly image: number
+  /** Per use of a tool that the provider runs. */
+  readonly use?: number
+}
+
+/** How the extras are recognised in requests and counted in replies, whatever the upstream, and what happens where an upstream says nothing. */
+export interface ExtrasVocabulary {
+  /** Fields of the request, by their own names. */
+  readonly fields: {
+    readonly [k: string]: ExtraField
+  }
+  /** Tools that the provider runs. */
+  readonly tools: {
+    readonly [k: string]: ExtraTool
+  }
+}
+
+/** A request field that costs extra. */
+export interface ExtraField {
+  /** What happens where an upstream says nothing of it. */
+  readonly otherwise: ("leave_out" | "refuse")
+  /**
+   * Endpoints on which the field has this meaning.
+   *
+   * @minItems 1
+   */
+  readonly on: readonly Endpoint[]
+  /**
+   * Beta flags that do not go upstream where it may not pass; a `*` at the end stands for any ending.
+   *
+   * @maxItems 16
+   */
+  readonly betas?: readonly string[]
+}
+
+/** A tool that the provider runs. */
+export interface ExtraTool {
+  /** What happens where an upstream says nothing of it. */
+  readonly otherwise: ("leave_out" | "refuse")
+  /**
+   * What a tool of the request, or a named choice, looks like: any of these.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly matches: readonly ExtraMatch[]
+  /**
+   * Request fields that switch the tool on without naming it among the tools; null, false and an empty list do not.
+   *
+   * @maxItems 16
+   */
+  readonly fields?: readonly string[]
+  /**
+   * Request fields that go when the tool may not pass.
+   *
+   * @maxItems 16
+   */
+  readonly companions?: readonly string[]
+  /**
+   * Beta flags that do not go upstream where it may not pass; a `*` at the end stands for any ending.
+   *
+   * @maxItems 16
+   */
+  readonly betas?: readonly string[]
+  /**
+   * Where a reply tells the uses: the first of these that says anything counts. Needed for a price.
+   *
+   * @maxItems 16
+   */
+  readonly uses?: readonly ExtraUse[]
+}
+
+/** What a tool or an output item looks like. */
+export interface ExtraMatch {
+  /** Its `type`; a `*` at the end stands for any ending. */
+  readonly type: string
+  /** Pointer to a value inside it that must be one of `values`. */
+  readonly at?: string
+  /**
+   * Values at that place.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly values?: readonly string[]
+}
+
+/** One place where a reply tells uses of a tool: one of the keys. */
+export interface ExtraUse {
+  /** Pointer to a count, into `usage` or else into the reply itself. */
+  readonly usage?: string
+  readonly item?: ExtraMatch
+  /** Name of a function: each call of it that a chat reply holds is a use. */
+  readonly call?: string
+  /** Type of an annotation: a chat reply that holds one is one use. */
+  readonly annotation?: string
 }
 
 /** How many entries there must be: a line lost in a merge does not ship. */
@@ -145,6 +247,7 @@ export interface HostFacts {
   readonly cooldown?: CooldownFacts
   readonly timeouts?: TimeoutFacts
   readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
    *
@@ -346,6 +449,18 @@ export interface DialectFacts {
   readonly on_unsupported?: ("strip" | "refuse")
 }
 
+/** What makes a provider charge more than its tokens, and what happens to it. What is not said here is as catalogue.yaml says by default; layers merge in the order upstream, family, model, entry, target. */
+export interface ExtrasFacts {
+  /** Request fields. leave_out: not sent upstream, and named in the header `x-<service>-left-out`. refuse: a 400. allow: passes at the plain price. `{ free: […] }`: these values cost nothing extra and pass, all others are left out. */
+  readonly fields?: {
+    readonly [k: string]: FieldTreatment
+  }
+  /** Tools that the provider runs. leave_out: not sent upstream while other tools remain and the call does not force it, else a 400. refuse: a 400. allow: passes at the plain price. `{ price: … }`: passes, and each use is sold. */
+  readonly tools?: {
+    readonly [k: string]: ToolTreatment
+  }
+}
+
 /** Writes a value, whatever was there. Missing parents are made; `*` reaches existing members only. */
 export interface SetRule {
   readonly op: "set"
@@ -473,6 +588,7 @@ export interface FamilyFile {
   readonly token_factor?: number
   readonly token_shares?: TokenShares
   readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
    *
@@ -526,6 +642,7 @@ export interface ModelFacts {
   readonly token_shares?: TokenShares
   readonly deprecated?: DeprecatedFacts
   readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
    *
@@ -567,6 +684,7 @@ export interface EntryFacts {
   readonly images_max?: number
   readonly deprecated?: DeprecatedFacts
   readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
    *
@@ -643,6 +761,7 @@ export interface UpstreamTarget {
   readonly weight: number
   readonly standard: ApiStandard
   readonly dialect: Dialect
+  readonly extras: Extras
   /** Changes to the upstream body, in order. */
   readonly rules: readonly Rule[]
 }
@@ -790,6 +909,14 @@ export interface DialectReasoningBudgetFloors {
   readonly high: number
 }
 
+/** What happens to each word of the extras, with nothing left open. */
+export interface Extras {
+  /** By name of the field. */
+  readonly fields: Readonly<Record<string, FieldTreatment>>
+  /** By name of the tool. */
+  readonly tools: Readonly<Record<string, ToolTreatment>>
+}
+
 /** A provider's API as configured, without credentials. */
 export interface Upstream {
   /** Its name in catalogue and environment. */
@@ -860,12 +987,21 @@ export interface CatalogueSettings {
   readonly fallback: string
   /** Further names, each with the entry it means. */
   readonly aliases: Readonly<Record<string, string>>
+  readonly extras: ExtrasVocabulary
   /** Calls per minute and key; 0 means no limit. */
   readonly rateLimitPerMinute: number
   /** Calls in flight per key; 0 means no limit. */
   readonly concurrencyMax: number
   /** SHA-256 of the sources, hex: names the catalogue in force. */
   readonly digest: string
+}
+
+/** What a client pays for each use, beside the tokens. */
+export interface UsePrice {
+  /** Whole dong, digits only. */
+  readonly vnd: number
+  /** use: each use that the provider reports. */
+  readonly per: "use"
 }
 
 /** One place that calls can go to. */
@@ -878,6 +1014,7 @@ export interface TargetFacts {
   /** Share of the calls among the targets of one entry. 0: only when the ones before it fail. */
   readonly weight?: number
   readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
    *

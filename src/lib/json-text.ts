@@ -105,7 +105,7 @@ export function membersOf(text: string, start = 0): Member[] {
 }
 
 /** Places of the elements of the array that begins at `start`. */
-function elementsOf(text: string, start: number): { start: number; end: number }[] {
+export function elementsOf(text: string, start: number): { start: number; end: number }[] {
   const elements: { start: number; end: number }[] = []
   let at = skipSpace(text, start + 1)
   while (text.charCodeAt(at) !== CLOSE_BRACKET) {

@@ -1,6 +1,9 @@
 /** From a requested name to the entry that serves it, noted in the call's account and headers. */
 
+import type { ModelEntry } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { modelHeaders } from './billing-headers.ts'
+import { CallExtras } from './extras.ts'
 import { type Resolution, refuseWrongEndpoint, resolve } from './resolve.ts'
 import type { CallScope } from './run-accounted.ts'
 
@@ -12,4 +15,12 @@ export function chooseEntry({ services, call, account, headers }: CallScope, req
   refuseWrongEndpoint(resolution, call.endpoint)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
   return resolution
+}
+
+/** Judges what the body asks for beyond tokens. Throws GatewayError `invalid_request` where it may not have it. */
+export function chooseExtras({ services, call, account }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
+  const { extras: vocabulary } = services.catalogue.settings
+  const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })
+  account.extras = extras
+  return extras
 }

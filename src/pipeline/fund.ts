@@ -3,10 +3,12 @@
  * call cannot be stopped, so it holds what its cap can cost, and the cap is lowered to what the wallet affords.
  */
 
+import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Admitted, admit, balanceSpent } from './admit.ts'
 import { capHeader } from './billing-headers.ts'
 import { affordedOutputTokens, capAmount, holdAmount } from './estimate.ts'
+import type { CallExtras } from './extras.ts'
 import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-accounted.ts'
 import { StreamHold } from './stream-hold.ts'
@@ -20,6 +22,7 @@ export interface Funding {
     readonly outputTokensMax: number | null
   }
   readonly choices: number
+  readonly extras: Pick<CallExtras, 'holdMicroVnd'>
   /** A cap is not lowered below this. */
   readonly outputTokensMin: number
 }
@@ -35,18 +38,26 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
   const { resolution, inputTokensEstimate: inputTokens, body, choices, outputTokensMin } = funding
   const { entry, mappedFrom } = resolution
   const { outputTokensMax } = body
-  const wantMicroVnd = holdAmount(entry, inputTokens, outputTokensMax, choices)
+  const extrasMicroVnd = funding.extras.holdMicroVnd
+  const wantMicroVnd = microVnd(holdAmount(entry, inputTokens, outputTokensMax, choices) + extrasMicroVnd)
   const wants = { entry, mappedFrom, wantMicroVnd, signal: client.gone }
   if (body.streamed || entry.price.per !== 'mtok') {
-    return { ...(await admit(services, call, wants)), outputTokensAfforded: null }
+    return { ...without(extrasMicroVnd, await admit(services, call, wants)), outputTokensAfforded: null }
   }
   const cap = { inputTokens, outputTokensMax, choices }
-  const admitted = await admit(services, call, { ...wants, wantMaxMicroVnd: capAmount(entry, cap) })
+  const wantMaxMicroVnd = microVnd(capAmount(entry, cap) + extrasMicroVnd)
+  const admitted = without(extrasMicroVnd, await admit(services, call, { ...wants, wantMaxMicroVnd }))
   const outputTokensAfforded = affordedOutputTokens(entry, { ...cap, ...admitted, outputTokensMin })
   if (outputTokensAfforded !== null) {
     Object.assign(headers, capHeader(services.catalogue.settings.service, outputTokensAfforded))
   }
   return { ...admitted, outputTokensAfforded }
+}
+
+/** What is left for tokens: money for uses of tools is not theirs. */
+function without(extrasMicroVnd: MicroVnd, { heldMicroVnd, freeMicroVnd }: Admitted): Admitted {
+  const less = (amount: MicroVnd) => (amount > extrasMicroVnd ? microVnd(amount - extrasMicroVnd) : ZERO_MICRO_VND)
+  return { heldMicroVnd: less(heldMicroVnd), freeMicroVnd: less(freeMicroVnd) }
 }
 
 export interface StreamFunding {

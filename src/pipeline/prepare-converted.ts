@@ -14,19 +14,18 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { StreamTranslation, Translator } from '../translate/translator.ts'
-import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
 const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
 export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
-  const { body, entry, target, format, header, inputTokensEstimate, countInputTokens } = preparation
+  const { body, entry, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
   const translation = translator(body.json, {
     entry,
     target,
     clientModel: entry.id,
-    betas: readBetas(header),
+    betas,
     newId: () => uuidv7().replaceAll('-', ''),
     nowSeconds: Math.floor(Date.now() / 1000),
     inputTokensEstimate,

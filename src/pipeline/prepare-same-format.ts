@@ -13,7 +13,6 @@ import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { planSameFormat } from '../translate/same-format.ts'
-import { readBetas } from './betas.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor } from './upstream-body.ts'
@@ -24,14 +23,14 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall {
-  const { body, entry, target, format, header, countInputTokens, outputTokensAfforded } = preparation
+  const { body, entry, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
   const plan = planSameFormat({
     format,
     body: body.json,
     entry,
     target,
     outputTokensAfforded,
-    betas: readBetas(header),
+    betas,
   })
   const usageFacts: UsageFacts = target.dialect
   const billed = (stream: ReplyStream) => {

@@ -27,8 +27,8 @@ export interface Preparation {
   readonly target: UpstreamTarget
   /** The client's format. */
   readonly format: ChatFormat
-  /** A client header by lower-case name. */
-  readonly header: (name: string) => string | undefined
+  /** Beta flags of the client (messages format), in order. */
+  readonly betas: readonly string[]
   /** Rough: how much room the output has. */
   readonly inputTokensEstimate: number
   /** Lower than the cap that would be sent: what the wallet affords. */

@@ -10,17 +10,20 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 import type { Attempt } from './dispatch.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
-/** Throws GatewayError `upstream_…` for a reply that breaks off, is none, or tells of an error under status 200. */
+/** `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` for a reply that breaks off, is none, or tells of an error under status 200. */
 export async function readWholeReply(
   reply: UpstreamReply,
   { prepared, upstream }: Attempt<PreparedCall>,
   bytesMax: number,
+  onRead: (bytes: Buffer) => void,
 ): Promise<ReadReply> {
   const bytes = await reply.readBody(bytesMax).catch((error: unknown) => {
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })
   try {
-    return prepared.readReply(bytes)
+    const read = prepared.readReply(bytes)
+    onRead(bytes)
+    return read
   } catch (error) {
     const value = parseJson(bytes.toString('utf8'))
     const told = value === undefined ? null : readReplyError(value, { secrets: upstream.credentials.secrets })

@@ -12,9 +12,10 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
-import { chooseEntry } from './choose-entry.ts'
+import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import type { PreparedBody } from './dispatch.ts'
 import { estimateInputTokens } from './estimate.ts'
+import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import type { Pinger } from './pinger.ts'
 import { type ResponsesBody, readResponsesBody } from './receive-responses.ts'
@@ -34,6 +35,7 @@ interface OpenCall extends CallScope {
   readonly body: ResponsesBody
   readonly funding: Funding
   readonly funded: Funded
+  readonly extras: CallExtras
 }
 
 /** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -50,16 +52,17 @@ export function runResponsesCall(
     const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const choices = readChoices(body.json, resolution.entry)
-    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN }
-    const open = { ...scope, body, funding, funded: await fund(scope, funding) }
+    const extras = chooseExtras(scope, resolution.entry, body.json)
+    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN, extras }
+    const open = { ...scope, body, funding, funded: await fund(scope, funding), extras }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
 
-function prepareFor({ body, funded }: OpenCall, target: UpstreamTarget): PreparedBody {
+function prepareFor({ body, funded, extras }: OpenCall, target: UpstreamTarget): PreparedBody {
   const { outputTokensAfforded: value } = funded
   const edits = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value } as const]
-  return { body: bodyFor(body, target, ENDPOINT, edits) }
+  return { body: bodyFor(extras.bodyFor(body, target), target, ENDPOINT, edits) }
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
@@ -71,6 +74,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
     async receive(reply) {
       const read = await readReply(reply, services.limits.replyBytesMax)
       refuseUnlessFinished(read, reply.secrets)
+      open.extras.countIn(read.text)
       return read
     },
     streamed: false,
@@ -108,11 +112,12 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     streamed: true,
   })
   const stream = new ResponsesPassThrough({ clientModel: entry.id, countTokens })
+  const counted = open.extras.listen(stream)
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({
     upstream,
     client,
-    stream,
+    stream: counted,
     headers,
     limits: services.limits,
     pinger,

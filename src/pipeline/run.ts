@@ -2,11 +2,13 @@
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import type { ChatFormat } from '../translate/translator.ts'
+import { readBetas } from './betas.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
-import { chooseEntry } from './choose-entry.ts'
+import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import { countInputTokens as countInput } from './count-tokens.ts'
 import { estimateInputTokens, lowestCap } from './estimate.ts'
+import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import { withInlineImages } from './inline-images.ts'
 import type { Pinger } from './pinger.ts'
@@ -32,6 +34,7 @@ interface OpenCall extends CallScope {
   readonly funding: Funding
   readonly funded: Funded
   readonly countInputTokens: () => number
+  readonly extras: CallExtras
 }
 
 /** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -49,22 +52,24 @@ export function runChatCall(
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
     const { entry } = resolution
     const choices = readChoices(body.json, entry)
+    const extras = chooseExtras(scope, entry, body.json)
     const outputTokensMin = lowestCap(body.json)
-    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin }
+    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin, extras }
     const funded = await fund(scope, funding)
     let counted: number | null = null
     const countInputTokens = (): number => {
       counted ??= countInput(body, format, entry)
       return counted
     }
-    const open: OpenCall = { ...scope, format, body, funding, funded, countInputTokens }
+    const open: OpenCall = { ...scope, format, body, funding, funded, countInputTokens, extras }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
 
 /** The body for one target, and how its reply is read. */
 function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-  const { services, client, body, format } = open
+  const { services, client, format, extras } = open
+  const body = extras.bodyFor(open.body, target)
   if (target.dialect.imageUrl !== 'inline') return prepareBody(open, body, target)
   return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
     prepareBody(open, inlined, target),
@@ -72,11 +77,12 @@ function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Prom
 }
 
 function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall {
-  const { call, funding, funded, format, countInputTokens } = open
+  const { call, funding, funded, format, countInputTokens, extras } = open
   const { resolution, inputTokensEstimate } = funding
   const { entry } = resolution
   const { outputTokensAfforded } = funded
-  const shared = { body, entry, target, format, header: call.header, inputTokensEstimate, countInputTokens }
+  const betas = extras.betasFor(readBetas(call.header), target)
+  const shared = { body, entry, target, format, betas, inputTokensEstimate, countInputTokens }
   return prepare({ ...shared, outputTokensAfforded })
 }
 
@@ -85,7 +91,8 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const reply = await sendCall(open, {
     entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
-    receive: (upstream, attempt) => readWholeReply(upstream, attempt, services.limits.replyBytesMax),
+    receive: (upstream, attempt) =>
+      readWholeReply(upstream, attempt, services.limits.replyBytesMax, bytes => open.extras.countIn(bytes)),
     streamed: false,
   })
   const used = usedBy(reply.usage, { countInputTokens, countOutputTokens: () => reply.countOutputTokens() })
@@ -99,7 +106,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     prepare: target => prepareFor(open, target),
     async receive(reply, { target, prepared }) {
       const events = await asStream(reply, target, services.limits.replyBytesMax)
-      return { upstream: await holdStream(open, events), stream: prepared.openStream() }
+      return { upstream: await holdStream(open, events), stream: open.extras.listen(prepared.openStream()) }
     },
     streamed: true,
   })

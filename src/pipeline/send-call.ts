@@ -30,6 +30,7 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
     targets: entry.upstreams,
     prepare(target) {
       markSimulated(scope, target)
+      markLeftOut(scope, target)
       return prepare(target)
     },
     signal: plan.signal ?? (plan.streamed ? scope.client.gone : NEVER_CANCELLED),
@@ -41,6 +42,14 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
 function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-simulated`
   if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
+  else delete headers[name]
+}
+
+/** Tells the client what of its call the target that is tried now does not get. */
+function markLeftOut({ services, account, headers }: CallScope, target: UpstreamTarget): void {
+  const name = `x-${services.catalogue.settings.service}-left-out`
+  const leftOut = account.extras?.begin(target) ?? []
+  if (leftOut.length > 0) headers[name] = leftOut.join(', ')
   else delete headers[name]
 }
 

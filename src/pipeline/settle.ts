@@ -1,9 +1,11 @@
 /** Ends a call's account once: the charge, or the release at cost 0, and the usage row with it. */
 
 import type { ErrorCode, GatewayError } from '../errors.ts'
+import type { ModelEntry } from '../generated/types.ts'
 import { ENDPOINT_CODES, type SettleAnswer } from '../ledger/types.ts'
-import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
+import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Call, EndedCall, Services } from './call.ts'
+import type { CallExtras } from './extras.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
 
@@ -32,6 +34,8 @@ export class CallAccount {
   #streamed = false
   #closing: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
+  /** What the call asks for beyond its tokens; null before that is known, and where it asks for nothing. */
+  extras: CallExtras | null = null
 
   constructor(services: Services, call: Call, firstByteMs: () => number | null) {
     this.#services = services
@@ -79,7 +83,8 @@ export class CallAccount {
   async #settle(result: CallResult): Promise<SettleAnswer> {
     const entry = this.#resolution?.entry
     const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
-    this.#cost = entry && result.charged ? costOf(entry, result.used) : ZERO_MICRO_VND
+    const extrasVnd = entry && result.charged ? (this.extras?.usedVnd ?? 0) : 0
+    this.#cost = entry && result.charged ? costWith(entry, result.used, extrasVnd) : ZERO_MICRO_VND
     const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
     // A whole reply is sent right after it is settled: its first byte is its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
@@ -132,6 +137,7 @@ export class CallAccount {
       images: result.used.images,
       priceVnd: entry?.price.vnd ?? 0,
       pricePer: entry?.price.per ?? 'mtok',
+      extrasVnd,
       openedAt: this.#call.openedAt,
       firstByteMs,
       latencyMs,
@@ -140,6 +146,11 @@ export class CallAccount {
       estimated: result.used.estimated,
     })
   }
+}
+
+/** The price of what was used, and of uses of sold tools. */
+function costWith(entry: ModelEntry, used: Metered, extrasVnd: number): MicroVnd {
+  return microVnd(costOf(entry, used) + vndToMicro(extrasVnd))
 }
 
 /** The usage row of an authenticated call whose body could not be read. */

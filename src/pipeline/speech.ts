@@ -7,11 +7,12 @@ import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { chooseEntry } from './choose-entry.ts'
+import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import { holdAmount } from './estimate.ts'
+import type { CallExtras } from './extras.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Pinger } from './pinger.ts'
-import { type BodyLimits, parseObject, requestedNameOf } from './receive.ts'
+import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf } from './receive.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
 import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
@@ -25,12 +26,15 @@ const PING = ': ping\n\n'
 /** Reply types that are audio, or bytes whose kind the provider does not tell. */
 const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
 
-interface SpeechBody {
-  /** The body as a latin1 string of its UTF-8 bytes. */
-  readonly text: string
+interface SpeechBody extends ObjectBody {
   readonly requestedName: string
   /** The client wants events. */
   readonly streamed: boolean
+}
+
+interface Speech {
+  readonly body: SpeechBody
+  readonly extras: CallExtras
 }
 
 function invalid(message: string): GatewayError {
@@ -38,7 +42,8 @@ function invalid(message: string): GatewayError {
 }
 
 async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBody> {
-  const { text, json } = await parseObject(raw, limits)
+  const body = await parseObject(raw, limits)
+  const { json } = body
   const requestedName = requestedNameOf(json)
   const { input, voice, stream_format: streamFormat } = json
   if (input === undefined || input === null) throw invalid('input: Field required')
@@ -49,7 +54,7 @@ async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBo
     throw invalid('voice: Input should be the name of a voice')
   if (streamFormat !== undefined && streamFormat !== null && streamFormat !== 'sse' && streamFormat !== 'audio')
     throw invalid('stream_format: Input should be audio or sse')
-  return { text, requestedName, streamed: streamFormat === 'sse' }
+  return { ...body, requestedName, streamed: streamFormat === 'sse' }
 }
 
 /** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -64,9 +69,10 @@ export function runSpeechCall(
     const body = await readSpeechBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)
+    const extras = chooseExtras(scope, entry, body.json)
     const wantMicroVnd = holdAmount(entry, Math.ceil(raw.length / 3), null)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const upstream = await send(scope, entry, body)
+    const upstream = await send(scope, entry, { body, extras })
     if (body.streamed) return relayEvents(scope, upstream, pinger)
     // The price is fixed, so it is known before the first byte; a reply that breaks off costs nothing and is cut short.
     const cost = formatVnd(costOf(entry, NOTHING_USED))
@@ -74,12 +80,12 @@ export function runSpeechCall(
   })
 }
 
-function send(scope: CallScope, entry: ModelEntry, body: SpeechBody): Promise<UpstreamReply> {
+function send(scope: CallScope, entry: ModelEntry, { body, extras }: Speech): Promise<UpstreamReply> {
   const { streamed } = body
   const accept = streamed ? 'text/event-stream' : '*/*'
   return sendCall(scope, {
     entry,
-    prepare: target => ({ body: bodyFor(body, target, ENDPOINT), accept }),
+    prepare: target => ({ body: bodyFor(extras.bodyFor(body, target), target, ENDPOINT), accept }),
     receive: async reply => (streamed ? holdStream(scope, reply) : refuseUnlessAudio(reply)),
     streamed,
     signal: scope.client.gone,

@@ -38,6 +38,7 @@ export function contextOf({
     weight: 0,
     standard: upstream,
     dialect,
+    extras: { fields: {}, tools: {} },
     rules: [],
   }
   return {

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { FormError, isMultipart, readForm } from '../../lib/multipart.ts'
-import { type BodyLimits, parseObject, requestedNameOf, streamedOf } from '../receive.ts'
+import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf, streamedOf } from '../receive.ts'
 import { type Reference, referenceOfBytes, referenceOfText } from './reference.ts'
 
 export interface ImageWish {
@@ -13,10 +13,8 @@ export interface ImageWish {
   readonly streamed: boolean
 }
 
-export interface Generation extends ImageWish {
+export interface Generation extends ImageWish, ObjectBody {
   readonly kind: 'generation'
-  /** The body as a latin1 string of its UTF-8 bytes. */
-  readonly text: string
 }
 
 export interface Edit extends ImageWish {
@@ -44,8 +42,8 @@ function invalid(message: string): GatewayError {
 
 /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
 export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<Generation> {
-  const { text, json } = await parseObject(raw, limits)
-  return { kind: 'generation', text, requestedName: requestedNameOf(json), ...checkWish(json) }
+  const body = await parseObject(raw, limits)
+  return { kind: 'generation', ...body, requestedName: requestedNameOf(body.json), ...checkWish(body.json) }
 }
 
 /** Takes JSON with one reference, and the form that SDKs send. Rejects with GatewayError. */

@@ -8,9 +8,10 @@ import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
 import { ImagesPassThrough } from '../../translate/pass-through/images.ts'
 import { admit } from '../admit.ts'
 import type { Call, ClientChannel, Services } from '../call.ts'
-import { chooseEntry } from '../choose-entry.ts'
+import { chooseEntry, chooseExtras } from '../choose-entry.ts'
 import type { PreparedBody } from '../dispatch.ts'
 import { holdAmount } from '../estimate.ts'
+import type { CallExtras } from '../extras.ts'
 import { fetchTogether } from '../fetch-images.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from '../meter.ts'
 import type { Pinger } from '../pinger.ts'
@@ -31,6 +32,7 @@ const PING = ': ping\n\n'
 interface OpenCall extends CallScope {
   readonly wish: Generation | Edit
   readonly resolution: Resolution
+  readonly extras: CallExtras
 }
 
 /** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
@@ -50,9 +52,10 @@ export function runImageCall(
     const resolution = chooseEntry(scope, wish.requestedName)
     const { entry, mappedFrom } = resolution
     checkCount(wish, entry.imagesMax)
+    const extras = chooseExtras(scope, entry, wish.kind === 'edit' ? wish.fields : wish.json)
     const wantMicroVnd = holdFor(entry, wish.count, raw.length)
     await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-    const open = { ...scope, wish, resolution }
+    const open = { ...scope, wish, resolution, extras }
     // Only a call that was admitted makes the gateway fetch anything.
     const prepare = await bodyMaker(open)
     await (wish.streamed ? relayStreamed(open, prepare, pinger) : relayWhole(open, prepare))
@@ -68,9 +71,12 @@ function holdFor(entry: ModelEntry, count: number, bodyBytes: number): MicroVnd 
 type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
 
 /** Fetches what the client only named, once, and says how the body for a target is made. */
-async function bodyMaker({ services, client, wish, call }: OpenCall): Promise<BodyMaker> {
+async function bodyMaker({ services, client, wish, call, extras }: OpenCall): Promise<BodyMaker> {
   if (wish.kind === 'generation') {
-    return target => ({ body: bodyFor(wish, target, call.endpoint), contentType: 'application/json' })
+    return target => ({
+      body: bodyFor(extras.bodyFor(wish, target), target, call.endpoint),
+      contentType: 'application/json',
+    })
   }
   const wanted = [...wish.references, ...(wish.mask === null ? [] : [wish.mask])]
   const bounds = { bytesMax: services.limits.bodyBytesMax, signal: client.gone }
@@ -79,7 +85,7 @@ async function bodyMaker({ services, client, wish, call }: OpenCall): Promise<Bo
   )
   const references = fetched.slice(0, wish.references.length)
   const mask = fetched[references.length] ?? null
-  return target => upstreamForm({ fields: wish.fields, references, mask }, target)
+  return target => upstreamForm({ fields: extras.fieldsFor(wish.fields, target), references, mask }, target)
 }
 
 async function relayWhole(open: OpenCall, prepare: BodyMaker): Promise<void> {

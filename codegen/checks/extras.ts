@@ -1,0 +1,90 @@
+/** Checks of extras: what upstreams and families say must be recognisable, countable where it is sold, and not too cheap. */
+
+import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
+
+/** One place that says what happens to extras. */
+interface Layer extends Place {
+  readonly value: Loose
+  /** Capabilities of the model that it is about; undefined where it is about several. */
+  readonly capabilities?: readonly unknown[]
+}
+
+export function checkExtras(view: CatalogueView, report: Report): void {
+  const vocabulary = asRecord(view.settings.extras)
+  for (const layer of layersOf(view)) {
+    const extras = asRecord(layer.value.extras)
+    for (const kind of ['fields', 'tools'] as const) {
+      const words = asRecord(vocabulary[kind])
+      for (const [word, treatment] of Object.entries(asRecord(extras[kind]))) {
+        const at = ['extras', kind, word]
+        if (words[word] === undefined) {
+          const message = `catalogue.yaml does not say how "${word}" is recognised`
+          report(layer, at, 'extra-unknown', message, `write \`${word}: …\` under \`extras: ${kind}:\` there`, 'key')
+        } else if (kind === 'tools')
+          checkTool(view, { layer, at, word, treatment, fact: asRecord(words[word]) }, report)
+      }
+    }
+  }
+  checkVocabulary(view, report)
+}
+
+interface ToolView {
+  readonly layer: Layer
+  readonly at: readonly string[]
+  readonly word: string
+  readonly treatment: unknown
+  readonly fact: Loose
+}
+
+function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: ToolView, report: Report): void {
+  const price = asRecord(asRecord(treatment).price)
+  const vnd = asNumber(price.vnd)
+  const isOpen = treatment === 'allow' || vnd !== undefined
+  if (isOpen && layer.capabilities !== undefined && !layer.capabilities.includes('tools')) {
+    const message = `"${word}" passes to a model without the capability "tools"`
+    report(layer, at, 'capability-fact', message, 'leave it out, or add the capability')
+  }
+  if (vnd === undefined || vnd <= 0) return
+  if (asList(fact.uses).length === 0) {
+    const message = `"${word}" is sold by the use, but catalogue.yaml does not say where a reply tells its uses`
+    report(layer, at, 'extra-uncounted', message, `write \`uses: […]\` under \`extras: tools: ${word}:\` there`)
+  }
+  const floor = asNumber(asRecord(view.settings.floors).use)
+  if (floor === undefined || vnd >= floor) return
+  report(
+    layer,
+    [...at, 'price', 'vnd'],
+    'price-floor',
+    `${vnd} VND per use is below the floor of ${floor}`,
+    `write at least ${floor}, or lower \`floors\` in catalogue.yaml`,
+  )
+}
+
+/** A match with a pointer needs the values that it may have, and the other way round. */
+function checkVocabulary(view: CatalogueView, report: Report): void {
+  if (view.main === undefined) return
+  const main: Place = { file: view.main, path: [] }
+  for (const [word, tool] of Object.entries(asRecord(asRecord(view.settings.extras).tools))) {
+    const matches = asList(asRecord(tool).matches).map((match, index) => [['matches', index], match] as const)
+    const items = asList(asRecord(tool).uses).map(
+      (use, index) => [['uses', index, 'item'], asRecord(use).item] as const,
+    )
+    for (const [path, match] of [...matches, ...items]) {
+      const { at, values } = asRecord(match)
+      if ((asText(at) === '') === (values === undefined)) continue
+      const message = '"at" and "values" go together'
+      report(main, ['extras', 'tools', word, ...path], 'missing-key', message, 'write both, or neither')
+    }
+  }
+}
+
+function layersOf(view: CatalogueView): Layer[] {
+  const ofFamilies = view.families.flatMap(family =>
+    family.models.flatMap(model => {
+      const capabilities = asList(model.value.capabilities)
+      const below = model.entries.flatMap(entry => [entry, ...entry.targets])
+      return [model, ...below].map(({ file, path, value }) => ({ file, path, value, capabilities }))
+    }),
+  )
+  return [...view.hosts.values(), ...view.families, ...ofFamilies]
+}

@@ -1,0 +1,53 @@
+/** What a change of extras means for whoever pays the providers. */
+
+import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/types.ts'
+import type { FactChange } from './diff.ts'
+
+export const EXTRAS_PREFIX = 'extras.'
+
+/** Each word with what happens to it, in words that `effectOf` understands. */
+export function extrasFacts({ fields, tools }: Extras): [what: string, said: string][] {
+  const all = [...Object.entries(fields), ...Object.entries(tools)]
+  return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, say(treatment)])
+}
+
+function say(treatment: FieldTreatment | ToolTreatment): string {
+  if (typeof treatment === 'string') return treatment
+  if ('free' in treatment) return `free: ${treatment.free.join(', ')}`
+  const { price, uses_max: usesMax } = treatment
+  return `${price.vnd} VND per ${price.per}${usesMax === undefined ? '' : `, ${usesMax} held for`}`
+}
+
+/** What providers may bill beyond tokens: nothing, what clients pay for, or anything. */
+function opennessOf(said: string): 0 | 1 | 2 {
+  if (said === 'allow' || said === '–') return 2
+  return priceOf(said) === null ? 0 : 1
+}
+
+function priceOf(said: string): number | null {
+  const vnd = /^(\d+) VND per /.exec(said)?.[1]
+  return vnd === undefined ? null : Number(vnd)
+}
+
+/** One sentence, the widening ones in bold. */
+export function effectOf({ old, new: now }: Pick<FactChange, 'old' | 'new'>): string {
+  const [before, after] = [priceOf(old), priceOf(now)]
+  if (before !== null && after !== null) {
+    const percent = ((after - before) / before) * 100
+    return percent === 0
+      ? 'held for differently'
+      : `${percent > 0 ? '+' : '−'}${Math.abs(percent).toFixed(1)} % per use`
+  }
+  const [wasOpen, isOpen] = [opennessOf(old), opennessOf(now)]
+  if (isOpen === 2)
+    return wasOpen === 2 ? 'as before' : '**passes at the plain price: the provider bills the operator**'
+  if (isOpen === 1) return wasOpen === 2 ? 'sold; passed at the plain price before' : '**passes and is sold**'
+  if (wasOpen > 0) return 'no longer passes'
+  return valuesOf(now).some(value => !valuesOf(old).includes(value))
+    ? '**more values pass**'
+    : 'passes less, or as before'
+}
+
+function valuesOf(said: string): string[] {
+  return said.startsWith('free: ') ? said.slice(6).split(', ') : []
+}

@@ -1,0 +1,96 @@
+/** What a call asks for beyond its tokens: judged before any money is held, left out on the way up, counted on the way back. */
+
+import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import { type JsonObject, parseJson } from '../lib/json.ts'
+import type { Member } from '../lib/json-text.ts'
+import { type MicroVnd, vndToMicro } from '../lib/money.ts'
+import { changeObject, changeText } from '../translate/extras/apply.ts'
+import { withoutExtras } from '../translate/extras/betas.ts'
+import { type ExtrasPlan, planExtras } from '../translate/extras/plan.ts'
+import { CountedStream } from '../translate/extras/stream.ts'
+import { UseCounter } from '../translate/extras/uses.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
+
+export interface ExtrasOptions {
+  readonly vocabulary: ExtrasVocabulary
+  readonly endpoint: Endpoint
+  readonly entry: ModelEntry
+  readonly body: JsonObject
+}
+
+/** A body that changes can be made on. */
+interface ChangeableBody {
+  readonly text: string
+  readonly raw: Buffer | null
+  readonly json: JsonObject
+  readonly members: readonly Member[]
+}
+
+const NONE_SOLD = new UseCounter([])
+
+export class CallExtras {
+  readonly #vocabulary: ExtrasVocabulary
+  /** Targets that treat extras alike share a plan. */
+  readonly #plans = new Map<Extras, ExtrasPlan>()
+  #counter = NONE_SOLD
+
+  /** A call may go to any target of its entry. Throws GatewayError `invalid_request` for what one of them may not be sent. */
+  constructor({ vocabulary, endpoint, entry, body }: ExtrasOptions) {
+    this.#vocabulary = vocabulary
+    for (const { extras } of entry.upstreams) {
+      if (!this.#plans.has(extras)) this.#plans.set(extras, planExtras({ body, endpoint, vocabulary, extras }))
+    }
+  }
+
+  /** Money for the uses that the call may make, wherever it goes. */
+  get holdMicroVnd(): MicroVnd {
+    const sums = [...this.#plans.values()].map(({ sold }) =>
+      sold.reduce((sum, { vnd, usesMax }) => sum + vnd * usesMax, 0),
+    )
+    return vndToMicro(Math.max(0, ...sums))
+  }
+
+  /** The call goes to this target now: what was counted elsewhere is forgotten. Returns the words of what is left out. */
+  begin(target: UpstreamTarget): readonly string[] {
+    const { sold, leftOut } = this.#planFor(target)
+    this.#counter = sold.length === 0 ? NONE_SOLD : new UseCounter(sold)
+    return leftOut
+  }
+
+  /** The body as the target may have it; the same one where nothing is left out. */
+  bodyFor<Body extends ChangeableBody>(body: Body, target: UpstreamTarget): Body {
+    const { changes } = this.#planFor(target)
+    if (changes.length === 0) return body
+    const { text, members } = changeText(body, changes)
+    return { ...body, text, members, raw: null, json: changeObject(body.json, changes) }
+  }
+
+  /** As `bodyFor`, for fields of a form. */
+  fieldsFor(fields: JsonObject, target: UpstreamTarget): JsonObject {
+    return changeObject(fields, this.#planFor(target).changes)
+  }
+
+  betasFor(betas: readonly string[], { extras }: UpstreamTarget): readonly string[] {
+    return withoutExtras(betas, this.#vocabulary, extras)
+  }
+
+  /** Counts the uses in a whole reply. */
+  countIn(reply: Buffer | string): void {
+    if (this.#counter === NONE_SOLD) return
+    this.#counter.see(parseJson(typeof reply === 'string' ? reply : reply.toString('latin1')))
+  }
+
+  /** The stream, its uses counted as they pass. */
+  listen(stream: ReplyStream): ReplyStream {
+    return this.#counter === NONE_SOLD ? stream : new CountedStream(stream, this.#counter)
+  }
+
+  /** What was used, in whole VND. */
+  get usedVnd(): number {
+    return this.#counter.vnd
+  }
+
+  #planFor({ extras }: UpstreamTarget): ExtrasPlan {
+    return this.#plans.get(extras) as ExtrasPlan
+  }
+}

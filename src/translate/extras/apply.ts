@@ -1,0 +1,50 @@
+/** Makes a plan's changes: on parsed values, and on the text of a body, every other byte of which stays. */
+
+import { arrayOrEmpty, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { asciiJson, elementsOf, type Member } from '../../lib/json-text.ts'
+import type { MemberChange } from './plan.ts'
+
+/** The body with the changes; what is not changed is shared with it. */
+export function changeObject(body: JsonObject, changes: readonly MemberChange[]): JsonObject {
+  const changed = new Map(changes.map(change => [change.member, change]))
+  const kept = Object.entries(body).filter(([name]) => changed.get(name)?.op !== 'remove')
+  return Object.fromEntries(kept.map(([name, value]) => [name, changedValue(value, changed.get(name))]))
+}
+
+function changedValue(value: JsonValue | undefined, change: MemberChange | undefined): JsonValue | undefined {
+  if (change?.op === 'set') return change.value
+  return change?.op === 'keep' ? arrayOrEmpty(value).filter((_, index) => change.indices.includes(index)) : value
+}
+
+export interface MemberText {
+  /** A latin1 string of UTF-8 bytes. */
+  readonly text: string
+  /** Its members, none written twice. */
+  readonly members: readonly Member[]
+}
+
+/** The text with the changes, and where its members stand now. */
+export function changeText({ text, members }: MemberText, changes: readonly MemberChange[]): MemberText {
+  const changed = new Map(changes.map(change => [change.member, change]))
+  const placed: Member[] = []
+  let written = '{'
+  for (const member of members) {
+    const change = changed.get(member.key)
+    if (change?.op === 'remove') continue
+    if (placed.length > 0) written += ','
+    const keyStart = written.length
+    written += text.slice(member.keyStart, member.valueStart)
+    const valueStart = written.length
+    written += valueText(text, member, change)
+    placed.push({ key: member.key, keyStart, valueStart, valueEnd: written.length })
+  }
+  return { text: `${written}}`, members: placed }
+}
+
+function valueText(text: string, { valueStart, valueEnd }: Member, change: MemberChange | undefined): string {
+  if (change?.op === 'set') return asciiJson(change.value)
+  if (change?.op !== 'keep') return text.slice(valueStart, valueEnd)
+  const elements = elementsOf(text, valueStart)
+  const kept = change.indices.map(index => elements[index]).filter(element => element !== undefined)
+  return `[${kept.map(({ start, end }) => text.slice(start, end)).join(',')}]`
+}

@@ -1,0 +1,28 @@
+/** Beta flags that belong to extras. */
+
+import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
+
+/** The flags without those of extras that may not pass at the target. */
+export function withoutExtras(
+  betas: readonly string[],
+  vocabulary: ExtrasVocabulary,
+  extras: Extras,
+): readonly string[] {
+  if (betas.length === 0) return betas
+  const closed = [...closedBetas(vocabulary.fields, extras.fields), ...closedBetas(vocabulary.tools, extras.tools)]
+  return betas.filter(beta => !closed.some(pattern => matches(beta, pattern)))
+}
+
+function closedBetas(
+  words: Readonly<Record<string, { readonly betas?: readonly string[]; readonly otherwise: string }>>,
+  treatments: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(words).flatMap(([word, { betas = [], otherwise }]) => {
+    const treatment = treatments[word] ?? otherwise
+    return treatment === 'leave_out' || treatment === 'refuse' ? betas : []
+  })
+}
+
+function matches(beta: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? beta.startsWith(pattern.slice(0, -1)) : beta === pattern
+}

@@ -1,0 +1,247 @@
+/** Finds what a request asks for beyond its tokens, and says what becomes of it at one target. */
+
+import type {
+  Endpoint,
+  ExtraField,
+  ExtraMatch,
+  Extras,
+  ExtrasVocabulary,
+  ExtraTool,
+  ExtraUse,
+} from '../../generated/types.ts'
+import {
+  arrayOrEmpty,
+  atPointer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
+import { refuse } from '../refuse.ts'
+import { filteredChoice, forces } from './choice.ts'
+
+/** A change of one member of the body. `keep`: those elements of a list stay. */
+export type MemberChange =
+  | { readonly op: 'remove'; readonly member: string }
+  | { readonly op: 'keep'; readonly member: string; readonly indices: readonly number[] }
+  | { readonly op: 'set'; readonly member: string; readonly value: JsonValue }
+
+/** A tool of the request whose uses are sold. */
+export interface SoldTool {
+  readonly name: string
+  /** Whole VND for each use. */
+  readonly vnd: number
+  /** Uses to set money aside for. */
+  readonly usesMax: number
+  readonly uses: readonly ExtraUse[]
+}
+
+export interface ExtrasPlan {
+  readonly changes: readonly MemberChange[]
+  /** Words of what does not go upstream, in the order of the vocabulary. */
+  readonly leftOut: readonly string[]
+  readonly sold: readonly SoldTool[]
+}
+
+export interface ExtrasRequest {
+  /** The client's body. */
+  readonly body: JsonObject
+  readonly endpoint: Endpoint
+  readonly vocabulary: ExtrasVocabulary
+  /** As the target has them. */
+  readonly extras: Extras
+}
+
+/** Most uses that a hold covers, whatever bound the call gives. */
+const USES_MAX = 1000
+/** Uses that a hold assumes where neither call nor catalogue says. */
+const USES_ASSUMED = 5
+const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
+
+/** Throws GatewayError `invalid_request` for what is refused, and for a tool that cannot be left out. */
+export function planExtras(request: ExtrasRequest): ExtrasPlan {
+  const fields = planFields(request)
+  const tools = planTools(request)
+  if (fields.length === 0 && tools === NOTHING) return NOTHING
+  return {
+    changes: [...fields.map(member => ({ op: 'remove', member }) as const), ...tools.changes],
+    leftOut: [...fields, ...tools.leftOut],
+    sold: tools.sold,
+  }
+}
+
+/** Fields to leave out. */
+function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): string[] {
+  const leftOut: string[] = []
+  for (const [name, { on, otherwise }] of wordsOf(vocabulary).fields) {
+    const value = body[name]
+    if (!isAskedFor(value) || !on.includes(endpoint)) continue
+    const treatment = extras.fields[name] ?? otherwise
+    if (treatment === 'allow') continue
+    if (typeof treatment === 'object' && treatment.free.some(free => free === value)) continue
+    if (treatment === 'refuse') refuse(name, 'not available with this model; leave the field out')
+    leftOut.push(name)
+  }
+  return leftOut
+}
+
+/** What neither means nothing nor switches off. */
+function isAskedFor(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
+}
+
+interface Words {
+  readonly fields: readonly (readonly [name: string, fact: ExtraField])[]
+  readonly tools: readonly (readonly [name: string, fact: ExtraTool])[]
+  /** Every field that has to do with a tool. */
+  readonly switches: readonly string[]
+}
+
+/** Vocabularies are constants of the tables: each is listed once. */
+const known = new WeakMap<ExtrasVocabulary, Words>()
+
+function wordsOf(vocabulary: ExtrasVocabulary): Words {
+  let words = known.get(vocabulary)
+  if (words === undefined) {
+    const tools = Object.entries(vocabulary.tools)
+    const switches = tools.flatMap(([, { fields = [], companions = [] }]) => [...fields, ...companions])
+    words = { fields: Object.entries(vocabulary.fields), tools, switches }
+    known.set(vocabulary, words)
+  }
+  return words
+}
+
+function isFunction(tool: JsonValue): boolean {
+  const type = isObject(tool) ? tool.type : undefined
+  return type === undefined || type === 'function' || type === 'custom'
+}
+
+interface FoundTool {
+  readonly name: string
+  readonly fact: ExtraTool
+  /** Places among the tools. */
+  readonly indices: readonly number[]
+  /** Fields that switch it on. */
+  readonly fields: readonly string[]
+  /** Fields that mean nothing without it. */
+  readonly companions: readonly string[]
+}
+
+function planTools(request: ExtrasRequest): ExtrasPlan {
+  const { body, vocabulary, extras } = request
+  const found = findTools(body, vocabulary)
+  if (found.length === 0) return NOTHING
+  const sold: SoldTool[] = []
+  const leftOut: FoundTool[] = []
+  for (const tool of found) {
+    const treatment = extras.tools[tool.name] ?? tool.fact.otherwise
+    if (treatment === 'allow') continue
+    if (typeof treatment === 'object') {
+      if (tool.indices.length + tool.fields.length === 0) continue
+      const usesMax = boundOf(body, tool) ?? treatment.uses_max ?? USES_ASSUMED
+      sold.push({ name: tool.name, vnd: treatment.price.vnd, usesMax, uses: tool.fact.uses ?? [] })
+    } else if (treatment === 'refuse' && tool.indices.length + tool.fields.length > 0) refuseTool(request, tool)
+    else leftOut.push(tool)
+  }
+  return { sold, leftOut: leftOut.map(tool => tool.name), changes: leaveOut(request, leftOut) }
+}
+
+/** Every tool of the vocabulary that the request names, in the vocabulary's order. */
+function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
+  const words = wordsOf(vocabulary)
+  const given = [...arrayOrEmpty(body.tools), ...definedLater(body)]
+  // Most calls have functions only, and none of the fields.
+  if (given.every(isFunction) && !words.switches.some(field => isAskedFor(body[field]))) return []
+  return words.tools.flatMap(([name, fact]) => {
+    const indices = given.flatMap((tool, index) => (looksLike(tool, fact.matches) ? [index] : []))
+    const fields = (fact.fields ?? []).filter(field => isAskedFor(body[field]))
+    const companions = (fact.companions ?? []).filter(field => isAskedFor(body[field]))
+    return indices.length + fields.length + companions.length === 0 ? [] : [{ name, fact, indices, fields, companions }]
+  })
+}
+
+/** Tools that a conversation brings along: the messages format adds them between turns, the responses format as items. */
+function definedLater(body: JsonObject): JsonValue[] {
+  const tools: JsonValue[] = []
+  for (const message of arrayOrEmpty(body.messages)) {
+    for (const block of arrayOrEmpty(objectOrNull(message)?.content)) {
+      if (!isObject(block) || block.type !== 'tool_addition' || !isObject(block.tool)) continue
+      tools.push(block.tool.definition ?? block.tool)
+    }
+  }
+  for (const item of arrayOrEmpty(body.input)) if (isObject(item)) tools.push(...arrayOrEmpty(item.tools))
+  return tools
+}
+
+export function looksLike(value: JsonValue | undefined, matches: readonly ExtraMatch[]): boolean {
+  const type = isObject(value) ? textOrNull(value.type) : null
+  if (type === null) return false
+  return matches.some(match => {
+    const isType = match.type.endsWith('*') ? type.startsWith(match.type.slice(0, -1)) : type === match.type
+    if (!isType || match.at === undefined) return isType
+    const inner = atPointer(value, match.at)
+    return typeof inner === 'string' && (match.values ?? []).includes(inner)
+  })
+}
+
+/** The bound that the call itself sets; null without one. */
+function boundOf(body: JsonObject, { indices }: FoundTool): number | null {
+  const tools = arrayOrEmpty(body.tools)
+  const own = indices.map(index => objectOrNull(tools[index])?.max_uses)
+  const bounds = [...own, body.max_tool_calls].filter(
+    bound => typeof bound === 'number' && Number.isInteger(bound) && bound > 0,
+  )
+  return bounds.length === 0 ? null : Math.min(Number(bounds[0]), USES_MAX)
+}
+
+function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): MemberChange[] {
+  const { body } = request
+  const tools = arrayOrEmpty(body.tools)
+  const gone = new Set(leftOut.flatMap(tool => tool.indices))
+  const later = leftOut.find(tool => tool.indices.some(index => index >= tools.length))
+  if (later !== undefined) refuseTool(request, later)
+  const kept = [...tools.keys()].filter(index => !gone.has(index))
+  const fields = leftOut.flatMap(tool => [...tool.fields, ...tool.companions])
+  const changes: MemberChange[] = fields.map(member => ({ op: 'remove', member }))
+  const wanted = leftOut.filter(tool => tool.indices.length + tool.fields.length > 0)
+  const [first] = wanted
+  if (first === undefined) return changes
+  const choice = body.tool_choice
+  const isOff = choice === 'none' || objectOrNull(choice)?.type === 'none'
+  const isAlone = kept.length + arrayOrEmpty(body.functions).length === 0
+  if (isAlone && !isOff) refuseTool(request, first)
+  const isGone = (tool: JsonValue | undefined) => isLeftOut(tool, wanted, tools)
+  const forced = wanted.find(tool => forces(choice, other => isLeftOut(other, [tool], tools)))
+  if (forced !== undefined) refuseTool(request, forced)
+  if (gone.size === 0) return changes
+  if (kept.length === 0) return [...changes, { op: 'remove', member: 'tools' }, { op: 'remove', member: 'tool_choice' }]
+  changes.push({ op: 'keep', member: 'tools', indices: kept })
+  const filtered = filteredChoice(choice, isGone)
+  if (filtered !== null) changes.push({ op: 'set', member: 'tool_choice', value: filtered })
+  return changes
+}
+
+/** A tool, or a choice of one, that means one of those left out: by its looks or by its name. */
+function isLeftOut(value: JsonValue | undefined, leftOut: readonly FoundTool[], tools: readonly JsonValue[]): boolean {
+  if (leftOut.some(({ fact }) => looksLike(value, fact.matches))) return true
+  const name = nameOf(value)
+  return name !== null && leftOut.some(({ indices }) => indices.some(index => nameOf(tools[index]) === name))
+}
+
+function nameOf(value: JsonValue | undefined): string | null {
+  if (!isObject(value)) return null
+  return textOrNull(objectOrNull(value.function)?.name ?? value.name)
+}
+
+/** In words from which people and agents see that they can go on without it. */
+function refuseTool({ body, endpoint }: ExtrasRequest, { name, indices, fields }: FoundTool): never {
+  const [index] = indices
+  const isLater = index !== undefined && index >= arrayOrEmpty(body.tools).length
+  const listed = endpoint === 'messages' ? `tools.${index}.type` : `tools[${index}].type`
+  const place = index === undefined ? (fields[0] ?? 'tools') : isLater ? 'tools' : listed
+  refuse(
+    place,
+    `${name} is run by the model's provider and not available with this model; leave the tool out and go on without it`,
+  )
+}

@@ -1,0 +1,47 @@
+/** A reply stream whose events are counted as they pass. */
+
+import type { UsageReport } from '../../formats/usage.ts'
+import { parseJson } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import type { ReplyStream } from '../reply-stream.ts'
+import type { UseCounter } from './uses.ts'
+
+/** Without the fast lane: every event is looked at. */
+export class CountedStream implements ReplyStream {
+  readonly #stream: ReplyStream
+  readonly #counter: UseCounter
+
+  constructor(stream: ReplyStream, counter: UseCounter) {
+    this.#stream = stream
+    this.#counter = counter
+  }
+
+  get encoding(): 'latin1' | 'utf8' {
+    return this.#stream.encoding
+  }
+
+  get finished(): boolean {
+    return this.#stream.finished
+  }
+
+  get usage(): UsageReport {
+    return this.#stream.usage
+  }
+
+  push(event: SseEvent): string {
+    if (event.hasData && event.data !== '[DONE]') this.#counter.see(parseJson(event.data))
+    return this.#stream.push(event)
+  }
+
+  end(): string {
+    return this.#stream.end()
+  }
+
+  estimateOutputTokens(): number {
+    return this.#stream.estimateOutputTokens()
+  }
+
+  countOutputTokens(): number {
+    return this.#stream.countOutputTokens()
+  }
+}

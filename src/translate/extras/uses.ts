@@ -1,0 +1,110 @@
+/** Counts uses of sold tools in what an upstream sends: whole replies, and the events of streams. */
+
+import { firstCount } from '../../formats/usage.ts'
+import type { ExtraUse } from '../../generated/types.ts'
+import {
+  arrayOrEmpty,
+  atPointer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
+import { looksLike, type SoldTool } from './plan.ts'
+
+/** More uses than any call has: a larger figure is a fault of the provider's. */
+const USES_MAX = 10_000
+
+/** What one place of a reply has told so far. */
+interface Tally {
+  readonly use: ExtraUse
+  /** A figure of the provider's; counts are cumulative. */
+  reported: number | null
+  /** What was seen one by one. */
+  readonly seen: Set<string>
+}
+
+export class UseCounter {
+  readonly #tools: readonly { readonly sold: SoldTool; readonly tallies: readonly Tally[] }[]
+
+  constructor(sold: readonly SoldTool[]) {
+    this.#tools = sold.map(tool => ({
+      sold: tool,
+      tallies: tool.uses.map(use => ({ use, reported: null, seen: new Set<string>() })),
+    }))
+  }
+
+  /** A whole reply, or one event of a stream; the same item may come again. */
+  see(value: JsonValue | undefined): void {
+    if (!isObject(value)) return
+    for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)
+  }
+
+  /** Uses of each tool, those without any left out. */
+  get uses(): ReadonlyMap<string, number> {
+    const counted = this.#tools.map(({ sold, tallies }) => [sold.name, usesOf(tallies)] as const)
+    return new Map(counted.filter(([, uses]) => uses > 0))
+  }
+
+  /** What they cost, in whole VND. */
+  get vnd(): number {
+    return this.#tools.reduce((sum, { sold, tallies }) => sum + sold.vnd * usesOf(tallies), 0)
+  }
+}
+
+/** The first place that has told anything. */
+function usesOf(tallies: readonly Tally[]): number {
+  const telling = tallies.find(({ reported, seen }) => reported !== null || seen.size > 0)
+  return Math.min(telling?.reported ?? telling?.seen.size ?? 0, USES_MAX)
+}
+
+function note(value: JsonObject, tally: Tally): void {
+  const { usage, item, call, annotation } = tally.use
+  if (usage !== undefined) {
+    // What a stream's first event says of its usage is no last word.
+    for (const root of [value, objectOrNull(value.response)]) {
+      if (root === null) continue
+      const count = firstCount(atPointer(root.usage, usage), atPointer(root, usage))
+      if (count !== null) tally.reported = Math.max(tally.reported ?? 0, count)
+    }
+  } else if (item !== undefined) {
+    for (const [place, each] of itemsOf(value)) if (looksLike(each, [item])) tally.seen.add(idOf(each, place))
+  } else if (call !== undefined) {
+    for (const [place, each] of callsOf(value)) {
+      if (objectOrNull(objectOrNull(each)?.function)?.name === call) tally.seen.add(idOf(each, place))
+    }
+  } else if (annotation !== undefined) {
+    const isThere = messagesOf(value).some(message =>
+      arrayOrEmpty(message.annotations).some(each => objectOrNull(each)?.type === annotation),
+    )
+    if (isThere) tally.seen.add(annotation)
+  }
+}
+
+/** Output items with their places: of whole replies, of the event that ends a response, and of those that bring one item. */
+function itemsOf(value: JsonObject): [place: string, item: JsonValue][] {
+  const output = objectOrNull(value.response)?.output ?? value.output ?? value.content
+  const listed = arrayOrEmpty(output).map((item, index): [string, JsonValue] => [String(index), item])
+  const isDone = typeof value.type === 'string' && value.type.endsWith('.done')
+  if (isDone && isObject(value.item)) listed.push([String(value.output_index), value.item])
+  if (isObject(value.content_block)) listed.push([String(value.index), value.content_block])
+  return listed
+}
+
+function messagesOf(value: JsonObject): JsonObject[] {
+  return arrayOrEmpty(value.choices).flatMap(choice => {
+    const message = objectOrNull(choice)?.message ?? objectOrNull(choice)?.delta
+    return isObject(message) ? [message] : []
+  })
+}
+
+function callsOf(value: JsonObject): [place: string, call: JsonValue][] {
+  return messagesOf(value).flatMap((message, choice) =>
+    arrayOrEmpty(message.tool_calls).map((call, index): [string, JsonValue] => [`${choice} ${index}`, call]),
+  )
+}
+
+function idOf(value: JsonValue, place: string): string {
+  return (isObject(value) ? textOrNull(value.id) : null) ?? `at ${place}`
+}

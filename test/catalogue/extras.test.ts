@@ -1,0 +1,138 @@
+/** Extras in the catalogue: who overrules whom, what a change of them means, and what the model list says. */
+
+import { expect, test } from 'vitest'
+import { diffTables } from '../../codegen/diff/diff.ts'
+import { effectOf } from '../../codegen/diff/extras.ts'
+import { dialectDefaults } from '../../codegen/diff/facts.ts'
+import { renderMarkdown } from '../../codegen/diff/markdown.ts'
+import { modelItem } from '../../src/catalogue/model-item.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry, Tables, ToolTreatment } from '../../src/generated/types.ts'
+import { compiler, goodTexts, withFiles } from './support.ts'
+
+const VOCABULARY = `extras:
+  fields: { speed: { otherwise: leave_out, on: [messages] }, fallbacks: { otherwise: refuse, on: [messages] } }
+  tools:
+    web_search: { otherwise: leave_out, matches: [{ type: web_search* }], uses: [{ usage: /searches }] }
+    mcp: { otherwise: refuse, matches: [{ type: mcp }] }
+`
+
+function textOf(name: string): string {
+  return goodTexts().find(({ path }) => path.endsWith(name))?.text ?? ''
+}
+
+/** The good catalogue with a vocabulary and these passages added behind lines of its files. */
+function tablesWith(...added: readonly [file: string, behind: string, text: string][]): Tables {
+  const files: Record<string, string> = { 'catalogue.yaml': textOf('catalogue.yaml') + VOCABULARY }
+  for (const [file, behind, text] of added) {
+    const before = files[file] ?? textOf(file)
+    expect(before).toContain(behind)
+    files[file] = before.replace(behind, behind + text)
+  }
+  const { tables, findings } = compiler.compile(withFiles(files))
+  if (tables === null) throw new Error(JSON.stringify(findings))
+  return tables
+}
+
+function extrasOf(tables: Tables, id: string) {
+  return tables.entries.find(entry => entry.id === id)?.upstreams[0]?.extras
+}
+
+const AT_HOST = [
+  'upstreams.yaml',
+  'forward_headers: [north-beta]\n',
+  '    extras: { tools: { web_search: refuse, mcp: allow } }\n',
+] as const
+const IN_MODEL = [
+  'families/alpha.yaml',
+  'released: 2026-01-15\n',
+  '    extras: { tools: { web_search: allow } }\n',
+] as const
+const IN_ENTRY = [
+  'families/alpha.yaml',
+  'id: req/alpha-1,',
+  ' extras: { tools: { web_search: { price: { vnd: 500, per: use } } } },',
+] as const
+
+test('what nobody says is as the vocabulary has it', () => {
+  expect(extrasOf(tablesWith(), 'alpha-1')).toEqual({
+    fields: { speed: 'leave_out', fallbacks: 'refuse' },
+    tools: { web_search: 'leave_out', mcp: 'refuse' },
+  })
+})
+
+test('an upstream is overruled by the family, the model and the entry', () => {
+  const tables = tablesWith([...AT_HOST], [...IN_MODEL], [...IN_ENTRY])
+  expect(extrasOf(tablesWith([...AT_HOST]), 'alpha-1')?.tools).toEqual({ web_search: 'refuse', mcp: 'allow' })
+  expect(extrasOf(tables, 'alpha-1')?.tools).toEqual({ web_search: 'allow', mcp: 'allow' })
+  expect(extrasOf(tables, 'req/alpha-1')?.tools).toEqual({
+    web_search: { price: { vnd: 500, per: 'use' } },
+    mcp: 'allow',
+  })
+})
+
+test('a diff shows what widens and what costs more', () => {
+  const defaults = dialectDefaults(compiler.schemas)
+  const options = {
+    today: '2026-11-21',
+    thresholdPercent: 50,
+    acknowledged: [],
+    dialectDefaults: { old: defaults, now: defaults },
+  }
+  const diff = diffTables(tablesWith(), tablesWith([...AT_HOST], [...IN_ENTRY]), options)
+  expect(diff.facts).toEqual([])
+  const markdown = renderMarkdown(diff, 'main', 50)
+  expect(markdown.slice(markdown.indexOf('### Extras'))).toBe(`### Extras
+
+| entries | what | old | new | effect |
+|---|---|---|---|---|
+| \`alpha-1\`, \`req/alpha-1\`, \`svc/alpha-1\` | extras.mcp | refuse | allow | **passes at the plain price: the provider bills the operator** |
+| \`beta-1\` | extras.mcp (target 2) | refuse | allow | **passes at the plain price: the provider bills the operator** |
+| \`alpha-1\`, \`svc/alpha-1\` | extras.web_search | leave_out | refuse | passes less, or as before |
+| \`req/alpha-1\` | extras.web_search | leave_out | 500 VND per use | **passes and is sold** |
+| \`beta-1\` | extras.web_search (target 2) | leave_out | refuse | passes less, or as before |
+`)
+})
+
+test.each([
+  ['500 VND per use', '625 VND per use', '+25.0 % per use'],
+  ['500 VND per use', '250 VND per use', '−50.0 % per use'],
+  ['500 VND per use', '500 VND per use, 9 held for', 'held for differently'],
+  ['500 VND per use', 'allow', '**passes at the plain price: the provider bills the operator**'],
+  ['allow', '500 VND per use', 'sold; passed at the plain price before'],
+  ['500 VND per use', 'leave_out', 'no longer passes'],
+  ['–', 'leave_out', 'no longer passes'],
+  ['leave_out', 'free: auto', '**more values pass**'],
+  ['free: auto', 'free: auto, priority', '**more values pass**'],
+  ['free: auto, flex', 'free: auto', 'passes less, or as before'],
+])('from %s to %s: %s', (old, now, effect) => {
+  expect(effectOf({ old, new: now })).toBe(effect)
+})
+
+interface ServerTools {
+  readonly capabilities: {
+    readonly code_execution: { readonly supported: boolean }
+    readonly server_tools: Readonly<Record<string, unknown>>
+  }
+}
+
+function serverTools(id: string, tools: Readonly<Record<string, ToolTreatment>> = {}) {
+  const entries: readonly ModelEntry[] = TABLES.entries
+  const entry = entries.find(each => each.id === id) as ModelEntry
+  const upstreams = entry.upstreams.map(target => {
+    return { ...target, extras: { ...target.extras, tools: { ...target.extras.tools, ...tools } } }
+  })
+  const item = modelItem({ ...entry, upstreams }, { isDeprecated: false, isRetired: false }) as unknown as ServerTools
+  const { supported, ...words } = item.capabilities.server_tools
+  const passing = Object.entries(words).filter(([, tool]) => (tool as { supported: boolean }).supported)
+  return { supported, passing: passing.map(([word]) => word), code: item.capabilities.code_execution.supported }
+}
+
+test('the model list says which tools of providers pass, and no other', () => {
+  expect(serverTools('gpt-5.5')).toEqual({ supported: false, passing: [], code: false })
+  expect(serverTools('svc/claude-opus-5')).toEqual({ supported: false, passing: [], code: false })
+  expect(serverTools('claude-opus-5')).toEqual({ supported: true, passing: ['web_fetch'], code: false })
+  const sold = { web_search: { price: { vnd: 500, per: 'use' } }, code_interpreter: 'allow' } as const
+  const expected = { supported: true, passing: ['code_execution', 'web_search'], code: true }
+  expect(serverTools('gpt-5.5', sold)).toEqual(expected)
+})
