@@ -20,7 +20,8 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
     owned_by: entry.vendor,
     display_name: entry.name,
     name: entry.name,
-    description: entry.description,
+    // Pickers show the description and not the price.
+    description: `${priceText(entry)}. ${entry.description ?? ''}`.trimEnd(),
     context_length: entry.contextTokens,
     max_input_tokens: entry.contextTokens,
     max_tokens: entry.outputTokensMax,
@@ -39,6 +40,12 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
     successor: entry.deprecated?.successor ?? null,
     line: null,
   }
+}
+
+/** E.g. `2,400 VND per 1M tokens`. */
+function priceText({ price }: ModelEntry): string {
+  const unit = { mtok: '1M tokens', request: 'request', image: 'image' }[price.per]
+  return `${price.vnd.toLocaleString('en-US')} VND per ${unit}`
 }
 
 const PRICE_UNITS = { mtok: '1M_tokens', request: 'request', image: 'image' } as const
@@ -154,6 +161,11 @@ function thinking(
   }
 }
 
+/** A request can change how much the model reasons, or whether. */
+function steersReasoning({ reasoning }: Dialect): boolean {
+  return reasoning.parameter !== 'none' && (reasoning.levels.length > 0 || reasoning.off !== 'no')
+}
+
 /** Request fields worth sending, in the names that price-aware tools know. */
 function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
@@ -162,15 +174,13 @@ function supportedParameters(entry: ModelEntry): string[] {
   const parameters = ['max_tokens']
   if (entry.capabilities.includes('streaming')) parameters.push('stream')
   if (entry.capabilities.includes('tools')) parameters.push('tools', 'tool_choice')
-  if (entry.capabilities.includes('reasoning')) parameters.push('reasoning')
   if (dialect === undefined) return parameters.toSorted()
   if (entry.capabilities.includes('tools') && dialect.parallelToolCalls) parameters.push('parallel_tool_calls')
-  if (entry.capabilities.includes('reasoning') && dialect.reasoning.parameter !== 'none') {
-    parameters.push('reasoning_effort')
+  if (entry.capabilities.includes('reasoning') && steersReasoning(dialect)) {
+    parameters.push('reasoning', 'reasoning_effort')
   }
   if (dialect.stopMax > 0) parameters.push('stop')
-  if (dialect.sampling !== 'none') parameters.push('temperature', 'top_p')
-  if (dialect.topK) parameters.push('top_k')
+  if (dialect.sampling !== 'none') parameters.push('temperature', 'top_p', ...(dialect.topK ? ['top_k'] : []))
   if (dialect.structuredOutput !== 'prompt') parameters.push('response_format')
   if (takesSchemas(dialect)) parameters.push('structured_outputs')
   return parameters.toSorted()

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Capability, Channel, Endpoint } from '../generated/types.ts'
+import { type Coding, compress } from '../lib/content-coding.ts'
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
 
@@ -20,6 +21,8 @@ export interface RenderedBody {
   readonly body: string
   /** Strong, with its quotes. */
   readonly etag: string
+  /** The body compressed, once. */
+  coded(coding: Coding): Promise<Buffer>
 }
 
 export type ModelListResult = RenderedBody | { readonly problem: string }
@@ -158,5 +161,14 @@ function renderList(items: readonly Rendered[], hasMore: boolean): RenderedBody 
 }
 
 function withEtag(body: string): RenderedBody {
-  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` }
+  const made = new Map<Coding, Promise<Buffer>>()
+  return {
+    body,
+    etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
+    coded(coding) {
+      const known = made.get(coding) ?? compress(body, coding, { quality: 6 })
+      made.set(coding, known)
+      return known
+    },
+  }
 }

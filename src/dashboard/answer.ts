@@ -1,9 +1,8 @@
 /** Sends the answers of pages: the frame around them, the headers that keep them safe, compression where nothing is secret. */
 
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Session } from '../accounts/types.ts'
+import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
 import { type CookiePolicy, forgetSession, isLocal, sendSession, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
@@ -171,7 +170,6 @@ async function sendProblem(
   })
 }
 
-const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 const COMPRESS_FROM_BYTES = 1400
 
 async function sendHtml(
@@ -181,8 +179,7 @@ async function sendHtml(
   html: string,
   { isPersonal }: { isPersonal: boolean },
 ): Promise<FastifyReply> {
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-  const coding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
+  const coding = chosenCoding(request.headers['accept-encoding'])
   reply.code(status).headers({
     'content-type': 'text/html; charset=utf-8',
     'cache-control': secret || isPersonal ? 'no-store' : 'private, no-cache',
@@ -190,9 +187,6 @@ async function sendHtml(
   })
   // The length of a compressed page tells what it repeats; a page with a secret goes plain.
   if (coding === null || secret || html.length < COMPRESS_FROM_BYTES) return reply.send(html)
-  const body =
-    coding === 'br'
-      ? await compressors.br(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
-      : await compressors.gzip(html, { level: 5 })
+  const body = await compress(html, coding, { quality: 4 })
   return reply.header('content-encoding', coding).send(body)
 }

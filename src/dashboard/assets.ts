@@ -4,10 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-
-type Coding = 'br' | 'gzip'
+import { type Coding, chosenCoding, compress } from '../lib/content-coding.ts'
 
 export interface Asset {
   /** As pages refer to it: `app.css`. */
@@ -74,18 +71,15 @@ function createAsset(name: string, plain: Buffer): Asset {
     contentType: TYPES[extension] as string,
     plain,
     coded(coding) {
-      const known = made.get(coding) ?? compress(plain, coding)
+      const known = made.get(coding) ?? shorter(plain, coding)
       made.set(coding, known)
       return known
     },
   }
 }
 
-const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
-
-async function compress(plain: Buffer, coding: Coding): Promise<Buffer | null> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length }
-  const coded = coding === 'br' ? await compressors.br(plain, { params }) : await compressors.gzip(plain)
+async function shorter(plain: Buffer, coding: Coding): Promise<Buffer | null> {
+  const coded = await compress(plain, coding, { quality: 9 })
   return coded.length < plain.length ? coded : null
 }
 
@@ -99,7 +93,7 @@ export async function codedAsset(
     'cache-control': 'public, max-age=31536000, immutable',
     vary: 'accept-encoding',
   }
-  const coding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : null
+  const coding = chosenCoding(acceptEncoding)
   const body = coding === null ? null : await asset.coded(coding)
   if (coding === null || body === null) return { body: asset.plain, headers }
   return { body, headers: { ...headers, 'content-encoding': coding } }

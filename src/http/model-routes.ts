@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
 import { GatewayError } from '../errors.ts'
+import { chosenCoding } from '../lib/content-coding.ts'
 import type { ServerOptions } from './request.ts'
 
 export function addModelRoutes(server: FastifyInstance, options: ServerOptions): void {
@@ -26,9 +27,18 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
   })
 }
 
-function sendRendered(request: FastifyRequest, reply: FastifyReply, { body, etag }: RenderedBody): FastifyReply {
-  reply.headers({ etag, 'cache-control': 'private, no-cache' })
+async function sendRendered(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rendered: RenderedBody,
+): Promise<FastifyReply> {
+  const coding = chosenCoding(request.headers['accept-encoding'])
+  // Each coding is a representation of its own.
+  const etag = coding === null ? rendered.etag : rendered.etag.replace(/"$/, `-${coding}"`)
+  reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'accept-encoding' })
   const known = request.headers['if-none-match']?.split(',').some(tag => tag.trim().replace(/^W\//, '') === etag)
   if (known) return reply.code(304).send()
-  return reply.type('application/json; charset=utf-8').send(body)
+  reply.type('application/json; charset=utf-8')
+  if (coding === null) return reply.send(rendered.body)
+  return reply.header('content-encoding', coding).send(await rendered.coded(coding))
 }
