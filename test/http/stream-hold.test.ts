@@ -6,6 +6,7 @@ import { audit } from '../../src/ledger/audit.ts'
 import { countTokens } from '../../src/lib/tokens.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
+import { changedTables } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
 /** Tokens by which a hold grows. */
@@ -20,7 +21,11 @@ const agent = new Agent({ connections: 1_000, pipelining: 1 })
 beforeAll(async () => {
   provider = await startLongStreams({ events: 10, text: TEXT, inputTokens: 20, outputTokens: 10 * TOKENS, pauseMs: 0 })
   const { url } = provider
-  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1` } })
+  running = await startTestGateway({
+    upstreams: { anthropic: url, openai: `${url}/v1` },
+    // A thousand calls at once are more than a key may have.
+    tables: changedTables({ settings: { concurrencyMax: 0 } }),
+  })
 })
 beforeEach(() => {
   provider.gate = null
