@@ -359,9 +359,13 @@ const LATER: readonly [road: Road, body: object][] = [
     'responses',
     { tools: [RESPONSES_TOOL], input: [{ type: 'additional_tools', tools: [{ type: 'code_interpreter' }] }] },
   ],
+  [
+    'responses',
+    { tools: [RESPONSES_TOOL, { type: 'namespace', name: 'web', tools: [RESPONSES_TOOL, { type: 'web_search' }] }] },
+  ],
 ]
 
-test.each(LATER)('%s: a tool that the conversation brings along is refused', async (road, body) => {
+test.each(LATER)('%s: a tool that does not stand in the list itself is refused', async (road, body) => {
   const { response, upstream } = await send(road, road === 'messages' ? 'claude-opus-5' : 'gpt-5.5', body)
   expect(await messageOf(response)).toMatch(/^tools: \w+ is run by the model's provider/)
   expect(upstream).toBeNull()

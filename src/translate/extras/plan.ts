@@ -150,7 +150,7 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
 /** Every tool of the vocabulary that the request names, in the vocabulary's order. */
 function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
   const words = wordsOf(vocabulary)
-  const given = [...arrayOrEmpty(body.tools), ...definedLater(body)]
+  const given = [...arrayOrEmpty(body.tools), ...definedElsewhere(body)]
   // Most calls have functions only, and none of the fields.
   if (given.every(isFunction) && !words.switches.some(field => isAskedFor(body[field]))) return []
   return words.tools.flatMap(([name, fact]) => {
@@ -161,8 +161,11 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
   })
 }
 
-/** Tools that a conversation brings along: the messages format adds them between turns, the responses format as items. */
-function definedLater(body: JsonObject): JsonValue[] {
+/**
+ * Tools that do not stand in the list itself: the messages format adds them between turns, the responses format as items,
+ * and in groups of one name.
+ */
+function definedElsewhere(body: JsonObject): JsonValue[] {
   const tools: JsonValue[] = []
   for (const message of arrayOrEmpty(body.messages)) {
     for (const block of arrayOrEmpty(objectOrNull(message)?.content)) {
@@ -171,6 +174,8 @@ function definedLater(body: JsonObject): JsonValue[] {
     }
   }
   for (const item of arrayOrEmpty(body.input)) if (isObject(item)) tools.push(...arrayOrEmpty(item.tools))
+  for (const group of [...arrayOrEmpty(body.tools), ...tools])
+    if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
   return tools
 }
 
