@@ -33,7 +33,6 @@ const TYPES: Readonly<Record<ChatFormat, Types>> = {
     'output_config.effort': 'text',
     'output_config.format': 'object',
     output_format: 'object',
-    mcp_servers: 'list',
   },
   chat_completions: {
     ...SAMPLING,
@@ -71,7 +70,6 @@ const TYPES: Readonly<Record<ChatFormat, Types>> = {
     modalities: 'list',
     user: 'text',
     safety_identifier: 'text',
-    service_tier: 'text',
   },
 }
 

@@ -101,7 +101,6 @@ const CASES: Readonly<Record<Path, readonly Case[]>> = {
     ['output_config.effort', TEXT, of('output_config', [{ effort: 1 }]), of('output_config', [{ effort: 'low' }])],
     ['output_config.format', OBJECT, of('output_config', [{ format: 'json' }]), []],
     ['output_format', OBJECT, of('output_format', ['json']), []],
-    ['mcp_servers', LIST, of('mcp_servers', [{}, 'x']), of('mcp_servers', [[]])],
   ],
   '/v1/chat/completions': [
     ...BOTH,
@@ -162,7 +161,6 @@ const CASES: Readonly<Record<Path, readonly Case[]>> = {
     ['modalities', LIST, of('modalities', ['text', {}]), of('modalities', [['text']])],
     ['user', TEXT, of('user', [7, {}]), of('user', ['u'])],
     ['safety_identifier', TEXT, of('safety_identifier', [7]), of('safety_identifier', ['u'])],
-    ['service_tier', TEXT, of('service_tier', [7]), of('service_tier', ['auto'])],
   ],
 }
 
