@@ -171,16 +171,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
     return request.is404 ? null : bodies.read(request, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
   })
-  server.setErrorHandler<FastifyError>((error, request, reply) => {
+  server.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const fault = fromFastify(error, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
     if (fault.code === 'internal') {
       services.log.error({ requestId: request.state.requestId, cause: fault.details.cause }, 'request failed')
     }
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
-      void readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
+      // Noted before it is told: a process that is killed now must not leave a call without its row.
+      await readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
     }
-    sendError(request, reply, fault)
+    return sendError(request, reply, fault)
   })
   server.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.raw)

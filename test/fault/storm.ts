@@ -3,6 +3,8 @@
  * When it is over everything starts again, and the checker compares what provider, clients and banks saw with the ledger.
  */
 
+import { appendFileSync, globSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, seededRandom } from '../support/random.ts'
 import { judge, lookAtJournal, type Verdict } from './support/check.ts'
@@ -34,6 +36,12 @@ export interface StormReport {
   readonly left: number
   readonly gatewayKills: number
   readonly databaseKills: number
+  /** Times that Postgres stood still. */
+  readonly brownOuts: number
+  /** Streams that were to outgrow their hold. */
+  readonly longStreams: number
+  /** Starts of a gateway with garbage in its spool. */
+  readonly spoolsLittered: number
   /** Starts that ended at once because Postgres was away, as they should. */
   readonly startsRefused: number
   readonly notifications: number
@@ -70,6 +78,9 @@ class Storm {
   #running = true
   #gatewayKills = 0
   #databaseKills = 0
+  #brownOuts = 0
+  #longStreams = 0
+  #spoolsLittered = 0
   #notifications = 0
   #lowestBalance = 0n
   /** Told of the next good reply. */
@@ -111,9 +122,24 @@ class Storm {
   /** As a supervisor of the system does: what ended is started again. */
   async #supervise(gateway: GatewayProcess): Promise<void> {
     while (this.#running) {
-      if (!gateway.running) await gateway.start()
+      if (!gateway.running) {
+        this.#litterSpool(gateway)
+        await gateway.start()
+      }
       await sleep(100)
     }
+  }
+
+  /** A disk that wrote something else behind what the gateway wrote: it must neither stop the start nor cost a call. */
+  #litterSpool({ dataDir }: GatewayProcess): void {
+    if (this.#random(3) !== 0) return
+    const file = globSync('spool/*/*.jsonl', { cwd: dataDir })
+      .filter(path => /\/\d{8}\.jsonl$/.test(path))
+      .sort()
+      .at(-1)
+    if (file === undefined) return
+    appendFileSync(join(dataDir, file), `\n{"accountId":${this.#random(1_000)},"callId":"\u0000\n`)
+    this.#spoolsLittered++
   }
 
   async #load(): Promise<void> {
@@ -130,13 +156,19 @@ class Storm {
   }
 
   #call(gateway: GatewayProcess): Promise<ClientCall> {
-    const { customer } = this.#pick(this.#customers)
+    const { customer, poor } = this.#pick(this.#customers)
     const entryId = this.#pick(ENTRIES)
     const format = this.#random(2) === 0 ? 'messages' : 'chat_completions'
     const streamed = this.#random(2) === 0
-    // A reply in the same format names its number from the start.
-    const leaves = streamed && format === 'messages' && entryId.startsWith('claude') && this.#random(8) === 0
+    // A reply in the same format names its number from the start, so that a part of it can be told from others.
+    const isNumbered = format === 'messages' && entryId.startsWith('claude')
+    const leaves = streamed && isNumbered && this.#random(8) === 0
+    const isLong = streamed && (isNumbered || !poor) && this.#random(4) === 0
+    const longEvents = isLong ? 20 + this.#random(60) : null
+    if (isLong) this.#longStreams++
     return this.world.client.call({
+      longEvents,
+      maxTokens: isLong ? 100_000 : 50,
       url: gateway.url,
       gateway: gateway.name,
       apiKey: customer.apiKey,
@@ -162,12 +194,18 @@ class Storm {
     const { cluster } = this.world
     while (await this.#pause(this.#options.databaseKillMs)) {
       const from = Date.now()
-      this.#databaseKills++
-      const dice = this.#random(3)
+      const dice = this.#random(4)
+      if (dice === 3) this.#brownOuts++
+      else this.#databaseKills++
       const backends = cluster.processes().slice(1)
       // A backend that is killed makes the postmaster start all others anew.
       if (dice === 0 && backends.length > 0) process.kill(this.#pick(backends), 'SIGKILL')
-      else {
+      else if (dice === 3) {
+        // It answers nobody, and does not go away either.
+        cluster.pause()
+        await sleep(500 + this.#random(7_000))
+        cluster.resume()
+      } else {
         cluster.kill(dice === 1)
         await sleep(this.#random(1_500))
         await cluster.start()
@@ -195,7 +233,8 @@ class Storm {
     const { world } = this
     while (await this.#pause([200, 800])) {
       const { customer, poor } = this.#pick(this.#customers)
-      const amountVnd = poor ? 1 + this.#random(20) : 50_000
+      // Enough for a part of a long stream.
+      const amountVnd = poor ? 1 + this.#random(200) : 50_000
       const made = await world.customers.transfer(world.sql, customer.accountId, amountVnd).catch(() => null)
       if (made === null) continue
       const transfer = { ...made, acknowledged: false }
@@ -281,6 +320,9 @@ class Storm {
       left: calls.filter(call => call.left).length,
       gatewayKills: this.#gatewayKills,
       databaseKills: this.#databaseKills,
+      brownOuts: this.#brownOuts,
+      longStreams: this.#longStreams,
+      spoolsLittered: this.#spoolsLittered,
       startsRefused: this.#refusedStarts().length,
       notifications: this.#notifications,
       transfers: this.#transfers.length,

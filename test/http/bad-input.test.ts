@@ -280,7 +280,7 @@ test('writes one row of cost 0 for each refused call of an account, and audits c
   expect(await running.usage(person.accountId)).toMatchObject([
     { status: 400, model: '', requested_name: null, cost: 0n },
     { status: 400, model: '', requested_name: null, cost: 0n },
-    { status: 400, model: '', requested_name: 'req/gpt-image-2', cost: 0n },
+    { status: 400, model: 'req/gpt-image-2', requested_name: null, cost: 0n },
   ])
   expect(await running.balance(person.accountId)).toBe(CREDIT)
   const { audit } = await import('../../src/ledger/audit.ts')

@@ -156,8 +156,10 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
     const [endpoint, model] = ROADS[index % ROADS.length] as (typeof ROADS)[number]
     return stream(account.apiKey, endpoint, model).then(({ status, tail }) => ({ endpoint, status, tail }))
   })
-  await expect.poll(() => provider.bodies.length - before, { timeout: 60_000 }).toBe(1_000)
-  open.resolve()
+  await expect
+    .poll(() => provider.bodies.length - before, { timeout: 60_000 })
+    .toBe(1_000)
+    .finally(open.resolve)
   const ends = await Promise.all(calls)
   expect(ends.every(({ status }) => status === 200)).toBe(true)
   expect(ends.filter(({ endpoint, tail }) => isSpent(endpoint, tail)).length).toBeGreaterThan(500)

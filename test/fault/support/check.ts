@@ -53,10 +53,17 @@ export interface Verdict {
   readonly unheard: number
   /** The longest time between the end of such a reply and the kill, ms. */
   readonly unheardMs: number
+  /** Streams that were charged for more than three steps of their hold; streams that ended because their wallet was spent. */
+  readonly outgrown: number
+  readonly spent: number
 }
 
+/** Output tokens of three steps. */
+const OUTGROWN_TOKENS = 3 * 4_096
 /** Time in which a gateway that is busy hears the end of a reply; one that was killed within it may not have heard it. */
 const HEARING_MS = 1_000
+/** The same for a long stream: its gateway may wait for Postgres while the provider has long written all. */
+const LONG_HEARING_MS = 15_000
 /** Between the moment that a transaction counts as begun and the one in which others see it. */
 const COMMIT_MS = 5_000
 
@@ -101,7 +108,9 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   }
   const clean = Object.values(findings).every(list => list.length === 0)
   const finished = witnesses.replies.filter(reply => reply.state === 'finished').length
-  return { findings, clean, audit: report, finished, charged, unheard, unheardMs }
+  const outgrown = rows.filter(row => row.cost !== '0' && row.output > OUTGROWN_TOKENS).length
+  const spent = rows.filter(row => row.cost !== '0' && row.status === 402).length
+  return { findings, clean, audit: report, finished, charged, unheard, unheardMs, outgrown, spent }
 }
 
 /** I4 and I6. */
@@ -113,7 +122,7 @@ function findLost({ replies, calls, lives }: Witnesses, rows: readonly UsageRow[
     if (reply.state !== 'finished') continue
     const left = timeLeft(lives.get(reply.gateway) ?? [], reply.finishedAt as number)
     if (charges.has(reply.serial)) charged++
-    else if (left < HEARING_MS) {
+    else if (left < (reply.longEvents === null ? HEARING_MS : LONG_HEARING_MS)) {
       unheard++
       unheardMs = Math.max(unheardMs, left)
     } else lost.push(`reply ${reply.serial} of ${reply.gateway}`)
@@ -183,12 +192,15 @@ function findWrong({ replies, calls, seen }: Witnesses, rows: readonly UsageRow[
   return wrong
 }
 
-/** I5. A client that left a stream pays for what it was sent. */
+/** I5. A client that left a stream, or whose wallet was spent, pays for what it was sent. */
 function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[]): string[] {
+  const long = new Set(replies.filter(reply => reply.longEvents !== null).map(reply => reply.serial))
+  const partly = (row: UsageRow): boolean =>
+    (row.status === 499 && left.has(row.call_id)) || (row.status === 402 && long.has(row.input))
   const finished = new Set(replies.filter(reply => reply.state === 'finished').map(reply => reply.serial))
   const left = new Set(calls.filter(call => call.left).map(call => call.callId))
   return rows
-    .filter(row => row.cost !== '0' && !finished.has(row.input) && !(row.status === 499 && left.has(row.call_id)))
+    .filter(row => row.cost !== '0' && !finished.has(row.input) && !partly(row))
     .map(row => `call ${row.call_id} is charged for reply ${row.input}`)
 }
 

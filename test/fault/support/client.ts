@@ -16,6 +16,8 @@ export interface CallPlan {
   /** The client leaves after its first bytes. */
   readonly leaves?: boolean
   readonly maxTokens?: number
+  /** Events with many tokens each; null or absent: a short reply. */
+  readonly longEvents?: number | null
 }
 
 /** Times are milliseconds since 1970. */
@@ -83,7 +85,7 @@ export class Client {
 
   async #run(plan: CallPlan, call: ClientCall): Promise<void> {
     const messages = plan.format === 'messages'
-    const content = prompt(plan.secret, plan.accountId, plan.entryId)
+    const content = prompt(plan.secret, plan)
     const body = {
       model: plan.entryId,
       max_tokens: plan.maxTokens ?? 50,

@@ -17,6 +17,8 @@ export interface Reply {
   readonly gateway: string
   readonly accountId: number
   readonly entryId: string
+  /** Events with text that its call asked for, many tokens each; null: a short reply. */
+  readonly longEvents: number | null
   /** `finished`: handed over whole; `broken`: by either side. */
   state: 'open' | 'finished' | 'broken'
   /** Milliseconds since 1970; null until it is finished. */
@@ -33,10 +35,22 @@ export interface OracleOptions {
   readonly events: number
 }
 
-/** In a prompt, for the provider to read: who pays, and for what. `secret` must never be seen outside of it. */
-export function prompt(secret: string, accountId: number, entryId: string): string {
-  return `${secret} account=${accountId} entry=${entryId} end`
+/** Who pays, and for what; a stream with `longEvents` outgrows its hold. */
+export interface Mark {
+  readonly accountId: number
+  readonly entryId: string
+  readonly longEvents?: number | null
 }
+
+/** In a prompt, for the provider to read. `secret` must never be seen outside of it. */
+export function prompt(secret: string, { accountId, entryId, longEvents = null }: Mark): string {
+  return `${secret} account=${accountId} entry=${entryId}${longEvents === null ? '' : ` events=${longEvents}`} end`
+}
+
+const SHORT_TEXT = 'Xin chào '
+/** Some 300 tokens. */
+const LONG_TEXT = ' lorem ipsum dolor sit amet'.repeat(60)
+const LONG_TEXT_TOKENS = 300
 
 export class Oracle {
   readonly replies: Reply[] = []
@@ -87,12 +101,14 @@ export class Oracle {
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const body = Buffer.concat(chunks).toString('utf8')
-    const marked = /account=(\d+) entry=(\S+) end/.exec(body)
+    const marked = /account=(\d+) entry=(\S+)(?: events=(\d+))? end/.exec(body)
     const { random, faultsPerMille } = this.options
     if (marked === null) return void response.writeHead(400).end('{}')
+    const longEvents = marked[3] === undefined ? null : Number(marked[3])
     const reply: Reply = {
       serial: ++this.#serial,
-      outputTokens: 1 + (this.#serial % 50),
+      outputTokens: 1 + (this.#serial % 50) + (longEvents ?? 0) * LONG_TEXT_TOKENS,
+      longEvents,
       gateway: (request.url ?? '').split('/')[1] ?? '',
       accountId: Number(marked[1]),
       entryId: marked[2] as string,
@@ -119,7 +135,9 @@ export class Oracle {
       await this.gate
       return void response.writeHead(200, JSON_TYPE).end(JSON.stringify(messages ? message(reply) : completion(reply)))
     }
-    const parts = messages ? messageParts(reply, this.options.events) : chunkParts(reply, this.options.events)
+    const output =
+      longEvents === null ? { events: this.options.events, text: SHORT_TEXT } : { events: longEvents, text: LONG_TEXT }
+    const parts = messages ? messageParts(reply, output) : chunkParts(reply, output)
     const breaksAt = dice < 2 * faultsPerMille ? random(parts.length) : -1
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const [index, part] of parts.entries()) {
@@ -170,12 +188,17 @@ function usageOf(serial: number, outputTokens: number): object {
   return { prompt_tokens: serial, completion_tokens: outputTokens, total_tokens: serial + outputTokens }
 }
 
-function messageParts({ serial, outputTokens }: Reply, events: number): string[] {
+interface Output {
+  readonly events: number
+  readonly text: string
+}
+
+function messageParts({ serial, outputTokens }: Reply, { events, text }: Output): string[] {
   const start = { id: `msg_${serial}`, model: 'upstream-name', content: [], usage: { input_tokens: serial } }
   return [
     messagesEvent({ type: 'message_start', message: { ...start, type: 'message', role: 'assistant' } }) +
       messagesEvent({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
-    ...Array.from({ length: events }, () => textDelta('Xin chào ')),
+    ...Array.from({ length: events }, () => textDelta(text)),
     messagesEvent({ type: 'content_block_stop', index: 0 }) +
       messagesEvent({
         type: 'message_delta',
@@ -186,14 +209,14 @@ function messageParts({ serial, outputTokens }: Reply, events: number): string[]
   ]
 }
 
-function chunkParts({ serial, outputTokens }: Reply, events: number): string[] {
+function chunkParts({ serial, outputTokens }: Reply, { events, text }: Output): string[] {
   const chunk = (rest: object): string =>
     `data: ${JSON.stringify({ id: `chat_${serial}`, object: 'chat.completion.chunk', created: 1, model: 'upstream-name', ...rest })}\n\n`
   const delta = (content: object, finish_reason: string | null = null): string =>
     chunk({ choices: [{ index: 0, delta: content, finish_reason }] })
   return [
     delta({ role: 'assistant', content: '' }),
-    ...Array.from({ length: events }, () => delta({ content: 'Xin chào ' })),
+    ...Array.from({ length: events }, () => delta({ content: text })),
     `${delta({}, 'stop')}${chunk({ choices: [], usage: usageOf(serial, outputTokens) })}data: [DONE]\n\n`,
   ]
 }
