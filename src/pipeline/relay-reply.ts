@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
-import { editJson } from '../lib/json-text.ts'
+import { editJson, NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { Attempt } from './dispatch.ts'
@@ -27,8 +27,14 @@ export async function readWholeReply(
   } catch (error) {
     const value = parseJson(bytes.toString('utf8'))
     const told = value === undefined ? null : readReplyError(value, { secrets: upstream.credentials.secrets })
-    throw told === null ? error : gatewayErrorOf(told)
+    throw told === null ? unreadable(error) : gatewayErrorOf(told)
   }
+}
+
+/** A reply that is nested too deeply to be edited or written is the provider's fault, not ours. */
+export function unreadable(error: unknown): unknown {
+  const isTooDeep = error instanceof NestingError || error instanceof RangeError
+  return isTooDeep ? new GatewayError('upstream_failed', { cause: 'a reply that is nested too deeply' }) : error
 }
 
 export interface WholeReply {
@@ -48,8 +54,12 @@ export async function readReply(reply: UpstreamReply, bytesMax: number): Promise
   return { text, json }
 }
 
-/** The reply with the client's name of the model; all other bytes are the upstream's. */
+/** The reply with the client's name of the model; all other bytes are the upstream's. Throws as `unreadable` says. */
 export function renamed(reply: WholeReply, clientModel: string): Buffer {
   if (reply.json.model === undefined || reply.json.model === clientModel) return Buffer.from(reply.text, 'latin1')
-  return Buffer.from(editJson(reply.text, [{ op: 'set', path: '/model', value: clientModel }]), 'latin1')
+  try {
+    return Buffer.from(editJson(reply.text, [{ op: 'set', path: '/model', value: clientModel }]), 'latin1')
+  } catch (error) {
+    throw unreadable(error)
+  }
 }

@@ -8,6 +8,7 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger, Watch } from './pinger.ts'
+import { unreadable } from './relay-reply.ts'
 import type { StreamHold } from './stream-hold.ts'
 
 export interface StreamRelay {
@@ -27,9 +28,9 @@ export interface StreamRelay {
 
 /**
  * How a relayed stream ended: `complete`, `abandoned` (by the client) and `spent` (the wallet had nothing more) are charged,
- * a fault is thrown instead.
+ * `unheard` (abandoned before anything but pings was sent) is not, and a fault is thrown instead.
  */
-export type StreamEnd = 'complete' | 'abandoned' | 'spent'
+export type StreamEnd = 'complete' | 'abandoned' | 'unheard' | 'spent'
 
 /**
  * Resolves when the reply has been sent or the client has gone. Rejects with GatewayError when the upstream broke; then
@@ -55,6 +56,8 @@ class RelayRun {
   /** The upstream has ended; what was kept comes first. */
   #endCame = false
   #watch: Watch | null = null
+  /** Something of the reply went to the client. */
+  #heard = false
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
     this.#relay = relay
@@ -65,7 +68,7 @@ class RelayRun {
   }
 
   run(): void {
-    const { upstream, client, hold } = this.#relay
+    const { upstream, client, hold, pinger, limits } = this.#relay
     client.onDrain(() => {
       if (!this.#ended && hold?.state !== 'wait') upstream.resume()
     })
@@ -75,6 +78,7 @@ class RelayRun {
       return
     }
     client.gone.addEventListener('abort', this.#abandon)
+    this.#watch = pinger.watch(limits.pingAfterMs, () => this.#ping())
     upstream.consume({
       data: this.#data,
       end: this.#end,
@@ -170,11 +174,9 @@ class RelayRun {
 
   #write(text: string, encoding: 'latin1' | 'utf8'): void {
     if (text === '') return
-    const { client, upstream, headers, pinger, limits } = this.#relay
-    if (!client.started) {
-      client.startStream(headers)
-      this.#watch = pinger.watch(limits.pingAfterMs, () => client.write(this.#relay.ping, 'latin1'))
-    }
+    const { client, upstream, headers } = this.#relay
+    this.#heard = true
+    if (!client.started) client.startStream(headers)
     if (this.#watch !== null) this.#watch.touched = true
     if (client.write(text, encoding)) return
     upstream.pause()
@@ -204,7 +206,15 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
-    this.#relay.settle('abandoned').then(() => this.#resolve('abandoned'), this.#reject)
+    const end = this.#heard ? 'abandoned' : 'unheard'
+    this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
+  }
+
+  /** Also while the provider sends nothing but comments: the client may not wait as long as it does. */
+  #ping(): void {
+    const { client, headers, ping } = this.#relay
+    if (!client.started) client.startStream(headers)
+    client.write(ping, 'latin1')
   }
 
   /** The wallet has nothing more: what was sent is settled, then the client is told. */
@@ -226,7 +236,7 @@ class RelayRun {
     this.#reject(
       error instanceof UpstreamFault
         ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
-        : withoutSecrets(error, this.#relay.upstream.secrets),
+        : withoutSecrets(unreadable(error), this.#relay.upstream.secrets),
     )
   }
 

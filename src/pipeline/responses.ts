@@ -124,8 +124,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
     ping: PING,
     settle(end) {
-      const { started } = client
-      return account.close(resultOf({ stream, end, started, countInputTokens }))
+      return account.close(resultOf({ stream, end, countInputTokens }))
     },
   })
 }

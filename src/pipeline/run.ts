@@ -119,6 +119,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     pinger,
     hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
     ping: PINGS[format],
-    settle: end => account.close(resultOf({ stream, end, started: client.started, countInputTokens })),
+    settle: end => account.close(resultOf({ stream, end, countInputTokens })),
   })
 }

@@ -11,8 +11,6 @@ import type { CallResult } from './settle.ts'
 export interface StreamFacts {
   readonly stream: ReplyStream
   readonly end: StreamEnd
-  /** Something was sent to the client. */
-  readonly started: boolean
   readonly countInputTokens: () => number
 }
 
@@ -26,8 +24,8 @@ export interface OwnCounts {
  * The charge of a stream that reached its end, or of which the client had got something when it left. One that the gateway
  * ended because the wallet was spent is charged in any case: the provider has read its input.
  */
-export function resultOf({ stream, end, started, countInputTokens }: StreamFacts): CallResult {
-  if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
+  if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const used = usedByStream(stream, countInputTokens)
   switch (end) {
     case 'complete':

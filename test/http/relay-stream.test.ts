@@ -71,7 +71,7 @@ function relay() {
     pinger: new Pinger({ nowMs: () => performance.now(), everyMs: 60_000 }),
     ping: '',
     settle: async end => {
-      settled.push(resultOf({ stream, end, started: client.started, countInputTokens: () => 3 }))
+      settled.push(resultOf({ stream, end, countInputTokens: () => 3 }))
     },
   })
   return {

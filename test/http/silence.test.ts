@@ -4,7 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { UPSTREAMS } from '../../src/generated/upstreams.ts'
 import { chatCall } from '../support/chat.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-import { type Answer, hang, type ScriptedUpstream, sse, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import {
+  type Answer,
+  hang,
+  type ScriptedUpstream,
+  sse,
+  startScriptedUpstream,
+  write,
+} from '../support/scripted-upstream.ts'
 import { changedTables } from '../support/tables.ts'
 
 const ENTRY = 'claude-haiku-4-5'
@@ -48,4 +55,21 @@ test('headers are no first byte: a stream of which nothing comes is a 502 in the
   })
   expect(response.status).toBe(502)
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 502, cost: 0n }])
+})
+
+test('a client gets pings while the provider sends nothing but comments, and pays nothing when it leaves then', async () => {
+  const account = await running.account(1_000_000n * 1_000_000n)
+  answer = [sse(), write(': PROCESSING\n\n'), hang()]
+  const leaving = new AbortController()
+  const response = await fetch(`${running.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': account.apiKey },
+    body: chatCall(ENTRY, { stream: true }),
+    signal: leaving.signal,
+  })
+  expect(response.status).toBe(200)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  expect(Buffer.from((await reader.read()).value ?? []).toString()).toContain('event: ping')
+  leaving.abort()
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 499, cost: 0n }])
 })

@@ -11,7 +11,7 @@ import {
   startConversionWorld,
   streamOf,
 } from '../support/conversion.ts'
-import { json } from '../support/scripted-upstream.ts'
+import { end, head, json, write } from '../support/scripted-upstream.ts'
 
 let world: ConversionWorld
 beforeAll(async () => {
@@ -227,5 +227,26 @@ describe.each(CHAT_ROADS)('%s', (_name, road) => {
     const text = await (await call(road, { stream: true })).text()
     expect(text).toMatch(/\[DONE\]|message_stop/)
     expect(await world.row()).toMatchObject({ status: 200, input: 22, output: 5 })
+  })
+})
+
+const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+
+describe.each(Object.entries(ROADS))('%s', (name, road) => {
+  // A converted reply is written anew, and what the client's format does not have is left out of it.
+  const isConverted = name === 'messages to chat' || name === 'chat to messages'
+
+  test(`a whole reply that is nested 100,000 deep is ${isConverted ? 'served' : 'a 502 that costs nothing'}`, async () => {
+    const bodies: Readonly<Record<string, string>> = {
+      messages: `{"type":"message","model":"x","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":${DEEP}}}],"usage":{}}`,
+      chat: `{"model":"x","choices":[{"index":0,"message":{"content":"a","reasoning_details":${DEEP}},"finish_reason":"stop","x":${DEEP}}]}`,
+      responses: `{"status":"completed","model":"x","output":[${DEEP}]}`,
+    }
+    const body = bodies[name.split(' ')[0] as string] as string
+    world.answer([head(200, { 'content-type': 'application/json' }), write(body), end()])
+    const response = await call(road)
+    expect(response.status).toBe(isConverted ? 200 : 502)
+    await response.text()
+    expect((await world.row()).cost === 0n).toBe(!isConverted)
   })
 })

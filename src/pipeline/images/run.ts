@@ -132,12 +132,12 @@ async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger)
     pinger,
     hold: null,
     ping: PING,
-    settle: end => account.close(resultOf(stream, end, client.started)),
+    settle: end => account.close(resultOf(stream, end)),
   })
 }
 
-function resultOf(stream: ImagesPassThrough, end: StreamEnd, started: boolean): CallResult {
-  if (end === 'abandoned' && !started) return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+function resultOf(stream: ImagesPassThrough, end: StreamEnd): CallResult {
+  if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const tokens = reportedBy(stream.usage)
   if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }
   return { used: { ...tokens, images: stream.imagesSent, estimated: true }, charged: true, status: CLIENT_GONE }
