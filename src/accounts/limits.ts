@@ -13,10 +13,15 @@ export interface PeopleLimits {
   readonly passwordFreshSeconds: number
   readonly verifySeconds: number
   readonly resetSeconds: number
-  /** Failures on one account before the first wait. */
+  /** Failures at one address from one network, or from a device that knows it, before the first wait. */
+  readonly guessesMax: number
+  /** Failures at one address from everywhere: from here on it is slow, for devices that have never signed in there. */
   readonly accountFailuresMax: number
-  /** Failures from one network before the first wait. Mobile networks put many homes behind one address. */
+  /** Failures from one host, and from one network. Mobile networks put many homes behind one address. */
+  readonly hostFailuresMax: number
   readonly networkFailuresMax: number
+  /** Time that a device that has signed in is known. */
+  readonly deviceSeconds: number
   readonly throttleFirstSeconds: number
   readonly throttleSeconds: number
   /** Silence after which failures are forgotten. */
@@ -39,8 +44,11 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   passwordFreshSeconds: 300,
   verifySeconds: 86_400,
   resetSeconds: 3_600,
-  accountFailuresMax: 5,
-  networkFailuresMax: 20,
+  guessesMax: 5,
+  accountFailuresMax: 50,
+  hostFailuresMax: 20,
+  networkFailuresMax: 200,
+  deviceSeconds: 180 * 86_400,
   throttleFirstSeconds: 60,
   throttleSeconds: 3_600,
   throttleForgetSeconds: 86_400,

@@ -1,12 +1,23 @@
-/** The network that an address belongs to, as throttling counts: /24 of IPv4, /48 of IPv6. */
+/** The host and the network that an address belongs to, as throttling counts: of IPv4 /32 and /24, of IPv6 /64 and /48. */
 
 import ipaddr from 'ipaddr.js'
 
+const BITS = { host: { ipv4: 32, ipv6: 64 }, network: { ipv4: 24, ipv6: 48 } } as const
+
 /** Such as `203.0.113.0/24`; what is no address counts as one network of its own. */
 export function networkOf(ipAddress: string): string {
+  return cut(ipAddress, BITS.network)
+}
+
+/** Such as `203.0.113.9/32`. */
+export function hostOf(ipAddress: string): string {
+  return cut(ipAddress, BITS.host)
+}
+
+function cut(ipAddress: string, bitsOf: { readonly ipv4: number; readonly ipv6: number }): string {
   if (!ipaddr.isValid(ipAddress)) return 'unknown'
   const address = ipaddr.process(ipAddress)
-  const bits = address.kind() === 'ipv4' ? 24 : 48
+  const bits = bitsOf[address.kind()]
   const bytes = address.toByteArray().map((byte, index) => (index < bits / 8 ? byte : 0))
   return `${ipaddr.fromByteArray(bytes)}/${bits}`
 }

@@ -9,7 +9,11 @@ export function makeToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
+export function isToken(text: string | null | undefined): text is string {
+  return text != null && TOKEN.test(text)
+}
+
 /** Hexadecimal; null for text that cannot be a token, so that nothing long or odd is looked up. */
 export function hashToken(token: string): string | null {
-  return TOKEN.test(token) ? createHash('sha256').update(token, 'utf8').digest('hex') : null
+  return isToken(token) ? createHash('sha256').update(token, 'utf8').digest('hex') : null
 }

@@ -3,7 +3,8 @@
 import type { AnySql } from '../lib/database.ts'
 import { describeDevice } from './device.ts'
 import type { PeopleLimits } from './limits.ts'
-import { hashToken, makeToken } from './secret-token.ts'
+import { hashToken, isToken, makeToken } from './secret-token.ts'
+import { deviceSubject, rememberDevice } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
 
 /** A row is touched at most this often, so that reading a page costs no write. */
@@ -48,7 +49,10 @@ export async function openSession(
   await sql.unsafe(MAKE_ROOM, [account, String(limits.sessionsMax - 1)])
   const rows = await sql.unsafe(OPEN, [hashToken(token) as string, account, describeDevice(visitor.userAgent)])
   const session = toSession(rows[0]!)
-  return { token, session, maxAgeSeconds: session.isOperator ? limits.operatorSessionSeconds : limits.sessionSeconds }
+  const device = isToken(visitor.device) ? visitor.device : makeToken()
+  await rememberDevice(sql, deviceSubject(device, session.email))
+  const maxAgeSeconds = session.isOperator ? limits.operatorSessionSeconds : limits.sessionSeconds
+  return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
 /** Null when it is unknown, ended, too old, or its account is blocked. */

@@ -1,10 +1,11 @@
 /** Signing in, and asking for the password again before a secret is shown. */
 
 import { spellEmail } from './accounts.ts'
-import { networkOf } from './network.ts'
+import { hostOf, networkOf } from './network.ts'
 import { isTooLong } from './password-rules.ts'
+import { isToken } from './secret-token.ts'
 import { openSession } from './sessions.ts'
-import { addressSubject, countAttempt, forgiveAttempt } from './throttle.ts'
+import { addressSubject, countAttempt, deviceSubject, forgiveAttempt, isDeviceKnown } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = `select account_id, password_phc, blocked_at is not null as blocked from account where email_key = lower($1)`
@@ -85,18 +86,34 @@ export interface Guard {
   succeed(): Promise<void>
 }
 
-/** Attempts on one address and from one network; the address counts whether it has an account or not. */
+/**
+ * Guesses are counted at each address from each network, from each host, and more widely; the address counts whether it has an
+ * account or not. A device that has signed in to the address before has a count of its own, so that no stranger can keep its
+ * owner out.
+ */
 export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email: string): Guard {
-  const account = { kind: 'account_failures', subject: addressSubject(email) } as const
-  const network = { kind: 'network_failures', subject: networkOf(visitor.ipAddress) } as const
+  const address = addressSubject(email)
+  const network = networkOf(visitor.ipAddress)
+  let counts: readonly Parameters<typeof countAttempt>[2][] = [
+    { kind: 'host_failures', subject: hostOf(visitor.ipAddress) },
+    { kind: 'network_failures', subject: network },
+    { kind: 'account_network_failures', subject: `${address} ${network}` },
+    { kind: 'account_failures', subject: address },
+  ]
   return {
     async begin() {
-      const wait = await countAttempt(sql, limits, network)
-      return wait > 0 ? wait : countAttempt(sql, limits, account)
+      const device = isToken(visitor.device) ? deviceSubject(visitor.device, email) : null
+      if (device !== null && (await isDeviceKnown(sql, limits, device))) {
+        counts = [{ kind: 'device_failures', subject: device }]
+      }
+      for (const count of counts) {
+        const wait = await countAttempt(sql, limits, count)
+        if (wait > 0) return wait
+      }
+      return 0
     },
     async succeed() {
-      await forgiveAttempt(sql, limits, network)
-      await forgiveAttempt(sql, limits, account)
+      for (const count of counts) await forgiveAttempt(sql, limits, count)
     },
   }
 }

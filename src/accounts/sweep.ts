@@ -1,16 +1,14 @@
 /** Deletes what has expired. */
 
+import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
 
 const TOKENS = 'delete from email_token where expires_at < now()'
 const SESSIONS = `delete from session where seen_at < now() - make_interval(secs => $1::text::integer)
   or created_at < now() - make_interval(secs => $2::text::integer)`
-const THROTTLES = `delete from throttle where at < now() - make_interval(secs => $1::text::integer)
-  and (blocked_until is null or blocked_until < now())`
-
 /** Nothing depends on when this runs: expired rows count for nothing. */
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
-  await sql.unsafe(THROTTLES, [String(Math.max(limits.throttleForgetSeconds, 3_600))])
+  await sweepThrottle(sql, limits)
 }

@@ -1,7 +1,7 @@
 /** Waiting times after failures and quotas per hour, as rows of Postgres: they hold across processes and restarts. */
 
 import { createHash } from 'node:crypto'
-import type { Sql } from '../lib/database.ts'
+import type { AnySql, Sql } from '../lib/database.ts'
 import type { PeopleLimits } from './limits.ts'
 
 /** In the table `throttle`; never reused. */
@@ -11,10 +11,19 @@ const KINDS = {
   mails_to_address: 3,
   registrations_of_network: 4,
   registrations: 5,
+  host_failures: 6,
+  account_network_failures: 7,
+  device_failures: 8,
+  known_devices: 9,
 } as const
 
-export type FailureKind = 'account_failures' | 'network_failures'
-export type QuotaKind = Exclude<keyof typeof KINDS, FailureKind>
+export type FailureKind =
+  | 'account_failures'
+  | 'network_failures'
+  | 'host_failures'
+  | 'account_network_failures'
+  | 'device_failures'
+export type QuotaKind = 'mails_to_address' | 'registrations_of_network' | 'registrations'
 
 /**
  * Every attempt counts as a failure before the password is looked at, so that many at once gain nothing; forgiveAttempt
@@ -44,6 +53,14 @@ on conflict (kind, subject) do update set
   at = case when t.at < now() - interval '1 hour' then now() else t.at end
 returning attempts, greatest(1, ceil(extract(epoch from at + interval '1 hour' - now())))::integer as wait`
 
+const KNOW = `insert into throttle as t (kind, subject, attempts) values (${KINDS.known_devices}, $1, 0)
+  on conflict (kind, subject) do update set at = now()`
+const IS_KNOWN = `select from throttle where kind = ${KINDS.known_devices} and subject = $1
+  and at > now() - make_interval(secs => $2::text::integer)`
+const SWEEP = `delete from throttle where at < now() - make_interval(secs =>
+  case when kind = ${KINDS.known_devices} then $2::text::integer else $1::text::integer end)
+  and (blocked_until is null or blocked_until < now())`
+
 /** An e-mail address as the subject of a row: a hash, so that what strangers type is not kept. */
 export function addressSubject(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
@@ -55,15 +72,31 @@ export async function countAttempt(
   limits: PeopleLimits,
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<number> {
-  const failuresMax = kind === 'account_failures' ? limits.accountFailuresMax : limits.networkFailuresMax
-  const numbers = [failuresMax, limits.throttleFirstSeconds, limits.throttleSeconds, limits.throttleForgetSeconds]
+  const { throttleFirstSeconds: firstSeconds, throttleForgetSeconds: forgetSeconds } = limits
+  // Whoever guesses from everywhere slows an address down, and cannot shut it.
+  const longestSeconds = kind === 'account_failures' ? firstSeconds : limits.throttleSeconds
+  const numbers = [failuresMaxOf(limits, kind), firstSeconds, longestSeconds, forgetSeconds]
   const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!
   return row.wait ?? 0
 }
 
+function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
+  switch (kind) {
+    case 'account_failures':
+      return limits.accountFailuresMax
+    case 'network_failures':
+      return limits.networkFailuresMax
+    case 'host_failures':
+      return limits.hostFailuresMax
+    case 'account_network_failures':
+    case 'device_failures':
+      return limits.guessesMax
+  }
+}
+
 /**
- * After a success: an account's failures are forgotten; of a network only this attempt is taken back, or whoever owns one
- * account could guess at others without end.
+ * After a success: an account's failures are forgotten; of a host or network only this attempt is taken back, or whoever owns
+ * one account could guess at others without end.
  */
 export async function forgiveAttempt(
   sql: Sql,
@@ -71,8 +104,31 @@ export async function forgiveAttempt(
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<void> {
   const row = [String(KINDS[kind]), subject]
-  if (kind === 'account_failures') await sql.unsafe(FORGET, row)
-  else await sql.unsafe(TAKE_BACK, [...row, String(limits.networkFailuresMax)])
+  if (kind === 'host_failures' || kind === 'network_failures') {
+    await sql.unsafe(TAKE_BACK, [...row, String(failuresMaxOf(limits, kind))])
+  } else await sql.unsafe(FORGET, row)
+}
+
+/** A device and an address as the subject of a row. */
+export function deviceSubject(device: string, email: string): string {
+  return createHash('sha256')
+    .update(`${device}|${addressSubject(email)}`)
+    .digest('hex')
+}
+
+/** Somebody signed in to this address from there. */
+export async function rememberDevice(sql: AnySql, subject: string): Promise<void> {
+  await sql.unsafe(KNOW, [subject])
+}
+
+export async function isDeviceKnown(sql: AnySql, limits: PeopleLimits, subject: string): Promise<boolean> {
+  return (await sql.unsafe(IS_KNOWN, [subject, String(limits.deviceSeconds)])).length > 0
+}
+
+/** Drops what no limit needs any more. */
+export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<void> {
+  const seconds = [Math.max(limits.throttleForgetSeconds, 3_600), limits.deviceSeconds]
+  await sql.unsafe(SWEEP, seconds.map(String))
 }
 
 /** Seconds to wait until the hour is over, when this is more than `max` within it; else 0. */

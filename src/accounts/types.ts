@@ -23,12 +23,14 @@ export type Language = 'vi' | 'en'
 
 /** Who asks, as the HTTP side sees it. */
 export interface Visitor {
-  /** Address of the client, after trusted proxies; throttling looks at its /24 or /48. */
+  /** Address of the client, after trusted proxies; throttling looks at it, its /24 or /48. */
   readonly ipAddress: string
   /** The `User-Agent` header, or ''; only a short description of it is kept. */
   readonly userAgent: string
   /** Language of mails. */
   readonly language: Language
+  /** What an earlier session left in the browser, `OpenedSession.device`; null or absent: nothing. */
+  readonly device?: string | null
 }
 
 export interface Session {
@@ -52,6 +54,9 @@ export interface OpenedSession {
   readonly session: Session
   /** For the cookie's Max-Age. */
   readonly maxAgeSeconds: number
+  /** For a cookie that outlives the session: it opens nothing, but strangers' wrong guesses do not count against it. */
+  readonly device: string
+  readonly deviceSeconds: number
 }
 
 /** Too many attempts from this network or on this account. */

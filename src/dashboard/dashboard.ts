@@ -10,7 +10,7 @@ import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } fr
 import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
-import { comesFromUs, cookiePolicy, isLocal, sessionOf, splitTarget } from './guard.ts'
+import { comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
@@ -174,7 +174,12 @@ function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, 
   return {
     options,
     language,
-    visitor: { ipAddress: request.ip, userAgent: String(request.headers['user-agent'] ?? ''), language },
+    visitor: {
+      ipAddress: request.ip,
+      userAgent: String(request.headers['user-agent'] ?? ''),
+      language,
+      device: request.cookies[deviceCookie(frame.cookie)] ?? null,
+    },
     session: audience.session,
     path: pathOf(request),
     params: request.params as Record<string, string>,

@@ -26,6 +26,19 @@ export function sendSession(reply: FastifyReply, { name, secure }: CookiePolicy,
     sameSite: 'lax',
     maxAge: opened.maxAgeSeconds,
   })
+  const maxAge = opened.deviceSeconds
+  reply.setCookie(deviceCookie({ secure }), opened.device, {
+    path: '/',
+    httpOnly: true,
+    secure,
+    sameSite: 'lax',
+    maxAge,
+  })
+}
+
+/** The device's cookie stays when its session ends. */
+export function deviceCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
+  return secure ? '__Host-device' : 'device'
 }
 
 export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolicy): void {

@@ -7,6 +7,7 @@ import { finishRegistration, readVerification } from '../../src/accounts/registe
 import { changePassword, readReset, requestReset, resetPassword } from '../../src/accounts/reset.ts'
 import { listSessions, readSession } from '../../src/accounts/sessions.ts'
 import { confirmPassword, isPasswordFresh, signIn } from '../../src/accounts/sign-in.ts'
+import { sweepPeople } from '../../src/accounts/sweep.ts'
 import type { OpenedSession } from '../../src/accounts/types.ts'
 import { eventually } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -82,44 +83,102 @@ describe('throttling', () => {
       interval,
     ])
 
-  test('after 5 wrong passwords an account waits a minute, then twice as long, whoever asks; then it is forgotten', async () => {
+  let hosts = 0
+  /** Hosts of one network. */
+  const here = () => visitor({ ipAddress: `198.51.100.${hosts++ % 250}` })
+
+  test('after 5 wrong passwords from one network an account waits a minute there, then twice as long; then it is forgotten', async () => {
     await clear()
-    for (let turn = 0; turn < 5; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
-    const wait = await attempt(PASSWORD)
+    for (let turn = 0; turn < 5; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
+    const wait = await attempt(PASSWORD, here())
     expect(wait).toMatchObject({ outcome: 'throttled' })
     expect(wait.outcome === 'throttled' && wait.retryAfterSeconds).toBeLessThanOrEqual(60)
     await later('61 seconds')
-    expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
-    const longer = await attempt(PASSWORD)
+    expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
+    const longer = await attempt(PASSWORD, here())
     expect(longer.outcome === 'throttled' && longer.retryAfterSeconds).toBeGreaterThan(60)
     for (let turn = 0; turn < 12; turn++) {
       await later('1 hour')
-      await attempt('wrong')
+      await attempt('wrong', here())
     }
-    const longest = await attempt(PASSWORD)
+    const longest = await attempt(PASSWORD, here())
     expect(longest.outcome === 'throttled' && longest.retryAfterSeconds).toBeLessThanOrEqual(3_600)
     await later('1 hour')
-    expect((await attempt(PASSWORD)).outcome).toBe('signed_in')
-    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+    expect((await attempt(PASSWORD, here())).outcome).toBe('signed_in')
+    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
     await later('25 hours')
-    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong')).toEqual({ outcome: 'refused' })
+    for (let turn = 0; turn < 4; turn++) expect(await attempt('wrong', here())).toEqual({ outcome: 'refused' })
   })
 
   test('100 guesses at once get 5 looks at the password between them', async () => {
     await clear()
-    const guesses = await Promise.all(Array.from({ length: 100 }, () => attempt('wrong')))
+    const guesses = await Promise.all(Array.from({ length: 100 }, () => attempt('wrong', here())))
     expect(guesses.filter(answer => answer.outcome === 'refused')).toHaveLength(5)
+  })
+
+  test('a stranger keeps nobody out: not their network, and not who was there before', async () => {
+    await clear()
+    for (let turn = 0; turn < 30; turn++) await attempt('wrong', here())
+    expect((await attempt(PASSWORD, here())).outcome).toBe('throttled')
+    const home = await attempt(PASSWORD, visitor({ ipAddress: '203.0.113.5' }))
+    expect(home.outcome).toBe('signed_in')
+    const { device } = (home as Extract<typeof home, { outcome: 'signed_in' }>).opened
+    // The owner's device behind the stranger's own address.
+    expect((await attempt(PASSWORD, { ...here(), device })).outcome).toBe('signed_in')
+    expect((await attempt(PASSWORD, { ...here(), device: device.replace(/.$/, 'x') })).outcome).toBe('throttled')
+  })
+
+  test('guesses from everywhere are slow, never more than one a minute, and never in the way of a known device', async () => {
+    await clear()
+    const known = await attempt(PASSWORD)
+    if (known.outcome !== 'signed_in') throw new Error(known.outcome)
+    const { device } = known.opened
+    const guesses = await Promise.all(Array.from({ length: 200 }, () => attempt('wrong')))
+    expect(guesses.filter(answer => answer.outcome === 'refused')).toHaveLength(50)
+    for (let minute = 0; minute < 5; minute++) {
+      await later('61 seconds')
+      const more = await Promise.all(Array.from({ length: 20 }, () => attempt('wrong')))
+      expect(more.filter(answer => answer.outcome === 'refused')).toHaveLength(1)
+      const wait = await attempt(PASSWORD)
+      expect(wait.outcome === 'throttled' && wait.retryAfterSeconds).toBeLessThanOrEqual(60)
+    }
+    expect((await attempt(PASSWORD, visitor({ device }))).outcome).toBe('signed_in')
+  })
+
+  test('a known device has five guesses too, then it waits', async () => {
+    await clear()
+    const known = await attempt(PASSWORD)
+    if (known.outcome !== 'signed_in') throw new Error(known.outcome)
+    const { device } = known.opened
+    const guess = (password: string) => attempt(password, visitor({ device }))
+    for (let turn = 0; turn < 5; turn++) expect((await guess('wrong')).outcome).toBe('refused')
+    expect((await guess(PASSWORD)).outcome).toBe('throttled')
+    await later('61 seconds')
+    expect((await guess(PASSWORD)).outcome).toBe('signed_in')
+  })
+
+  test('a sweep forgets failures, and keeps a device for its time', async () => {
+    await clear()
+    const known = await attempt(PASSWORD, here())
+    if (known.outcome !== 'signed_in') throw new Error(known.outcome)
+    await attempt('wrong', here())
+    const rows = async () => (await sql`select count(*)::integer as count from throttle`)[0]?.count
+    await later('2 days')
+    await sweepPeople(people)
+    expect(await rows()).toBe(1)
+    await later('180 days')
+    await sweepPeople(people)
+    expect(await rows()).toBe(0)
   })
 
   test('the same holds for an address without an account, so that nothing is learnt', async () => {
     await clear()
     const outcomes = []
-    for (let turn = 0; turn < 6; turn++)
-      outcomes.push((await attempt('wrong', visitor(), 'nobody@example.com')).outcome)
+    for (let turn = 0; turn < 6; turn++) outcomes.push((await attempt('wrong', here(), 'nobody@example.com')).outcome)
     expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'throttled'])
   })
 
-  test('a network that guesses at many accounts waits, and one success does not pay for its failures', async () => {
+  test('a host that guesses at many accounts waits, not its neighbours, and one success does not pay for its failures', async () => {
     await clear()
     const from = () => visitor({ ipAddress: '2001:db8:7:1::1' })
     for (let turn = 0; turn < 19; turn++) {
@@ -127,15 +186,25 @@ describe('throttling', () => {
     }
     expect((await attempt(PASSWORD, from())).outcome).toBe('signed_in')
     expect((await attempt('wrong', from(), 'last@example.com')).outcome).toBe('refused')
+    expect((await attempt(PASSWORD, from())).outcome).toBe('throttled')
     const neighbour = visitor({ ipAddress: '2001:db8:7:ffff::9' })
-    expect((await attempt(PASSWORD, neighbour)).outcome).toBe('throttled')
+    expect((await attempt(PASSWORD, neighbour)).outcome).toBe('signed_in')
     expect((await attempt(PASSWORD, visitor({ ipAddress: '2001:db8:8::1' }))).outcome).toBe('signed_in')
+  })
+
+  test('a network whose hosts guess at many accounts waits as a whole', async () => {
+    await clear()
+    const from = (host: number) => visitor({ ipAddress: `192.0.2.${host}` })
+    const guesses = Array.from({ length: 200 }, (_, turn) => attempt('wrong', from(turn), `victim${turn}@example.com`))
+    expect((await Promise.all(guesses)).filter(({ outcome }) => outcome === 'refused')).toHaveLength(200)
+    expect((await attempt(PASSWORD, from(250))).outcome).toBe('throttled')
+    expect((await attempt(PASSWORD)).outcome).toBe('signed_in')
   })
 
   test('sessions that exist go on while their account waits', async () => {
     await clear()
-    for (let turn = 0; turn < 6; turn++) await attempt('wrong')
-    expect(await attempt(PASSWORD)).toMatchObject({ outcome: 'throttled' })
+    for (let turn = 0; turn < 6; turn++) await attempt('wrong', here())
+    expect(await attempt(PASSWORD, here())).toMatchObject({ outcome: 'throttled' })
     expect(await readSession(people, opened.token)).toMatchObject({ email })
     await clear()
   })
