@@ -204,7 +204,7 @@ test('reasoning among the parts of a chat history is left out', async () => {
 
 test.each([
   ['memory_20250818', /run by your client.*declare it as a custom tool/],
-  ['web_search_20260318', /run by another provider/],
+  ['web_search_20260318', /run by the model's provider/],
 ])('a tool %s that the model does not know is refused in words that are true', async (type, words) => {
   const response = await world.call(MESSAGES, question(GPT, { tools: [{ type, name: 'memory' }] }))
   expect(response.status).toBe(400)
