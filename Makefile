@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench faults fuzz fuzz-spools help install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile faults fuzz fuzz-spools help install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -68,3 +68,6 @@ bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE
 	@node bench/reports.ts
 	@node bench/pages.ts
 	@node bench/count-tokens.ts
+
+hostile: install ## Measure what the worst bodies take from the loop, the memory and honest calls: [NAME=name]
+	@node bench/hostile.ts $(if $(NAME),--name "$(NAME)")

@@ -80,7 +80,7 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 })
-  return prepare({
+  const prepared = await prepare({
     body,
     entry,
     target,
@@ -89,7 +89,8 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
     inputTokensEstimate: 10,
     countInputTokens: () => 10,
     outputTokensAfforded: null,
-  }).openStream
+  })
+  return prepared.openStream
 }
 
 /** Microseconds per event of each way, over rotating slices. */

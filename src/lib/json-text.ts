@@ -173,14 +173,71 @@ function applySplice(text: string, splice: Splice): string {
   return text.slice(0, splice.start) + splice.text + text.slice(splice.end)
 }
 
+interface Step {
+  /** What is left of the pointer, from the value at hand. */
+  readonly tokens: readonly string[]
+  readonly edit: BodyEdit
+}
+
+function inside(steps: readonly Step[]): Step[] {
+  return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
+}
+
+/** Each part of the text is looked through once for all the edits in it: there may be one for every message. */
+function editAll(text: string, steps: readonly Step[]): string {
+  const start = skipSpace(text, 0)
+  if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
+    return editElements(text, start, steps)
+  }
+  let edited = text
+  for (let from = 0, to = 1; from < steps.length; from = to++) {
+    while (steps[to]?.tokens[0] === steps[from]?.tokens[0]) to++
+    edited = editMember(edited, steps.slice(from, to))
+  }
+  return edited
+}
+
+/** Edits in one and the same member. */
+function editMember(text: string, steps: readonly Step[]): string {
+  const start = skipSpace(text, 0)
+  const isDeep = steps.length > 1 && steps.every(({ tokens }) => tokens.length > 1)
+  const key = unescapeKey(steps[0]?.tokens[0] as string)
+  const member =
+    isDeep && text.charCodeAt(start) === OPEN_BRACE
+      ? membersOf(text, start).findLast(one => one.key === key)
+      : undefined
+  const opening = member ? text.charCodeAt(member.valueStart) : 0
+  if (member === undefined || (opening !== OPEN_BRACE && opening !== OPEN_BRACKET)) {
+    return steps.reduce((edited, { tokens, edit }) => editAt(edited, skipSpace(edited, 0), tokens, edit), text)
+  }
+  const { valueStart, valueEnd } = member
+  const value = editAll(text.slice(valueStart, valueEnd), inside(steps))
+  return applySplice(text, { start: valueStart, end: valueEnd, text: value })
+}
+
+/** Elements are entered, never taken away: those of different places do not see each other's edits. */
+function editElements(text: string, start: number, steps: readonly Step[]): string {
+  const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
+  const parts: string[] = []
+  let from = 0
+  for (const [index, element] of elementsOf(text, start).entries()) {
+    const own = byIndex.get(index)
+    if (own === undefined) continue
+    parts.push(text.slice(from, element.start), editAll(text.slice(element.start, element.end), inside(own)))
+    from = element.end
+  }
+  parts.push(text.slice(from))
+  return parts.join('')
+}
+
 /**
  * Applies edits one after the other to an object. Paths are RFC 6901 pointers; `set` creates missing members of objects and
  * replaces a plain value that stands in its way, `remove` of something absent changes nothing, and array elements can be
  * entered or replaced but not removed.
  */
 export function editJson(text: string, edits: readonly BodyEdit[]): string {
-  for (const edit of edits) text = editAt(text, skipSpace(text, 0), edit.path.slice(1).split('/'), edit)
-  return text
+  const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
+  return editAll(text, steps)
 }
 
 /** Keeps, of members written twice, only the last: what is read here and what an upstream reads must be the same. */

@@ -12,7 +12,7 @@ const waiting: Piece[] = []
 let scheduled = false
 
 /** Runs a piece of work in a turn of its own, first come, first served. Rejects with what it throws. */
-export function inTurn<Result>(work: () => Result): Promise<Result> {
+export function inTurn<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     waiting.push(() => {
       try {

@@ -4,6 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
 import type { ModelEntry } from '../generated/types.ts'
+import { inTurn } from '../lib/loop-turns.ts'
 import type { PictureSize } from '../lib/picture.ts'
 import { textShares } from '../lib/text-shares.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -40,7 +41,7 @@ export async function countInput(catalogue: Catalogue, raw: Buffer, limits: Body
   const resolution = resolve(catalogue, body.requestedName, 'messages')
   refuseWrongEndpoint(resolution, 'messages')
   return {
-    inputTokens: countInputTokens(body, 'messages', resolution.entry),
+    inputTokens: await inTurn(() => countInputTokens(body, 'messages', resolution.entry)),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }

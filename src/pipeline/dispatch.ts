@@ -4,6 +4,7 @@ import { type ErrorCode, GatewayError } from '../errors.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
+import { NestingError } from '../lib/json-text.ts'
 import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
@@ -172,6 +173,9 @@ function timeLeftMs(services: Services, call: Call, { upstream }: Candidate): nu
 function gatewayErrorFor(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (cause instanceof EndpointMissingError) return new GatewayError('upstream_misconfigured', { cause })
+  // A reply that is nested too deeply to be worked on.
+  if (cause instanceof NestingError || cause instanceof RangeError)
+    return new GatewayError('upstream_failed', { cause })
   if (cause instanceof UpstreamFault) return new GatewayError('upstream_failed', { cause })
   return new GatewayError('internal', { cause })
 }

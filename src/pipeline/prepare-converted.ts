@@ -7,6 +7,7 @@ import type { UsageReport } from '../formats/usage.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
+import { writeJson } from '../lib/json-write.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { OutputGatherer } from '../translate/output-gatherer.ts'
@@ -19,7 +20,13 @@ import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
 const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
-export function prepareConverted(preparation: Preparation, translator: Translator): PreparedCall {
+/** Bodies from this length on are written in turns of their own, in bytes. */
+const LARGE_BYTES = 256 * 1024
+
+export function prepareConverted(
+  preparation: Preparation,
+  translator: Translator,
+): PreparedCall | Promise<PreparedCall> {
   const { body, entry, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
   const translation = translator(body.json, {
     entry,
@@ -36,8 +43,8 @@ export function prepareConverted(preparation: Preparation, translator: Translato
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
-  return {
-    body: Buffer.from(JSON.stringify(upstreamBody), 'utf8'),
+  const call = (written: Buffer): PreparedCall => ({
+    body: written,
     betas: translation.upstreamBetas,
     readReply(bytes): ReadReply {
       const json = parseExactJson(bytes.toString('utf8'))
@@ -51,7 +58,9 @@ export function prepareConverted(preparation: Preparation, translator: Translato
       return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
     openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
-  }
+  })
+  if (body.text.length >= LARGE_BYTES) return writeJson(upstreamBody).then(call)
+  return call(Buffer.from(JSON.stringify(upstreamBody), 'utf8'))
 }
 
 /** Counts while the provider thinks: the start of the client's stream tells the count, and should not wait for it. */

@@ -15,14 +15,14 @@ import type { ReplyStream } from '../translate/reply-stream.ts'
 import { planSameFormat } from '../translate/same-format.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
-import { bodyFor } from './upstream-body.ts'
+import { bodyFor, withBody } from './upstream-body.ts'
 
 function isReply(json: JsonObject, format: Preparation['format']): boolean {
   if (readReplyError(json) !== null) return false
   return format === 'messages' ? json.type === 'message' : arrayOrEmpty(json.choices).some(isObject)
 }
 
-export function prepareSameFormat(preparation: Preparation): PreparedCall {
+export function prepareSameFormat(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
   const { body, entry, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
   const plan = planSameFormat({
     format,
@@ -37,8 +37,8 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
     const used = usedByStream(stream, countInputTokens)
     return { usage: billedUsage(used, stream.usage), estimated: used.estimated }
   }
-  return {
-    body: bodyFor(body, target, format, plan.edits),
+  return withBody(bodyFor(body, target, format, plan.edits), written => ({
+    body: written,
     betas: plan.betas,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
@@ -65,5 +65,5 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall {
       if (format === 'messages') return new MessagesPassThrough(options)
       return new ChatPassThrough({ ...options, usageFacts, wantsUsage: !plan.hidesUsageChunk, billed })
     },
-  }
+  }))
 }

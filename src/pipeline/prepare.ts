@@ -7,7 +7,7 @@ import { prepareSameFormat } from './prepare-same-format.ts'
 import type { Preparation, PreparedCall } from './prepared-call.ts'
 
 /** Throws GatewayError where the body cannot be carried over to the target. */
-export function prepare(given: Preparation): PreparedCall {
+export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
   // A cap that the wallet affords is kept as the model's own limit is.
   const preparation =

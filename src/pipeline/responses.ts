@@ -24,7 +24,7 @@ import { relayStream } from './relay-stream.ts'
 import { type CallScope, runAccounted } from './run-accounted.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
-import { bodyFor } from './upstream-body.ts'
+import { bodyFor, withBody } from './upstream-body.ts'
 
 const ENDPOINT = 'responses'
 const PING = ': ping\n\n'
@@ -59,10 +59,10 @@ export function runResponsesCall(
   })
 }
 
-function prepareFor({ body, funded, extras }: OpenCall, target: UpstreamTarget): PreparedBody {
+function prepareFor({ body, funded, extras }: OpenCall, target: UpstreamTarget): PreparedBody | Promise<PreparedBody> {
   const { outputTokensAfforded: value } = funded
   const edits = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value } as const]
-  return { body: bodyFor(extras.bodyFor(body, target), target, ENDPOINT, edits) }
+  return withBody(bodyFor(extras.bodyFor(body, target), target, ENDPOINT, edits), written => ({ body: written }))
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {

@@ -1,6 +1,8 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
 import type { UpstreamTarget } from '../generated/types.ts'
+import { SHORT_BYTES } from '../lib/json-parse.ts'
+import { inTurn } from '../lib/loop-turns.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
@@ -70,13 +72,19 @@ export function runChatCall(
 function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
   const { services, client, format, extras } = open
   const body = extras.bodyFor(open.body, target)
-  if (target.dialect.imageUrl !== 'inline') return prepareBody(open, body, target)
+  if (target.dialect.imageUrl !== 'inline') return prepareInTurn(open, body, target)
   return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
-    prepareBody(open, inlined, target),
+    prepareInTurn(open, inlined, target),
   )
 }
 
-function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall {
+/** A large body has a turn of the event loop for itself. */
+function prepareInTurn(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
+  if (body.text.length <= SHORT_BYTES) return prepareBody(open, body, target)
+  return inTurn(() => prepareBody(open, body, target))
+}
+
+function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
   const { call, funding, funded, format, countInputTokens, extras } = open
   const { resolution, inputTokensEstimate } = funding
   const { entry } = resolution

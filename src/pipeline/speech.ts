@@ -19,7 +19,7 @@ import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
 import { holdStream, sendCall } from './send-call.ts'
 import type { CallResult } from './settle.ts'
 import { reportedBy } from './stream-result.ts'
-import { bodyFor } from './upstream-body.ts'
+import { bodyFor, withBody } from './upstream-body.ts'
 
 const ENDPOINT = 'audio_speech'
 const PING = ': ping\n\n'
@@ -85,7 +85,8 @@ function send(scope: CallScope, entry: ModelEntry, { body, extras }: Speech): Pr
   const accept = streamed ? 'text/event-stream' : '*/*'
   return sendCall(scope, {
     entry,
-    prepare: target => ({ body: bodyFor(extras.bodyFor(body, target), target, ENDPOINT), accept }),
+    prepare: target =>
+      withBody(bodyFor(extras.bodyFor(body, target), target, ENDPOINT), written => ({ body: written, accept })),
     receive: async reply => (streamed ? holdStream(scope, reply) : refuseUnlessAudio(reply)),
     streamed,
     signal: scope.client.gone,

@@ -6,6 +6,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
+import { inTurn } from '../lib/loop-turns.ts'
 import { applyRules } from '../translate/rules.ts'
 
 /** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
@@ -18,13 +19,16 @@ export interface NamedBody {
   readonly requestedName: string
 }
 
+/** Rules on bodies from this length on take several turns of the event loop, in bytes. */
+const LARGE_BYTES = 256 * 1024
+
 /** The body for a target. Every byte stays as it was written, apart from the model, `edits` and what a rule changes. */
 export function bodyFor(
   { text, raw, members, requestedName }: NamedBody,
   target: UpstreamTarget,
   endpoint: Endpoint,
   edits: readonly BodyEdit[] = [],
-): Buffer {
+): Buffer | Promise<Buffer> {
   const named: BodyEdit[] = requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model }]
   const all = [...named, ...edits]
   if (target.rules.length === 0) {
@@ -32,7 +36,16 @@ export function bodyFor(
     const pieces = members === undefined ? null : editMembers(text, members, all)
     if (pieces !== null) return bytesOf(pieces)
   }
-  return Buffer.from(applyRulesToText(editJson(text, all), target, endpoint), 'latin1')
+  const edited = editJson(text, all)
+  if (target.rules.length === 0) return Buffer.from(edited, 'latin1')
+  if (text.length >= LARGE_BYTES) return applyRulesInTurns(edited, target, endpoint)
+  const before = valuesOf(edited)
+  return Buffer.from(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)), 'latin1')
+}
+
+/** What a stage makes of the body, at once where it can. */
+export function withBody<Made>(body: Buffer | Promise<Buffer>, make: (body: Buffer) => Made): Made | Promise<Made> {
+  return body instanceof Promise ? body.then(make) : make(body)
 }
 
 /** Writes the pieces next to each other: a text put together first would be copied twice. */
@@ -43,10 +56,19 @@ function bytesOf(pieces: readonly string[]): Buffer {
   return bytes
 }
 
-function applyRulesToText(text: string, target: UpstreamTarget, endpoint: Endpoint): string {
-  if (target.rules.length === 0) return text
-  const before = parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
-  const after = copyJson(before)
-  applyRules(after, target.rules, endpoint)
-  return editJson(text, editsBetween(before, after))
+function valuesOf(text: string): JsonObject {
+  return parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+}
+
+/** `copy` is changed. */
+function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
+  applyRules(copy, target.rules, endpoint)
+  return editsBetween(before, copy)
+}
+
+async function applyRulesInTurns(text: string, target: UpstreamTarget, endpoint: Endpoint): Promise<Buffer> {
+  const before = await inTurn(() => valuesOf(text))
+  const copy = await inTurn(() => copyJson(before))
+  const edits = await inTurn(() => rulesAsEdits(before, copy, target, endpoint))
+  return inTurn(() => Buffer.from(editJson(text, edits), 'latin1'))
 }

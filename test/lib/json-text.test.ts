@@ -102,3 +102,36 @@ test('several edits at once say the same as one after the other', () => {
     }),
   )
 })
+
+test('many edits at once say the same as one after the other, and look through a long list once', () => {
+  const token = fc.constantFrom('a', 'b', '0', '1', '2', 'x~1y')
+  const path = fc.array(token, { minLength: 1, maxLength: 4 }).map(tokens => `/${tokens.join('/')}`)
+  const edit = fc.oneof(
+    fc.record({ op: fc.constant('set' as const), path, value: fc.jsonValue({ maxDepth: 1 }) }),
+    fc.record({ op: fc.constant('remove' as const), path }),
+  )
+  const value = fc.letrec(tie => ({
+    any: fc.oneof({ depthSize: 'small' }, fc.integer(), tie('list'), tie('object')),
+    list: fc.array(tie('any'), { maxLength: 4 }),
+    object: fc.dictionary(
+      token.map(name => name.replace('~1', '/')),
+      tie('any'),
+      { maxKeys: 5 },
+    ),
+  })).object
+  fc.assert(
+    fc.property(value, fc.array(edit, { maxLength: 8 }), (object, edits) => {
+      const text = JSON.stringify(object)
+      const oneByOne = edits.reduce((edited, one) => editJson(edited, [one]), text)
+      expect(editJson(text, edits)).toBe(oneByOne)
+    }),
+    { numRuns: 500 },
+  )
+  const count = 30_000
+  const long = JSON.stringify({
+    model: 'm',
+    messages: Array.from({ length: count }, () => ({ name: 'n', content: 'x' })),
+  })
+  const all = Array.from({ length: count }, (_, index) => ({ op: 'remove' as const, path: `/messages/${index}/name` }))
+  expect(editJson(long, all)).toBe(long.replaceAll('"name":"n",', ''))
+})

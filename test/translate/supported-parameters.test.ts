@@ -47,7 +47,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
   const raw = Buffer.from(JSON.stringify({ model: entry.id, messages: MESSAGES, ...extra }))
   const body = await readChatBody(raw, { bodyValuesMax: 10_000 })
   try {
-    const prepared = prepare({
+    const prepared = await prepare({
       body,
       entry,
       target,

@@ -22,7 +22,7 @@ import { type CallScope, CLIENT_GONE, runAccounted } from '../run-accounted.ts'
 import { holdStream, sendCall, sendWhole } from '../send-call.ts'
 import type { CallResult } from '../settle.ts'
 import { reportedBy } from '../stream-result.ts'
-import { bodyFor } from '../upstream-body.ts'
+import { bodyFor, withBody } from '../upstream-body.ts'
 import { checkCount, type Edit, type Generation, readEdit, readGeneration } from './receive.ts'
 import { imageOf } from './reference.ts'
 import { upstreamForm } from './upstream-form.ts'
@@ -73,10 +73,11 @@ type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody
 /** Fetches what the client only named, once, and says how the body for a target is made. */
 async function bodyMaker({ services, client, wish, call, extras }: OpenCall): Promise<BodyMaker> {
   if (wish.kind === 'generation') {
-    return target => ({
-      body: bodyFor(extras.bodyFor(wish, target), target, call.endpoint),
-      contentType: 'application/json',
-    })
+    return target =>
+      withBody(bodyFor(extras.bodyFor(wish, target), target, call.endpoint), body => ({
+        body,
+        contentType: 'application/json',
+      }))
   }
   const wanted = [...wish.references, ...(wish.mask === null ? [] : [wish.mask])]
   const bounds = { bytesMax: services.limits.bodyBytesMax, signal: client.gone }

@@ -1,0 +1,218 @@
+/**
+ * What strangers can take from a gateway: the longest hold of its event loop, its peak memory, and the p99 of honest calls
+ * beside, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money; then the largest that
+ * is accepted on every endpoint; then the processor time of a refusal. Prints tables, asserts nothing.
+ * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name name in results/]
+ */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { gzipSync } from 'node:zlib'
+import { Agent, request } from 'undici'
+import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
+import { migrate } from '../src/ledger/migrate.ts'
+import { openDatabase } from '../src/lib/database.ts'
+import { gatewayEnvironment, newCustomer } from '../test/replicas/world.ts'
+import { freePort, startProgram } from '../test/support/program.ts'
+import { bodyOf, FILLINGS, PATHS, REFUSED, type Road } from './hostile/bodies.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    'at-once': { type: 'string', default: '1,12,100' },
+    body: { type: 'string', default: '' },
+    parts: { type: 'string', default: 'worst,accepted,refusals' },
+    name: { type: 'string' },
+  },
+})
+const MB = 1024 * 1024
+const WORST = ['empty objects', 'short strings', 'nested arrays', 'one string', 'escapes'] as const
+const UPSTREAMS = ['ANTHROPIC', 'OPENAI', 'GOOGLE', 'DEEPSEEK', 'ZHIPUAI', 'XAI', 'ALIBABA', 'MOONSHOTAI', 'MINIMAX']
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+const postgres = await startEmbeddedPostgres({ dataDir: folder })
+const sql = openDatabase({ url: postgres.url, name: 'bench', connectionsMax: 2 })
+await migrate(sql)
+const side = new Worker(new URL('./hostile/side.ts', import.meta.url))
+const heard = <Message>() => new Promise<Message>(resolve => side.once('message', resolve))
+const provider = (await heard<{ url: string }>()).url
+const turnsFile = join(folder, 'longest-turn')
+const metricsPort = await freePort()
+const given = { port: await freePort(), databaseUrl: postgres.url, dataDir: folder, providerUrl: provider }
+const program = await startProgram({
+  ...gatewayEnvironment(given),
+  ...Object.fromEntries(
+    UPSTREAMS.flatMap(name => [
+      [`UPSTREAM_${name}_BASE_URL`, provider],
+      [`UPSTREAM_${name}_API_KEY`, 'upstream-secret-1'],
+    ]),
+  ),
+  METRICS_PORT: String(metricsPort),
+  NODE_OPTIONS: `--import ${new URL('hostile/watch.ts', import.meta.url).href}`,
+  HOSTILE_TURNS: turnsFile,
+  LOG_LEVEL: 'error',
+})
+const honest = await newCustomer(sql, 1_000_000_000)
+const rich = await newCustomer(sql, 1_000_000_000)
+const poor = await newCustomer(sql, 1)
+await sql`update wallet set balance_micro_vnd = 0 where account_id = ${poor.accountId}`
+const agent = new Agent({ headersTimeout: 300_000, bodyTimeout: 300_000, connections: null })
+side.postMessage({ url: program.url, apiKey: honest.apiKey })
+
+interface Figures {
+  readonly holdMs: number
+  readonly cpuSeconds: number
+}
+
+/** Since the last look, as the metrics tell it. */
+async function figures(): Promise<Figures> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    holdMs: value('nodejs_eventloop_lag_max_seconds') * 1000,
+    cpuSeconds: value('process_cpu_seconds_total'),
+  }
+}
+
+/** The kernel's high-water mark and the longest turn, which begin anew. */
+function forgetPeaks(): void {
+  program.signal('SIGUSR2')
+  writeFileSync(`/proc/${program.child.pid}/clear_refs`, '5')
+}
+
+function peakBytes(): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${program.child.pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+interface Shot {
+  readonly path: string
+  readonly body: Buffer
+  readonly coding: 'plain' | 'gzip'
+  readonly apiKey: string
+  readonly atOnce: number
+}
+
+async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
+  const headers: Record<string, string> = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+  if (coding === 'gzip') headers['content-encoding'] = 'gzip'
+  try {
+    const reply = await request(program.url + path, { method: 'POST', headers, body, dispatcher: agent })
+    await reply.body.dump()
+    return String(reply.statusCode)
+  } catch (error) {
+    return (error as { code?: string }).code ?? 'error'
+  }
+}
+
+async function shoot(shot: Shot): Promise<string[]> {
+  side.postMessage('read')
+  await heard()
+  await figures()
+  forgetPeaks()
+  const start = performance.now()
+  const answers = await Promise.all(Array.from({ length: shot.atOnce }, () => send(shot)))
+  const seconds = (performance.now() - start) / 1000
+  await sleep(200)
+  side.postMessage('read')
+  const { p99Ms, failures } = await heard<{ p99Ms: number; failures: number }>()
+  const { holdMs } = await figures()
+  const counts = Map.groupBy(answers, answer => answer)
+  const told = [...counts].map(([answer, same]) =>
+    same.length === answers.length ? answer : `${same.length} × ${answer}`,
+  )
+  return [
+    told.join(', '),
+    Number(readFileSync(turnsFile, 'utf8')).toFixed(0),
+    holdMs.toFixed(0),
+    (peakBytes() / MB).toFixed(0),
+    seconds.toFixed(1),
+    p99Ms.toFixed(0),
+    String(failures),
+  ]
+}
+
+const lines: string[] = []
+function print(...cells: readonly string[]): void {
+  lines.push(cells.length === 1 ? (cells[0] as string) : `| ${cells.join(' | ')} |`)
+  console.log(lines.at(-1))
+}
+
+const FIGURES =
+  'answer | longest turn, CPU ms | longest hold ms | peak MB | seconds | honest p99 ms | honest failures |'
+
+async function worstBodies(): Promise<void> {
+  print(`| body | coding | at once | money | ${FIGURES}\n|---|---|--:|---|---|--:|--:|--:|--:|--:|--:|`)
+  for (const name of WORST.filter(body => body.startsWith(options.body))) {
+    const body = bodyOf('messages', 'claude-opus-5', FILLINGS[name]?.() ?? '')
+    const bodies = { plain: body, gzip: gzipSync(body) }
+    for (const coding of ['plain', 'gzip'] as const) {
+      for (const atOnce of options['at-once'].split(',').map(Number)) {
+        for (const [money, { apiKey }] of Object.entries({ yes: rich, no: poor })) {
+          const shot = { path: PATHS.messages, body: bodies[coding], coding, apiKey, atOnce }
+          print(name, coding, String(atOnce), money, ...(await shoot(shot)))
+        }
+      }
+    }
+  }
+}
+
+const ROADS: readonly (readonly [road: Road, model: string, what: string])[] = [
+  ['messages', 'claude-opus-5', 'same format'],
+  ['messages', 'gpt-5.5', 'converted'],
+  ['chat_completions', 'gpt-5.5', 'same format'],
+  ['chat_completions', 'claude-opus-5', 'converted'],
+  ['responses', 'gpt-5.5', 'same format'],
+  ['count_tokens', 'claude-opus-5', ''],
+  ['images_generations', 'req/gpt-image-2', 'same format'],
+]
+
+async function largestAccepted(): Promise<void> {
+  print(`| endpoint | body | ${FIGURES}\n|---|---|---|--:|--:|--:|--:|--:|--:|`)
+  for (const [road, model, what] of ROADS) {
+    for (const [name, filling] of Object.entries(FILLINGS)) {
+      if (!name.startsWith(options.body) || REFUSED.some(refused => refused === name)) continue
+      const body = bodyOf(road, model, filling())
+      const shot = { path: PATHS[road], body, coding: 'plain', apiKey: rich.apiKey, atOnce: 1 } as const
+      print(`${road} ${what}`.trim(), name, ...(await shoot(shot)))
+    }
+  }
+}
+
+const REFUSALS = 2000
+
+async function refusals(): Promise<void> {
+  print('| refused | answer | CPU µs |\n|---|--:|--:|')
+  const body = Buffer.alloc(1000, ' ')
+  for (const [name, apiKey] of [
+    ['a wrong key', 'sk-svc-wrong'],
+    ['an empty wallet', poor.apiKey],
+  ] as const) {
+    const shot: Shot = { path: PATHS.messages, body, coding: 'plain', apiKey, atOnce: 1 }
+    const status = await send(shot)
+    const before = await figures()
+    for (let sent = 0; sent < REFUSALS; sent += 20) await Promise.all(Array.from({ length: 20 }, () => send(shot)))
+    const after = await figures()
+    print(name, status, (((after.cpuSeconds - before.cpuSeconds) * 1e6) / REFUSALS).toFixed(0))
+  }
+}
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = { worst: worstBodies, accepted: largestAccepted, refusals }
+await sleep(2_000)
+for (const part of options.parts.split(',')) await PARTS[part]?.()
+if (options.name !== undefined) {
+  writeFileSync(
+    new URL(`results/${options.name}.md`, import.meta.url),
+    `${lines.join('\n').replaceAll('\n| body', '\n\n| body').replaceAll('\n| endpoint', '\n\n| endpoint').replaceAll('\n| refused', '\n\n| refused')}\n`,
+  )
+}
+program.signal('SIGTERM')
+await program.ended
+if (program.log !== '') console.log(program.log.slice(0, 4000))
+await side.terminate()
+await agent.destroy()
+await sql.end({ timeout: 5 })
+await postgres.stop()
+rmSync(folder, { recursive: true, force: true })

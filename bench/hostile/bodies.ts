@@ -1,0 +1,62 @@
+/** Bodies that cost most to take in: 20 MB of one thing each, and as much of it as is accepted. */
+
+const MIB = 1024 * 1024
+/** A little less than the largest body that is taken, for what stands around. */
+const LARGEST = 20 * MIB - 1024
+/** A little less than LIMIT_BODY_VALUES_MAX. */
+const VALUES = 99_000
+
+export type Road = 'messages' | 'chat_completions' | 'responses' | 'count_tokens' | 'images_generations'
+
+export const PATHS: Readonly<Record<Road, string>> = {
+  messages: '/v1/messages',
+  chat_completions: '/v1/chat/completions',
+  responses: '/v1/responses',
+  count_tokens: '/v1/messages/count_tokens',
+  images_generations: '/v1/images/generations',
+}
+
+/** JSON of one value each: what stands where a message has its content. */
+export const FILLINGS: Readonly<Record<string, () => string>> = {
+  'empty objects': () => listOf('{}', LARGEST),
+  'short strings': () => listOf('"a"', LARGEST),
+  'nested arrays': () => listOf(`${'['.repeat(200)}${']'.repeat(200)}`, LARGEST),
+  'one string': () => `"${'a'.repeat(LARGEST - 300)}"`,
+  escapes: () => `"${'\\n'.repeat((LARGEST - 300) / 2)}"`,
+  'objects, as many as allowed': () => listOf('{}', VALUES * 3),
+  'strings, as many as allowed': () => listOf(`"${'a'.repeat(LARGEST / VALUES - 4)}"`, LARGEST),
+  'nested arrays, as many as allowed': () => listOf(`${'['.repeat(400)}${']'.repeat(400)}`, VALUES * 2),
+  'keys, as many as allowed': () => `{${Array.from({ length: VALUES }, (_, index) => `"k${index}":1`).join(',')}}`,
+  'objects of different keys': () =>
+    `[${Array.from({ length: VALUES / 2 }, (_, index) => `{"k${index}":1}`).join(',')}]`,
+  'messages, as many as allowed': () => '',
+}
+
+export const REFUSED = ['empty objects', 'short strings', 'nested arrays'] as const
+
+function listOf(item: string, bytes: number): string {
+  return `[${Array(Math.floor((bytes - 300) / (item.length + 1)))
+    .fill(item)
+    .join(',')}]`
+}
+
+/** A call of that model whose content is the filling; a string is a true prompt, anything else a field that nobody knows. */
+export function bodyOf(road: Road, model: string, filling: string): Buffer {
+  const isText = filling.startsWith('"')
+  const prompt = isText ? filling : '"x"'
+  const more = isText || filling === '' ? '' : `,"more":${filling}`
+  if (road === 'images_generations') return Buffer.from(`{"model":"${model}","prompt":${prompt}${more}}`)
+  if (road === 'responses') {
+    const input = filling === '' ? manyTurns('{"role":"user","content":"x"}') : prompt
+    return Buffer.from(`{"model":"${model}","input":${input}${more}}`)
+  }
+  const messages = filling === '' ? manyTurns() : `[{"role":"user","content":${prompt}}]`
+  return Buffer.from(`{"model":"${model}","max_tokens":9,"messages":${messages}${more}}`)
+}
+
+/** A value for the turn, and two for what is in it. */
+function manyTurns(one?: string): string {
+  const turns = Math.floor(VALUES / 3) - 10
+  const turn = (index: number) => one ?? `{"role":"${index % 2 ? 'assistant' : 'user'}","content":"turn ${index}"}`
+  return `[${Array.from({ length: turns }, (_, index) => turn(index)).join(',')}]`
+}

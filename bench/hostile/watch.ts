@@ -1,0 +1,26 @@
+/**
+ * Runs inside the gateway that is measured: the processor time that the loop's thread takes between two looks, which says
+ * what a turn costs on a machine that is busy with other things too. SIGUSR2 begins anew.
+ */
+
+import { writeFileSync } from 'node:fs'
+
+const LOOK_MS = 5
+const file = process.env.HOSTILE_TURNS as string
+let longest = 0
+let last = process.threadCpuUsage()
+
+function look(): void {
+  const { user, system } = process.threadCpuUsage(last)
+  last = process.threadCpuUsage()
+  const ms = (user + system) / 1000
+  if (ms <= longest) return
+  longest = ms
+  writeFileSync(file, String(ms))
+}
+
+setInterval(look, LOOK_MS).unref()
+process.on('SIGUSR2', () => {
+  longest = 0
+  writeFileSync(file, '0')
+})

@@ -1,0 +1,42 @@
+/** Writes JSON without holding the event loop for long: long texts, whose escapes take longest, are written in slices. */
+
+import { randomUUID } from 'node:crypto'
+import type { JsonValue } from './json.ts'
+import { inTurn } from './loop-turns.ts'
+
+const LONG_CHARACTERS = 256 * 1024
+const SLICE_CHARACTERS = 1024 * 1024
+
+/** The value's JSON in UTF-8. */
+export async function writeJson(value: JsonValue): Promise<Buffer> {
+  const longTexts: string[] = []
+  // Nobody can have written it.
+  const mark = `${randomUUID()}:`
+  const rest = await inTurn(() =>
+    JSON.stringify(value, (_key, inner: unknown) => {
+      if (typeof inner !== 'string' || inner.length < LONG_CHARACTERS) return inner
+      return `${mark}${longTexts.push(inner) - 1}`
+    }),
+  )
+  if (longTexts.length === 0) return inTurn(() => Buffer.from(rest, 'utf8'))
+  const [first = '', ...others] = rest.split(mark)
+  const parts = [Buffer.from(first, 'utf8')]
+  for (const other of others) {
+    const digits = /^\d+/.exec(other)?.[0] ?? ''
+    for (const slice of slicesOf(longTexts[Number(digits)] as string)) {
+      parts.push(await inTurn(() => Buffer.from(JSON.stringify(slice).slice(1, -1), 'utf8')))
+    }
+    parts.push(await inTurn(() => Buffer.from(other.slice(digits.length), 'utf8')))
+  }
+  return inTurn(() => Buffer.concat(parts))
+}
+
+function* slicesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + SLICE_CHARACTERS, text.length)
+    // Both halves of a character stay together.
+    if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--
+    yield text.slice(from, to)
+    from = to
+  }
+}
