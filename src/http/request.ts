@@ -113,7 +113,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
     return
   }
   // Fastify closes after a body that could not be read; what is left of a short one is dropped by Node.
-  reply.removeHeader('connection')
+  if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, request.state.requestId))
 }
 
