@@ -81,6 +81,7 @@ export function holdOfStream(
     accountId: call.caller.accountId,
     priceVnd: price.vnd,
     heldMicroVnd: admitted.heldMicroVnd,
+    reservedMicroVnd: funding.extras.holdMicroVnd,
     choices,
     inputTokensEstimate,
     countInputTokens,

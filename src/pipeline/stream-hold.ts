@@ -25,7 +25,10 @@ export interface StreamHoldOptions {
   readonly accountId: number
   /** VND per 1M tokens. */
   readonly priceVnd: number
+  /** Set aside for tokens. */
   readonly heldMicroVnd: MicroVnd
+  /** Set aside beside that, for uses of tools: not there to be spent on tokens. */
+  readonly reservedMicroVnd: MicroVnd
   /** Replies that the call asked for. */
   readonly choices: number
   readonly inputTokensEstimate: number
@@ -135,9 +138,9 @@ export class StreamHold {
   }
 
   #ask(wantTokens: number): void {
-    const { ledger, callId, accountId, priceVnd } = this.#options
+    const { ledger, callId, accountId, priceVnd, reservedMicroVnd } = this.#options
     this.#asking = true
-    const wantMicroVnd = microVnd(BigInt(Math.ceil(wantTokens)) * BigInt(priceVnd))
+    const wantMicroVnd = microVnd(BigInt(Math.ceil(wantTokens)) * BigInt(priceVnd) + reservedMicroVnd)
     ledger.extend({ callId, accountId, wantMicroVnd }, { signal: this.#over }).then(
       answer => this.#answered(answer, wantMicroVnd),
       () => {
@@ -153,7 +156,7 @@ export class StreamHold {
     clearTimeout(this.#timer)
     this.#asking = false
     this.#isScarce = answer.heldMicroVnd < wantMicroVnd
-    this.#heldTokens = this.#tokensOf(answer.heldMicroVnd)
+    this.#heldTokens = this.#tokensOf(microVnd(answer.heldMicroVnd - this.#options.reservedMicroVnd))
     this.#unsecuredTokens = 0
     if (this.#isScarce && this.#usedTokens() >= this.#heldTokens && this.#countTokens() >= this.#heldTokens) {
       this.state = 'spent'

@@ -2,8 +2,12 @@
 
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import { NO_USAGE } from '../../src/formats/usage.ts'
 import { audit } from '../../src/ledger/audit.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { countTokens } from '../../src/lib/tokens.ts'
+import { StreamHold } from '../../src/pipeline/stream-hold.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
 import { changedTables } from '../support/tables.ts'
@@ -217,4 +221,41 @@ test('streams do not end while Postgres is away: each wait lets them go on for a
   } finally {
     await patient.close()
   }
+})
+
+test('money that is set aside for uses of tools is asked for beside the tokens, and not spent on them', async () => {
+  let output = 0
+  const wanted: bigint[] = []
+  const hold = new StreamHold({
+    ledger: {
+      async extend({ wantMicroVnd }) {
+        wanted.push(wantMicroVnd)
+        // The wallet has 500 tokens more, and no other.
+        return { heldMicroVnd: microVnd(2_500_000n) }
+      },
+    },
+    callId: '',
+    accountId: 1,
+    priceVnd: 1_000,
+    heldMicroVnd: microVnd(1_000_000n),
+    reservedMicroVnd: microVnd(1_000_000n),
+    choices: 1,
+    inputTokensEstimate: 0,
+    countInputTokens: () => 0,
+    stream: { usage: NO_USAGE, estimateOutputTokens: () => output, countOutputTokens: () => output },
+    limits: { holdExtendTokens: STEP, holdExtendWaitMs: 60_000 },
+    spentError: new GatewayError('insufficient_balance'),
+  })
+  const read = async (tokens: number) => {
+    output += tokens
+    hold.passed(100_000)
+    await new Promise(resolve => setImmediate(resolve))
+    return hold.state
+  }
+  expect(await read(1_000)).toBe('go')
+  expect(wanted).toEqual([1_000_000n + BigInt(1_000 + STEP) * 1_000n])
+  // 1,000 + 500 tokens; the other million is not theirs.
+  expect(await read(490)).toBe('go')
+  expect(await read(20)).toBe('spent')
+  hold.close()
 })
