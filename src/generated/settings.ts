@@ -138,5 +138,5 @@ export const SETTINGS = {
   },
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
-  digest: '10fbc4c1597b2a208c33b22497177b55aaef646e60543dfd5a90299a08a7cf43',
+  digest: '36cd4a9408d53e90b87bc2873af225e1ddee398f189755165d619033813cb4b3',
 } as const satisfies TableSettings

@@ -263,6 +263,8 @@ export interface UpstreamPaths {
   /** Path below the base URL. */
   readonly chat_completions?: string
   /** Path below the base URL. */
+  readonly chat_completions_prefilled?: string
+  /** Path below the base URL. */
   readonly responses?: string
   /** Path below the base URL. */
   readonly images_generations?: string
@@ -926,7 +928,7 @@ export interface Upstream {
   /** How bodies and streams are framed. */
   readonly wire: ("plain" | "bedrock")
   /** Path of each endpoint below the base URL; `{model}` stands for the upstream's name of the model. */
-  readonly paths: Partial<Record<Endpoint, string>>
+  readonly paths: Partial<Record<Endpoint | 'chat_completions_prefilled', string>>
   readonly auth: UpstreamAuth
   /** Sent on every call. */
   readonly headers: Readonly<Record<string, string>>

@@ -80,7 +80,7 @@ export const UPSTREAMS = [
     id: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
     wire: 'plain',
-    paths: { chat_completions: '/chat/completions' },
+    paths: { chat_completions: '/chat/completions', chat_completions_prefilled: '/beta/chat/completions' },
     auth: { scheme: 'bearer', header: 'authorization' },
     headers: {},
     forwardHeaders: [],

@@ -29,6 +29,8 @@ export interface PreparedBody {
   readonly accept?: string
   /** Beta flags that the target takes; the upstream's facts say how they are sent. */
   readonly betas?: readonly string[]
+  /** The last message asks to be continued; absent: it does not. */
+  readonly prefilled?: boolean
 }
 
 /** One try of a call at one target. */
@@ -142,6 +144,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       contentType: prepared.contentType ?? null,
       accept: prepared.accept ?? null,
       streamed: plan.streamed,
+      prefilled: prepared.prefilled ?? false,
       betas: prepared.betas ?? [],
       clientHeader: name => (name === 'traceparent' ? services.tracer.traceparentOf(call, tried) : call.header(name)),
     },

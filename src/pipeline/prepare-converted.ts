@@ -15,6 +15,7 @@ import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { StreamTranslation, Translator } from '../translate/translator.ts'
+import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
@@ -46,6 +47,7 @@ export function prepareConverted(
   const call = (written: Buffer): PreparedCall => ({
     body: written,
     betas: translation.upstreamBetas,
+    prefilled: isPrefilled(upstreamBody, target),
     readReply(bytes): ReadReply {
       const json = parseExactJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })

@@ -13,6 +13,7 @@ import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { planSameFormat } from '../translate/same-format.ts'
+import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
@@ -40,6 +41,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
   return withBody(bodyFor(body, target, format, plan.edits), written => ({
     body: written,
     betas: plan.betas,
+    prefilled: isPrefilled(body.json, target),
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)

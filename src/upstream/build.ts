@@ -17,6 +17,8 @@ export interface Outgoing {
   /** Null: JSON, or an event stream. */
   readonly accept: string | null
   readonly streamed: boolean
+  /** The last message of the body asks to be continued. */
+  readonly prefilled: boolean
   /** Beta flags to send, as far as the upstream takes any. */
   readonly betas: readonly string[]
   /** Values of the client's headers, by lower-case name; only those that the facts name are looked at. */
@@ -66,8 +68,10 @@ export function buildRequest(
   return { path, headers, body: bodyOf(facts, outgoing) }
 }
 
-function pathOf({ facts, basePath }: ReachableUpstream, { endpoint, model, streamed }: Outgoing): string | null {
-  const path = facts.paths[endpoint]
+function pathOf({ facts, basePath }: ReachableUpstream, outgoing: Outgoing): string | null {
+  const { endpoint, model, streamed, prefilled } = outgoing
+  const ofPrefilled = prefilled && endpoint === 'chat_completions' ? facts.paths.chat_completions_prefilled : undefined
+  const path = ofPrefilled ?? facts.paths[endpoint]
   if (path === undefined) return null
   const named = path.includes('{model}') ? path.replace('{model}', encodeURIComponent(model)) : path
   return basePath + (facts.wire === 'bedrock' && streamed ? named + STREAM_SUFFIX : named)

@@ -1,0 +1,11 @@
+/** Chat bodies whose last message asks to be continued. */
+
+import type { UpstreamTarget } from '../generated/types.ts'
+import { arrayOrEmpty, isObject, type JsonObject } from '../lib/json.ts'
+
+/** Whether the last message bears the flag by which the target continues it. */
+export function isPrefilled(upstreamBody: JsonObject, { dialect: { prefill } }: UpstreamTarget): boolean {
+  if (prefill !== 'prefix' && prefill !== 'partial') return false
+  const last = arrayOrEmpty(upstreamBody.messages).at(-1)
+  return isObject(last) && last[prefill] === true
+}
