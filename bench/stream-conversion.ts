@@ -79,7 +79,7 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   const target = entry?.upstreams[0]
   if (entry === undefined || target === undefined) throw new Error(`no entry ${entryId}`)
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
-  const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 })
+  const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 }, format)
   const prepared = await prepare({
     body,
     entry,

@@ -37,7 +37,7 @@ export interface TokenCount {
 
 /** Rejects with GatewayError for a body that the messages endpoint would refuse too. */
 export async function countInput(catalogue: Catalogue, raw: Buffer, limits: BodyLimits): Promise<TokenCount> {
-  const body = await readChatBody(raw, limits)
+  const body = await readChatBody(raw, limits, 'messages')
   const resolution = resolve(catalogue, body.requestedName, 'messages')
   refuseWrongEndpoint(resolution, 'messages')
   return {

@@ -7,6 +7,7 @@ import { parseScanned, SHORT_BYTES, scanJson } from '../lib/json-parse.ts'
 import { type JsonScan, JsonSizeError } from '../lib/json-scan.ts'
 import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
@@ -26,7 +27,8 @@ export interface ChatBody {
   readonly wantsUsage: boolean
 }
 
-const MAX_TOKENS_FIELDS = ['max_completion_tokens', 'max_tokens'] as const
+/** Fields that cap the output, those that count first; what another format calls it says nothing. */
+const CAP_FIELDS = { messages: ['max_tokens'], chat_completions: ['max_completion_tokens', 'max_tokens'] } as const
 
 function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
@@ -116,8 +118,8 @@ export function streamedOf({ stream }: JsonObject): boolean {
   return stream === true
 }
 
-/** Reads the body of a chat call in either format. Rejects with GatewayError `malformed_json` or `invalid_request`. */
-export async function readChatBody(bytes: Buffer, limits: BodyLimits): Promise<ChatBody> {
+/** Reads the body of a chat call. Rejects with GatewayError `malformed_json` or `invalid_request`. */
+export async function readChatBody(bytes: Buffer, limits: BodyLimits, format: ChatFormat): Promise<ChatBody> {
   const { text, raw, json, members } = await parseObject(bytes, limits)
   const requestedName = requestedNameOf(json)
   const { messages } = json
@@ -133,7 +135,7 @@ export async function readChatBody(bytes: Buffer, limits: BodyLimits): Promise<C
     members,
     requestedName,
     streamed: streamedOf(json),
-    outputTokensMax: tokenCapOf(json, MAX_TOKENS_FIELDS),
+    outputTokensMax: tokenCapOf(json, CAP_FIELDS[format]),
     wantsUsage,
   }
 }

@@ -48,7 +48,7 @@ export function runChatCall(
   { format, pinger }: { format: ChatFormat; pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
-    const body = await readChatBody(raw, services.limits)
+    const body = await readChatBody(raw, services.limits, format)
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
     const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)

@@ -15,7 +15,7 @@ let running: TestGateway
 beforeAll(async () => {
   provider = await startLongStreams(REPLY)
   const { url } = provider
-  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1` } })
+  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1`, deepseek: url } })
 })
 beforeEach(() => {
   provider.gate = null
@@ -80,6 +80,19 @@ test('each choice has its part of what the wallet affords', async () => {
   expect(cap).toBeLessThan(10_000)
   expect(sent).toMatchObject({ n: 4, max_completion_tokens: cap })
 })
+
+test.each(['gpt-5.5', 'deepseek-v4-flash'])(
+  'a cap in the words of another format makes the hold of %s no smaller',
+  async model => {
+    const account = await running.account(40_000n * 2_400n)
+    const body = { model, max_tokens: 128_000, max_completion_tokens: 1, messages: PROMPT }
+    const { cap, sent } = await call(account.apiKey, 'messages', body)
+    expect(cap).not.toBeNull()
+    expect(sent.max_completion_tokens ?? sent.max_tokens).toBe(cap)
+    const [row] = await running.usage(account.accountId)
+    expect(row?.charged).toBe(row?.cost)
+  },
+)
 
 test('a budget for thinking stays below a cap that is lowered', async () => {
   const account = await running.account(10_000n * 6_500n)

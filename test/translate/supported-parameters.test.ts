@@ -45,7 +45,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
   const target = entry.upstreams[0]
   if (target === undefined) throw new Error(`${entry.id} has no upstream`)
   const raw = Buffer.from(JSON.stringify({ model: entry.id, messages: MESSAGES, ...extra }))
-  const body = await readChatBody(raw, { bodyValuesMax: 10_000 })
+  const body = await readChatBody(raw, { bodyValuesMax: 10_000 }, 'chat_completions')
   try {
     const prepared = await prepare({
       body,
