@@ -125,6 +125,7 @@ export class BodyPermit {
   readonly #permits: BodyPermits
   /** @internal Changed by BodyPermits only. */
   bytes = 0
+  #released = false
 
   constructor(permits: BodyPermits, holder: Holder) {
     this.#permits = permits
@@ -133,13 +134,15 @@ export class BodyPermit {
 
   /** Grows it to `bytes`; null when that is done at once. Rejects with GatewayError `rate_limited`. */
   growTo(bytes: number): Promise<void> | null {
+    if (this.#released) return Promise.reject(crowded())
     const more = bytes - this.bytes
     if (more <= 0 || this.#permits.tryGrow(this, more)) return null
     return this.#permits.wait(this, more)
   }
 
-  /** Gives all bytes back; may be called again. */
+  /** Gives all bytes back, for good; may be called again. */
   release(): void {
+    this.#released = true
     this.#permits.forget(this)
     const { bytes } = this
     this.bytes = 0

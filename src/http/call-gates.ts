@@ -15,7 +15,12 @@ import type { ServerOptions } from './request.ts'
 /** Guards routes by what their config says: those with an endpoint run models, those of class `key` need one. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
   const { services, readiness, authenticator, limits } = options
-  server.addHook('onRequest', (request, _reply, done) => {
+  server.addHook('onRequest', (request, reply, done) => {
+    const { pass } = request.state
+    // From the first moment: a client may go away while its key is looked up.
+    reply.raw.once('close', () => {
+      if (!pass.running) pass.release()
+    })
     if (request.routeOptions.config.endpoint === undefined) return done()
     try {
       readiness.refuseWhenClosed()
@@ -45,12 +50,9 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   })
   server.addHook('preParsing', (request, reply, payload, done) => {
     try {
-      const { caller, pass } = request.state
+      const { caller } = request.state
       if (caller?.walletEmpty && request.routeOptions.config.endpoint) throw insufficientBalance(services.topUpUrl)
       refuseTooLarge(request.raw, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
-      reply.raw.once('close', () => {
-        if (!pass.running) pass.release()
-      })
       if (expectsContinue(request.raw) && !request.is404) reply.raw.writeContinue()
       done(null, payload)
     } catch (error) {

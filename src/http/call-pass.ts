@@ -8,22 +8,26 @@ import { readBody } from './read-body.ts'
 export class CallPass {
   #permit: BodyPermit | null = null
   #leave: (() => void) | null = null
+  #released = false
   /** A call runs: it gives back when it ends, whatever becomes of the connection. */
   running = false
 
   /** Reads the body under a permit. Rejects as `readBody`. */
   read(request: IncomingMessage, { permits, holder, bytesMax, ratioMax }: BodyReading): Promise<Buffer> {
     this.#permit = permits.open(holder)
+    if (this.#released) this.#permit.release()
     return readBody(request, { bytesMax, ratioMax }, this.#permit)
   }
 
-  /** Counted among its key's calls in flight: `leave` takes it out. */
+  /** Counted among its key's calls in flight: `leave` takes it out, at once when the pass was released in the meantime. */
   entered(leave: () => void): void {
-    this.#leave = leave
+    if (this.#released) leave()
+    else this.#leave = leave
   }
 
-  /** May be called again. */
+  /** For good: what is given to it later is given back at once. May be called again. */
   release(): void {
+    this.#released = true
     this.#permit?.release()
     this.#leave?.()
     this.#leave = null

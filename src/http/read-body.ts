@@ -25,6 +25,7 @@ export interface BodyBounds {
 const FIRST_STEP_BYTES = 256 * 1024
 /** Less than this may come out of any body: what a coding costs at its start says nothing of its ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024
+const CLOSED = 'the connection was closed'
 
 /**
  * Rejects with GatewayError `unsupported_encoding` for codings that are unknown or chained, `request_too_large`,
@@ -32,6 +33,8 @@ const RATIO_FREE_BYTES = 1024 * 1024
  * the body then is not read.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
+  // Nothing more will be heard of it.
+  if (request.destroyed) throw damaged(CLOSED)
   const declared = declaredBytes(request)
   refuseTooLarge(request, bounds.bytesMax)
   const decoder = decoderOf(request)
@@ -151,7 +154,7 @@ class BodyReader {
   readonly #onDamage = (cause: unknown): void => this.#fail(damaged(cause))
 
   readonly #onClose = (): void => {
-    if (!this.#request.complete) this.#fail(damaged('the connection was closed'))
+    if (!this.#request.readableEnded) this.#fail(damaged(CLOSED))
   }
 
   #fail(error: unknown): void {
