@@ -24,6 +24,42 @@ interface InputWeight {
   /** Those of them that are documents. */
   documentBytes: number
   images: number
+  namesMore: boolean
+}
+
+export interface InputEstimate {
+  readonly tokens: number
+  /** It names content that the provider fetches or keeps: how much that is, nobody knows before the reply. */
+  readonly namesMore: boolean
+}
+
+/** Fields by which a call goes on with what the provider keeps. */
+const MEMORY_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'thread'] as const
+const REMOTE_SOURCES: ReadonlySet<unknown> = new Set(['url', 'file'])
+
+/** A document, file or video that is not in the body itself, or an item that the provider keeps. */
+function isNamed(part: JsonObject): boolean {
+  switch (part.type) {
+    case 'document':
+      return REMOTE_SOURCES.has(objectOrNull(part.source)?.type)
+    case 'file': {
+      const file = objectOrNull(part.file)
+      return typeof file?.file_id === 'string' || isAddress(file?.file_data)
+    }
+    case 'input_file':
+      return typeof part.file_id === 'string' || typeof part.file_url === 'string'
+    case 'video_url':
+      return isAddress(objectOrNull(part.video_url)?.url ?? part.video_url)
+    case 'container_upload':
+    case 'item_reference':
+      return true
+    default:
+      return false
+  }
+}
+
+function isAddress(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && !value.startsWith('data:') && value.includes('://')
 }
 
 /** The value is media in base64, not text. */
@@ -40,6 +76,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
     return
   }
   if (IMAGE_TYPES.has(value.type)) weight.images++
+  if (isNamed(value)) weight.namesMore = true
   for (const key of INLINE_KEYS) {
     const inline = value[key]
     if (typeof inline !== 'string' || !isInlineMedia(value, key, inline)) continue
@@ -51,13 +88,21 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
 }
 
 /** Input tokens that a body likely has (`messages` of the chat formats, `input` of the responses format); not for billing. */
-export function estimateInputTokens(body: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): number {
-  const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0 }
-  weigh(body.json.messages, weight, 0)
-  weigh(body.json.input, weight, 0)
-  const textBytes = Math.max(0, body.text.length - weight.mediaBytes)
+export function estimateInput({ text, json }: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): InputEstimate {
+  const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
+  const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
+  weigh(json.messages, weight, 0)
+  weigh(json.input, weight, 0)
+  const textBytes = Math.max(0, text.length - weight.mediaBytes)
   const documentTokens = Math.ceil(weight.documentBytes / DOCUMENT_CHARACTERS_PER_TOKEN)
-  return Math.ceil(textBytes / BYTES_PER_TOKEN) + documentTokens + weight.images * tokensPerImage
+  const tokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + documentTokens + weight.images * tokensPerImage
+  return { tokens, namesMore: weight.namesMore }
+}
+
+/** What content that a body only names can cost beside the rest, in µVND: it may fill the context. */
+export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
+  if (!namesMore || price.per !== 'mtok') return microVnd(0n)
+  return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))
 }
 
 /**

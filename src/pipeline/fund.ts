@@ -3,11 +3,11 @@
  * call cannot be stopped, so it holds what its cap can cost, and the cap is lowered to what the wallet affords.
  */
 
-import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../lib/money.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Admitted, admit, balanceSpent } from './admit.ts'
 import { capHeader } from './billing-headers.ts'
-import { affordedOutputTokens, capAmount, holdAmount } from './estimate.ts'
+import { affordedOutputTokens, capAmount, holdAmount, type InputEstimate, namedAmount } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-accounted.ts'
@@ -15,7 +15,7 @@ import { StreamHold } from './stream-hold.ts'
 
 export interface Funding {
   readonly resolution: Resolution
-  readonly inputTokensEstimate: number
+  readonly input: InputEstimate
   readonly body: {
     readonly streamed: boolean
     /** Cap on the output that the client set; null when it set none. */
@@ -28,6 +28,10 @@ export interface Funding {
 }
 
 export interface Funded extends Admitted {
+  /** Set aside beside that, for content that the body only names. */
+  readonly namedMicroVnd: MicroVnd
+  /** Set aside beside both, for uses of tools. */
+  readonly reservedMicroVnd: MicroVnd
   /** The cap to send upstream, because the wallet affords no more; null: the one that would be sent anyhow. */
   readonly outputTokensAfforded: number | null
 }
@@ -35,18 +39,25 @@ export interface Funded extends Admitted {
 /** Throws GatewayError as `admit` does. */
 export async function fund(scope: CallScope, funding: Funding): Promise<Funded> {
   const { services, call, client, headers } = scope
-  const { resolution, inputTokensEstimate: inputTokens, body, choices, outputTokensMin } = funding
+  const { resolution, input, body, choices, outputTokensMin } = funding
   const { entry, mappedFrom } = resolution
   const { outputTokensMax } = body
-  const extrasMicroVnd = funding.extras.holdMicroVnd
-  const wantMicroVnd = microVnd(holdAmount(entry, inputTokens, outputTokensMax, choices) + extrasMicroVnd)
+  const inputTokens = input.tokens
+  const tokensMicroVnd = holdAmount(entry, inputTokens, outputTokensMax, choices)
+  const parts = {
+    tokensMicroVnd,
+    extrasMicroVnd: funding.extras.holdMicroVnd,
+    namedMicroVnd: namedAmount(entry, input),
+  }
+  const besideMicroVnd = parts.extrasMicroVnd + parts.namedMicroVnd
+  const wantMicroVnd = microVnd(tokensMicroVnd + besideMicroVnd)
   const wants = { entry, mappedFrom, wantMicroVnd, signal: client.gone }
   if (body.streamed || entry.price.per !== 'mtok') {
-    return { ...without(extrasMicroVnd, await admit(services, call, wants)), outputTokensAfforded: null }
+    return { ...without(parts, await admit(services, call, wants)), outputTokensAfforded: null }
   }
   const cap = { inputTokens, outputTokensMax, choices }
-  const wantMaxMicroVnd = microVnd(capAmount(entry, cap) + extrasMicroVnd)
-  const admitted = without(extrasMicroVnd, await admit(services, call, { ...wants, wantMaxMicroVnd }))
+  const wantMaxMicroVnd = microVnd(capAmount(entry, cap) + besideMicroVnd)
+  const admitted = without(parts, await admit(services, call, { ...wants, wantMaxMicroVnd }))
   const outputTokensAfforded = affordedOutputTokens(entry, { ...cap, ...admitted, outputTokensMin })
   if (outputTokensAfforded !== null) {
     Object.assign(headers, capHeader(services.catalogue.settings.service, outputTokensAfforded))
@@ -54,15 +65,35 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
   return { ...admitted, outputTokensAfforded }
 }
 
-/** What is left for tokens: money for uses of tools is not theirs. */
-function without(extrasMicroVnd: MicroVnd, { heldMicroVnd, freeMicroVnd }: Admitted): Admitted {
-  const less = (amount: MicroVnd) => (amount > extrasMicroVnd ? microVnd(amount - extrasMicroVnd) : ZERO_MICRO_VND)
-  return { heldMicroVnd: less(heldMicroVnd), freeMicroVnd: less(freeMicroVnd) }
+interface Parts {
+  /** What the tokens that are known of will likely cost. */
+  readonly tokensMicroVnd: MicroVnd
+  readonly extrasMicroVnd: MicroVnd
+  readonly namedMicroVnd: MicroVnd
+}
+
+/** What is left for tokens. Where the wallet has not enough for all, they come first, then uses of tools. */
+function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
+  const held = divide(parts, heldMicroVnd)
+  const free = divide(parts, freeMicroVnd)
+  return {
+    heldMicroVnd: held.tokens,
+    namedMicroVnd: held.named,
+    reservedMicroVnd: held.extras,
+    freeMicroVnd: free.tokens,
+  }
+}
+
+function divide({ tokensMicroVnd, extrasMicroVnd, namedMicroVnd }: Parts, amount: MicroVnd) {
+  const beside = amount > tokensMicroVnd ? amount - tokensMicroVnd : 0n
+  const extras = beside < extrasMicroVnd ? beside : extrasMicroVnd
+  const named = beside - extras < namedMicroVnd ? beside - extras : namedMicroVnd
+  return { tokens: microVnd(amount - extras - named), extras: microVnd(extras), named: microVnd(named) }
 }
 
 export interface StreamFunding {
   readonly funding: Funding
-  readonly admitted: Admitted
+  readonly funded: Funded
   readonly stream: ReplyStream
   readonly countInputTokens: () => number
 }
@@ -70,21 +101,23 @@ export interface StreamFunding {
 /** The hold of a stream as it runs; null where the price does not depend on its length. */
 export function holdOfStream(
   { services, call }: CallScope,
-  { funding, admitted, stream, countInputTokens }: StreamFunding,
+  { funding, funded, stream, countInputTokens }: StreamFunding,
 ): StreamHold | null {
-  const { resolution, inputTokensEstimate, choices } = funding
+  const { resolution, input, choices } = funding
   const { price } = resolution.entry
   if (price.per !== 'mtok') return null
+  // Counted as used until the provider reports what it was.
+  const namedTokens = Number(funded.namedMicroVnd / BigInt(price.vnd))
   return new StreamHold({
     ledger: services.ledger,
     callId: call.id,
     accountId: call.caller.accountId,
     priceVnd: price.vnd,
-    heldMicroVnd: admitted.heldMicroVnd,
-    reservedMicroVnd: funding.extras.holdMicroVnd,
+    heldMicroVnd: microVnd(funded.heldMicroVnd + funded.namedMicroVnd),
+    reservedMicroVnd: funded.reservedMicroVnd,
     choices,
-    inputTokensEstimate,
-    countInputTokens,
+    inputTokensEstimate: input.tokens + namedTokens,
+    countInputTokens: () => countInputTokens() + namedTokens,
     stream,
     limits: services.limits,
     spentError: balanceSpent(services.topUpUrl),

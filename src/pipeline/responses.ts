@@ -14,7 +14,7 @@ import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import type { PreparedBody } from './dispatch.ts'
-import { estimateInputTokens } from './estimate.ts'
+import { estimateInput } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import type { Pinger } from './pinger.ts'
@@ -50,10 +50,10 @@ export function runResponsesCall(
     const body = await readResponsesBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
-    const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
+    const input = estimateInput(body, services.limits.holdTokensPerImage)
     const choices = readChoices(body.json, resolution.entry)
     const extras = chooseExtras(scope, resolution.entry, body.json)
-    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN, extras }
+    const funding = { resolution, input, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN, extras }
     const open = { ...scope, body, funding, funded: await fund(scope, funding), extras }
     await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
@@ -80,7 +80,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
     streamed: false,
   })
   const used = usedBy(reportOf(whole.json), {
-    countInputTokens: () => funding.inputTokensEstimate,
+    countInputTokens: () => funding.input.tokens,
     countOutputTokens: () => countOutput(whole),
   })
   await sendWhole(open, used, renamed(whole, entry.id))
@@ -104,7 +104,7 @@ function countOutput({ text }: WholeReply): number {
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, account, headers, funding, funded } = open
   const { entry } = funding.resolution
-  const countInputTokens = () => funding.inputTokensEstimate
+  const countInputTokens = () => funding.input.tokens
   const upstream = await sendCall(open, {
     entry,
     prepare: target => prepareFor(open, target),
@@ -121,7 +121,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     headers,
     limits: services.limits,
     pinger,
-    hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
+    hold: holdOfStream(open, { funding, funded, stream, countInputTokens }),
     ping: PING,
     settle(end) {
       return account.close(resultOf({ stream, end, countInputTokens }))

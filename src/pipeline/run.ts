@@ -9,7 +9,7 @@ import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import { countInputTokens as countInput } from './count-tokens.ts'
-import { estimateInputTokens, lowestCap } from './estimate.ts'
+import { estimateInput, lowestCap } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import { withInlineImages } from './inline-images.ts'
@@ -51,12 +51,12 @@ export function runChatCall(
     const body = await readChatBody(raw, services.limits, format)
     scope.account.requested(body.requestedName, body.streamed)
     const resolution = chooseEntry(scope, body.requestedName)
-    const inputTokensEstimate = estimateInputTokens(body, services.limits.holdTokensPerImage)
+    const input = estimateInput(body, services.limits.holdTokensPerImage)
     const { entry } = resolution
     const choices = readChoices(body.json, entry)
     const extras = chooseExtras(scope, entry, body.json)
     const outputTokensMin = lowestCap(body.json)
-    const funding = { resolution, inputTokensEstimate, body, choices, outputTokensMin, extras }
+    const funding = { resolution, input, body, choices, outputTokensMin, extras }
     const funded = await fund(scope, funding)
     let counted: number | null = null
     const countInputTokens = (): number => {
@@ -86,11 +86,11 @@ function prepareInTurn(open: OpenCall, body: ChatBody, target: UpstreamTarget): 
 
 function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
   const { call, funding, funded, format, countInputTokens, extras } = open
-  const { resolution, inputTokensEstimate } = funding
+  const { resolution, input } = funding
   const { entry } = resolution
   const { outputTokensAfforded } = funded
   const betas = extras.betasFor(readBetas(call.header), target)
-  const shared = { body, entry, target, format, betas, inputTokensEstimate, countInputTokens }
+  const shared = { body, entry, target, format, betas, inputTokensEstimate: input.tokens, countInputTokens }
   return prepare({ ...shared, outputTokensAfforded })
 }
 
@@ -125,7 +125,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     headers,
     limits: services.limits,
     pinger,
-    hold: holdOfStream(open, { funding, admitted: funded, stream, countInputTokens }),
+    hold: holdOfStream(open, { funding, funded, stream, countInputTokens }),
     ping: PINGS[format],
     settle: end => account.close(resultOf({ stream, end, countInputTokens })),
   })
