@@ -17,6 +17,8 @@ export interface ConfigLimits {
   readonly bodiesWaitingMax: number
   /** Longest wait of a body until others are done, in ms. */
   readonly bodyWaitMs: number
+  /** Longest silence of a client whose body is being read, in ms. */
+  readonly bodyIdleMs: number
   /** Longest time for the rest of a body whose request was refused, in ms. */
   readonly lingerMs: number
   /** Longest silence in this time, in ms. */
@@ -94,6 +96,7 @@ const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
   strangersBodiesBytesMax: { fallback: 16 * MIB, min: MIB, max: 1024 * MIB },
   bodiesWaitingMax: { fallback: 1000, min: 0, max: 100_000 },
   bodyWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
+  bodyIdleMs: { fallback: 10_000, min: 100, max: 900_000 },
   lingerMs: { fallback: 30_000, min: 0, max: 120_000 },
   lingerIdleMs: { fallback: 5_000, min: 0, max: 120_000 },
   lingerBytesMax: { fallback: 64 * MIB, min: 0, max: 1024 * MIB },

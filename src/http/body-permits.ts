@@ -16,7 +16,7 @@ export interface BodyPermitLimits {
   readonly bodyWaitMs: number
 }
 
-/** Whose bodies are counted together: a key, or one of the groups that have none. */
+/** Whose bodies are counted together: those of a key, of a host without one, of all keys without money. */
 export type Holder = number | string
 
 interface Waiter {

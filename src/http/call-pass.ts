@@ -2,8 +2,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { hostOf } from '../accounts/network.ts'
 import { type BodyPermit, type BodyPermitLimits, BodyPermits, type Holder } from './body-permits.ts'
-import { readBody } from './read-body.ts'
+import { type BodyBounds, readBody } from './read-body.ts'
 
 export class CallPass {
   #permit: BodyPermit | null = null
@@ -13,10 +14,10 @@ export class CallPass {
   running = false
 
   /** Reads the body under a permit. Rejects as `readBody`. */
-  read(request: IncomingMessage, { permits, holder, bytesMax, ratioMax }: BodyReading): Promise<Buffer> {
+  read(request: IncomingMessage, { permits, holder, bounds }: BodyReading): Promise<Buffer> {
     this.#permit = permits.open(holder)
     if (this.#released) this.#permit.release()
-    return readBody(request, { bytesMax, ratioMax }, this.#permit)
+    return readBody(request, bounds, this.#permit)
   }
 
   /** Counted among its key's calls in flight: `leave` takes it out, at once when the pass was released in the meantime. */
@@ -37,27 +38,28 @@ export class CallPass {
 interface BodyReading {
   readonly permits: BodyPermits
   readonly holder: Holder
-  readonly bytesMax: number
-  readonly ratioMax: number
+  readonly bounds: BodyBounds
 }
 
 export interface BodyLimits extends BodyPermitLimits {
   /** How many times its own size a compressed body may become. */
   readonly bodyRatioMax: number
+  /** Longest silence of a client whose body is being read, in ms. */
+  readonly bodyIdleMs: number
   /** Decoded bytes of all notifications and forms in flight. */
   readonly strangersBodiesBytesMax: number
 }
 
 /** Keys with an empty wallet, which may count tokens still, share the bytes of one key. */
 const WITHOUT_MONEY = 'without money'
-/** Notifications and forms: who sends them is known later. */
-const STRANGERS = 'strangers'
+/** Of the bytes for notifications and forms, whose senders are known later, one host has so much. */
+const SHARE_OF_HOST = 1 / 8
 
 /** Permits of one server, and the reading of any body under them. */
 export class Bodies {
   readonly permits: BodyPermits
   readonly #strangers: BodyPermits
-  readonly #ratioMax: number
+  readonly #bounds: Omit<BodyBounds, 'bytesMax'>
 
   constructor(limits: BodyLimits) {
     const { strangersBodiesBytesMax } = limits
@@ -65,17 +67,17 @@ export class Bodies {
     this.#strangers = new BodyPermits({
       ...limits,
       bodiesBytesMax: strangersBodiesBytesMax,
-      keyBodiesBytesMax: strangersBodiesBytesMax,
+      keyBodiesBytesMax: strangersBodiesBytesMax * SHARE_OF_HOST,
     })
-    this.#ratioMax = limits.bodyRatioMax
+    this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
   /** Reads a body under the limits that hold for all. Rejects as `readBody`. */
-  read({ raw, state }: FastifyRequest, bytesMax: number): Promise<Buffer> {
+  read({ raw, state, ip }: FastifyRequest, bytesMax: number): Promise<Buffer> {
     const { caller, pass } = state
-    const ratioMax = this.#ratioMax
-    if (caller === null) return pass.read(raw, { permits: this.#strangers, holder: STRANGERS, bytesMax, ratioMax })
+    const bounds = { ...this.#bounds, bytesMax }
+    if (caller === null) return pass.read(raw, { permits: this.#strangers, holder: hostOf(ip), bounds })
     const holder = caller.walletEmpty ? WITHOUT_MONEY : caller.keyId
-    return pass.read(raw, { permits: this.permits, holder, bytesMax, ratioMax })
+    return pass.read(raw, { permits: this.permits, holder, bounds })
   }
 }

@@ -19,6 +19,8 @@ export interface BodyBounds {
   readonly bytesMax: number
   /** How many times its own size a compressed body may become. */
   readonly ratioMax: number
+  /** Longest silence of the client, in ms: what is held for a body must not wait for who sends nothing. */
+  readonly idleMs: number
 }
 
 /** A body of unknown length asks for its permit in steps: the first one, and from then on twice as much. */
@@ -29,8 +31,8 @@ const CLOSED = 'the connection was closed'
 
 /**
  * Rejects with GatewayError `unsupported_encoding` for codings that are unknown or chained, `request_too_large`,
- * `rate_limited` when there is no permit in time, `malformed_json` for a body that is damaged or cut off. What is left of
- * the body then is not read.
+ * `rate_limited` when there is no permit in time, `request_timeout` for a client that sends nothing more, `malformed_json` for
+ * a body that is damaged or cut off. What is left of the body then is not read.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
   // Nothing more will be heard of it.
@@ -88,6 +90,8 @@ class BodyReader {
   readonly #whole: Buffer | null
   readonly #chunks: Buffer[] = []
   readonly #done = Promise.withResolvers<Buffer>()
+  readonly #idle: NodeJS.Timeout
+  #waiting = false
   #encodedBytes = 0
   #bytes = 0
   #ended = false
@@ -98,6 +102,7 @@ class BodyReader {
     this.#decoder = decoder
     this.#bounds = bounds
     this.#permit = permit
+    this.#idle = setTimeout(this.#onIdle, bounds.idleMs)
   }
 
   read(): Promise<Buffer> {
@@ -120,11 +125,19 @@ class BodyReader {
 
   readonly #onEncoded = (chunk: Buffer): void => {
     this.#encodedBytes += chunk.length
+    this.#idle.refresh()
+  }
+
+  readonly #onIdle = (): void => {
+    // Not the client is waited for.
+    if (this.#waiting || this.#request.complete) this.#idle.refresh()
+    else this.#fail(new GatewayError('request_timeout'))
   }
 
   readonly #onData = (chunk: Buffer): void => {
     const { bytesMax, ratioMax } = this.#bounds
     this.#bytes += chunk.length
+    this.#idle.refresh()
     if (this.#bytes > bytesMax) {
       this.#fail(tooLarge(bytesMax))
       return
@@ -139,8 +152,13 @@ class BodyReader {
     const waiting = this.#permit.growTo(Math.min(bytesMax, Math.max(this.#bytes, this.#permit.bytes * 2)))
     if (waiting === null) return
     this.#source.pause()
+    this.#waiting = true
     waitPresent(this.#request, this.#permit, waiting).then(
-      () => this.#source.resume(),
+      () => {
+        this.#waiting = false
+        this.#idle.refresh()
+        this.#source.resume()
+      },
       error => this.#fail(error),
     )
   }
@@ -168,6 +186,7 @@ class BodyReader {
 
   #leave(): void {
     this.#ended = true
+    clearTimeout(this.#idle)
     const source = this.#source
     source.off('data', this.#onData)
     source.off('end', this.#onEnd)
