@@ -144,8 +144,8 @@ export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
 }
 
 /**
- * The output cap, for each choice, that free money pays for beside the input; null when it pays for all that may come, or
- * for less than `outputTokensMin`: a call with so little is admitted only when it is the one call of its wallet.
+ * The output cap, for each choice, that free money pays for beside the input; null when it pays for all that may come. Where
+ * it pays for less than `outputTokensMin` it is the entry's `holdOutputTokens`.
  */
 export function affordedOutputTokens(
   entry: ModelEntry,
@@ -153,7 +153,9 @@ export function affordedOutputTokens(
 ): number | null {
   const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
   const afforded = Math.floor(tokens / cap.choices)
-  return afforded < cap.outputTokensMin || afforded >= outputTokensOf(entry, cap) ? null : afforded
+  // Nothing can be written for so little; a call that has it is the only one of its wallet.
+  const sent = afforded < cap.outputTokensMin ? Math.max(cap.outputTokensMin, entry.holdOutputTokens) : afforded
+  return sent >= outputTokensOf(entry, cap) ? null : sent
 }
 
 /** Output that a reply needs beside a budget for thinking, and a cap at least, in tokens. */

@@ -117,6 +117,16 @@ test('with less money than a reply takes the call goes up as it came, and takes 
   expect(await running.balance(account.accountId)).toBe(0n)
 })
 
+test.each([
+  ['messages', 'claude-opus-5', { max_tokens: 128_000 }],
+  ['chat/completions', 'gpt-5.5', {}],
+])('%s with %s: a wallet with less money than a reply takes buys no long one', async (endpoint, model, body) => {
+  const account = await running.account(10n)
+  const { status, cap, sent } = await call(account.apiKey, endpoint, { model, ...body, messages: PROMPT })
+  expect([status, cap, sent.max_tokens ?? sent.max_completion_tokens]).toEqual([200, 1_024, 1_024])
+  expect(await running.balance(account.accountId)).toBe(0n)
+})
+
 test('64 parallel whole calls of up to 128,000 tokens on 50,000 VND: all end, all but a little is paid, the balance is exactly 0', async () => {
   const credit = 50_000n * PER_VND
   const account = await running.account(credit)
