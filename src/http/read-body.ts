@@ -40,7 +40,9 @@ export async function readBody(request: IncomingMessage, bounds: BodyBounds, per
   const declared = declaredBytes(request)
   refuseTooLarge(request, bounds.bytesMax)
   const decoder = decoderOf(request)
-  const wanted = decoder === null && declared !== null ? declared : Math.min(FIRST_STEP_BYTES, bounds.bytesMax)
+  const isKnown = decoder === null && declared !== null
+  permit.growing = !isKnown && bounds.bytesMax > FIRST_STEP_BYTES
+  const wanted = isKnown ? declared : Math.min(FIRST_STEP_BYTES, bounds.bytesMax)
   const waiting = permit.growTo(wanted)
   const read = () => new BodyReader(request, decoder, { declared, bounds, permit }).read()
   return waiting === null ? read() : waitPresent(request, permit, waiting).then(read)
@@ -69,7 +71,10 @@ function decoderOf(request: IncomingMessage): Transform | null {
 
 /** A client that goes away gives up its place in the line. */
 function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Promise<void>): Promise<void> {
-  const leave = () => permit.release()
+  const leave = () => {
+    // One that came whole is closed, too, while its decoder waits.
+    if (!request.readableEnded) permit.release()
+  }
   request.once('close', leave)
   return waiting.finally(() => request.off('close', leave))
 }
@@ -166,6 +171,7 @@ class BodyReader {
   readonly #onEnd = (): void => {
     if (this.#ended) return
     this.#leave()
+    this.#permit.settle(this.#bytes)
     this.#done.resolve(this.#whole ?? Buffer.concat(this.#chunks, this.#bytes))
   }
 

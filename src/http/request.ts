@@ -16,8 +16,6 @@ import type { Readiness } from './readiness.ts'
 import type { Banking } from './webhook-routes.ts'
 
 export interface ServerLimits extends BodyLimits, LingerLimits {
-  /** Largest request body after decoding, in bytes. */
-  readonly bodyBytesMax: number
   /** Largest header section, in bytes. */
   readonly headerBytesMax: number
   /** Time to receive the headers of a request, in ms; never more than for the whole request. */
