@@ -32,6 +32,7 @@ export const SETTINGS = {
       inference_geo: { otherwise: 'leave_out', on: ['messages'] },
       fallbacks: { otherwise: 'refuse', on: ['messages'], betas: ['server-side-fallback-*'] },
       best_of: { otherwise: 'leave_out', on: ['messages', 'chat_completions', 'responses'] },
+      deferred: { otherwise: 'leave_out', on: ['chat_completions'] },
       quality: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
       size: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
       input_fidelity: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
@@ -43,6 +44,7 @@ export const SETTINGS = {
           { type: 'web_search*' },
           { type: 'live_search' },
           { type: 'google_search*' },
+          { type: 'googleSearch*' },
           { type: 'builtin_function', at: '/function/name', values: ['$web_search'] },
         ],
         fields: ['web_search_options', 'search_parameters', 'enable_search'],
@@ -59,7 +61,7 @@ export const SETTINGS = {
       },
       web_fetch: {
         otherwise: 'leave_out',
-        matches: [{ type: 'web_fetch*' }, { type: 'url_context' }],
+        matches: [{ type: 'web_fetch*' }, { type: 'url_context' }, { type: 'urlContext' }],
         uses: [
           { usage: '/server_tool_use/web_fetch_requests' },
           { item: { type: 'server_tool_use', at: '/name', values: ['web_fetch'] } },
@@ -72,7 +74,7 @@ export const SETTINGS = {
       },
       code_execution: {
         otherwise: 'leave_out',
-        matches: [{ type: 'code_execution*' }],
+        matches: [{ type: 'code_execution*' }, { type: 'codeExecution' }],
         companions: ['container'],
         betas: ['code-execution-*'],
         uses: [
@@ -138,5 +140,5 @@ export const SETTINGS = {
   },
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
-  digest: '36cd4a9408d53e90b87bc2873af225e1ddee398f189755165d619033813cb4b3',
+  digest: 'aa35cc24446b9f3378da5b69fd8045a4f5e22f3621cee7bacefa42e70f90929e',
 } as const satisfies TableSettings

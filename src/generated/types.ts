@@ -158,7 +158,7 @@ export interface ExtraTool {
 
 /** What a tool or an output item looks like. */
 export interface ExtraMatch {
-  /** Its `type`; a `*` at the end stands for any ending. */
+  /** Its `type`, or the name of a tool that has none; a `*` at the end stands for any ending. */
   readonly type: string
   /** Pointer to a value inside it that must be one of `values`. */
   readonly at?: string

@@ -42,6 +42,7 @@ beforeAll(async () => {
   running = await startTestGateway({
     upstreams: {
       openai: url,
+      google: url,
       deepseek: url,
       xai: url,
       alibaba: url,
@@ -164,6 +165,48 @@ test.each(CONVERTED)('%s, converted to %s: %s does not go upstream', async (road
   expect(response.status).toBe(200)
   expect(response.headers.get('x-svc-left-out')).toBe(field)
   expect(upstream).not.toHaveProperty(field)
+})
+
+/** Names that some providers read without regard to case. */
+const OTHER_CASES: readonly [road: Road, body: object, name: string][] = [
+  ['chat', { Service_Tier: 'priority' }, 'service_tier'],
+  ['chat', { N: 5 }, 'n'],
+  ['chat', { max_tokens: 1, Max_Tokens: 100_000 }, 'max_tokens'],
+  ['chat', { Tools: [{ type: 'builtin_function', function: { name: '$web_search' } }] }, 'tools'],
+  ['chat', { 'tool\u017f': [{ type: 'web_search' }] }, 'tools'],
+  ['chat', { tools: [{ Type: 'builtin_function', function: { name: '$web_search' } }] }, 'type'],
+  ['chat', { tools: [{ type: 'builtin_function', function: { Name: '$web_search' } }] }, 'name'],
+]
+
+test.each(OTHER_CASES)('%s: %j is to be written as %s', async (road, body, name) => {
+  const { response, upstream } = await send(road, 'kimi-k2.6', body)
+  expect(await messageOf(response)).toMatch(new RegExp(`: write this field as ${name}$`))
+  expect(upstream).toBeNull()
+})
+
+test('a reply that would have to be fetched later is given at once', async () => {
+  const { response, upstream } = await send('chat', 'grok-4.3', { deferred: true })
+  expect(response.headers.get('x-svc-left-out')).toBe('deferred')
+  expect(upstream).not.toHaveProperty('deferred')
+})
+
+const FUNCTION = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } }
+
+test.each(['google_search', 'googleSearch', 'google_search_retrieval'])(
+  'a tool without a type is known by its name: %s',
+  async name => {
+    const { response, upstream } = await send('chat', 'gemini-3.5-flash', { tools: [{ [name]: {} }, FUNCTION] })
+    expect(response.headers.get('x-svc-left-out')).toBe('web_search')
+    expect(upstream).toHaveProperty('tools', [FUNCTION])
+  },
+)
+
+test('a search in a group inside a group of tools is found', async () => {
+  const inner = { type: 'namespace', name: 'inner', tools: [{ type: 'web_search' }] }
+  const { response } = await send('responses', 'gpt-5.5', {
+    tools: [{ type: 'namespace', name: 'outer', tools: [inner] }],
+  })
+  expect(await messageOf(response)).toContain('web_search is run by')
 })
 
 test('the pace of a voice is no extra', async () => {

@@ -20,6 +20,7 @@ import {
 } from '../../lib/json.ts'
 import { refuse } from '../refuse.ts'
 import { filteredChoice, forces } from './choice.ts'
+import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 
 /** A change of one member of the body. `keep`: those elements of a list stay. */
 export type MemberChange =
@@ -61,6 +62,7 @@ const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
 
 /** Throws GatewayError `invalid_request` for what is refused, and for a tool that cannot be left out. */
 export function planExtras(request: ExtrasRequest): ExtrasPlan {
+  refuseOtherCases(request.body, wordsOf(request.vocabulary).spellings)
   const fields = planFields(request)
   const tools = planTools(request)
   if (fields.length === 0 && tools === NOTHING) return NOTHING
@@ -96,6 +98,7 @@ interface Words {
   readonly tools: readonly (readonly [name: string, fact: ExtraTool])[]
   /** Every field that has to do with a tool. */
   readonly switches: readonly string[]
+  readonly spellings: Spellings
 }
 
 /** Vocabularies are constants of the tables: each is listed once. */
@@ -106,15 +109,17 @@ function wordsOf(vocabulary: ExtrasVocabulary): Words {
   if (words === undefined) {
     const tools = Object.entries(vocabulary.tools)
     const switches = tools.flatMap(([, { fields = [], companions = [] }]) => [...fields, ...companions])
-    words = { fields: Object.entries(vocabulary.fields), tools, switches }
+    const names = spellings([...Object.keys(vocabulary.fields), ...switches])
+    words = { fields: Object.entries(vocabulary.fields), tools, switches, spellings: names }
     known.set(vocabulary, words)
   }
   return words
 }
 
 function isFunction(tool: JsonValue): boolean {
-  const type = isObject(tool) ? tool.type : undefined
-  return type === undefined || type === 'function' || type === 'custom'
+  if (!isObject(tool)) return false
+  const { type } = tool
+  return type === undefined ? tool.input_schema !== undefined : type === 'function' || type === 'custom'
 }
 
 interface FoundTool {
@@ -151,6 +156,7 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
 function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
   const words = wordsOf(vocabulary)
   const given = [...arrayOrEmpty(body.tools), ...definedElsewhere(body)]
+  for (const tool of given) refuseOtherCasesIn(tool)
   // Most calls have functions only, and none of the fields.
   if (given.every(isFunction) && !words.switches.some(field => isAskedFor(body[field]))) return []
   return words.tools.flatMap(([name, fact]) => {
@@ -174,16 +180,21 @@ function definedElsewhere(body: JsonObject): JsonValue[] {
     }
   }
   for (const item of arrayOrEmpty(body.input)) if (isObject(item)) tools.push(...arrayOrEmpty(item.tools))
-  for (const group of [...arrayOrEmpty(body.tools), ...tools])
-    if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
+  for (const group of arrayOrEmpty(body.tools)) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
+  // Groups may hold groups: the list grows as it is walked.
+  for (const group of tools) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
   return tools
 }
 
 export function looksLike(value: JsonValue | undefined, matches: readonly ExtraMatch[]): boolean {
-  const type = isObject(value) ? textOrNull(value.type) : null
-  if (type === null) return false
+  if (!isObject(value)) return false
+  const type = textOrNull(value.type)
+  // Google writes a tool without a type, as `{"google_search": {}}`.
+  const names = type === null ? Object.keys(value) : [type]
   return matches.some(match => {
-    const isType = match.type.endsWith('*') ? type.startsWith(match.type.slice(0, -1)) : type === match.type
+    const isType = match.type.endsWith('*')
+      ? names.some(name => name.startsWith(match.type.slice(0, -1)))
+      : names.includes(match.type)
     if (!isType || match.at === undefined) return isType
     const inner = atPointer(value, match.at)
     return typeof inner === 'string' && (match.values ?? []).includes(inner)
