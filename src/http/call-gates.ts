@@ -8,7 +8,7 @@ import { insufficientBalance } from '../pipeline/admit.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/call.ts'
 import type { CallPass } from './call-pass.ts'
-import { expectsContinue } from './lingering.ts'
+import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
@@ -53,7 +53,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
       const { caller } = request.state
       if (caller?.walletEmpty && request.routeOptions.config.endpoint) throw insufficientBalance(services.topUpUrl)
       refuseTooLarge(request.raw, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
-      if (expectsContinue(request.raw) && !request.is404) reply.raw.writeContinue()
+      if (!request.is404) askForBody(request.raw, reply.raw)
       done(null, payload)
     } catch (error) {
       done(error as Error)

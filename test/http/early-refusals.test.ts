@@ -254,6 +254,17 @@ test('an expectation is met when key and length are good, and not before', async
   expect(await good.until(({ closed }) => closed)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
 })
 
+test('who was told to go on and is refused in the middle of the body can read the answer', async () => {
+  const line = new Line(head(account.apiKey, 'expect: 100-continue\r\ntransfer-encoding: chunked'))
+  expect(await line.status()).toBe('100')
+  const chunk = `${MB.toString(16)}\r\n${' '.repeat(MB)}\r\n`
+  for (let count = 0; count < 22; count++) line.socket.write(chunk)
+  await line.until(({ answer }) => answer.includes('HTTP/1.1 429 '))
+  expect(running.gateway.server.lingering.size).toBe(1)
+  line.socket.write('0\r\n\r\n')
+  expect(await line.until(({ closed }) => closed)).toContain('"code":"rate_limited"')
+})
+
 test('every answer of the API forbids guessing of its type', async () => {
   for (const answer of [
     await post(account.apiKey, GOOD),
