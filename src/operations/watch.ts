@@ -1,7 +1,7 @@
 /** Keeps one process up to date with what operators set: by news, and by asking often in case a piece of news was missed. */
 
 import type { Sql } from '../lib/database.ts'
-import { CHANNEL } from './channel.ts'
+import { announce, CHANNEL } from './channel.ts'
 import { type Maintenance, readMaintenance } from './maintenance.ts'
 import { countOthers, forgetProcess, writeProcessStatus } from './process-status.ts'
 
@@ -71,7 +71,7 @@ class Watch implements OperationsWatch {
 
   #hear(news: string): void {
     if (news === 'keys') this.#options.onKeysChanged()
-    if (news === 'maintenance') this.#look()
+    if (news === 'maintenance' || news === 'processes') this.#look()
   }
 
   #schedule(): void {
@@ -120,6 +120,8 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
+    // Limits of calls in flight are shared out anew before this process takes its first.
+    if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now
   }
