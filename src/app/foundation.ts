@@ -6,7 +6,7 @@ import { findForeignSecrets } from '../accounts/fingerprints.ts'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import { TABLES } from '../generated/tables.ts'
 import { MigrationBusyError, migrate } from '../ledger/migrate.ts'
-import { openDatabase, type Sql } from '../lib/database.ts'
+import { faultCode, openDatabase, type Sql } from '../lib/database.ts'
 import { generateSecretSet, parseSecretSet } from '../lib/secrets.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import type { EmbeddedPostgres } from './embedded-postgres.ts'
@@ -87,7 +87,7 @@ export async function layFoundation(
     await migrate(sql)
   } catch (error) {
     await close()
-    throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error)])
+    throw error instanceof MigrationBusyError ? error : new ConfigError([databaseFault(error, config)])
   }
   try {
     const foreign = anySecrets ? [] : await findForeignSecrets(sql, secrets)
@@ -110,11 +110,33 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
 }
 
 /** Names what is wrong with the database without repeating its URL, which holds a password. */
-function databaseFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Config): string {
+  const name = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+  const url = databaseDirectUrl ?? databaseUrl
+  const place = url === null ? '' : ` at ${hostsOf(url)}`
+  const code = faultCode(error)
+  if (SILENT.has(code)) {
+    return (
+      `${name}: Postgres${place} does not answer in time (${code}); check that host and port are those of the database, ` +
+      'that no firewall is between, and that the server is not overloaded, then start again'
+    )
+  }
   const text = error instanceof Error ? error.message : String(error)
   return (
-    `DATABASE_URL leads to no usable Postgres (${[code, text].filter(Boolean).join(': ')}); ` +
+    `${name} leads to no usable Postgres${place} (${[code, text].filter(Boolean).join(': ')}); ` +
     'check host, port, name, user and password, and that the server runs (version 18 or newer)'
   )
+}
+
+/** Who has these waited in vain: for a connection, or for the end of a statement. */
+const SILENT: ReadonlySet<string> = new Set(['CONNECT_TIMEOUT', 'ETIMEDOUT', 'STATEMENT_DEADLINE', '57014'])
+
+/** Host and port, and nothing else of it. */
+function hostsOf(url: string): string {
+  try {
+    const { hostname, port } = new URL(url)
+    return `${hostname}:${port || '5432'}`
+  } catch {
+    return 'its host'
+  }
 }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -173,9 +173,29 @@ test('stops the start when the database cannot be reached, and says what to chec
   const nowhere = `postgres://user:secret-password@127.0.0.1:${await freePort()}/db`
   const ended = await run(['serve'], { DATABASE_URL: nowhere })
   expect(ended.status).toBe(2)
-  expect(ended.stderr).toMatch(/DATABASE_URL leads to no usable Postgres .*ECONNREFUSED/)
+  expect(ended.stderr).toMatch(/DATABASE_URL leads to no usable Postgres at 127\.0\.0\.1:\d+ .*ECONNREFUSED/)
   expect(ended.stderr).not.toContain('secret-password')
 })
+
+test('stops the start when the database takes connections and never answers, and says where and what to check', async () => {
+  const sockets = new Set<Socket>()
+  const silent = createServer(socket => void sockets.add(socket.on('error', () => {})))
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  const { port: silentPort } = silent.address() as AddressInfo
+  const url = `postgres://user:secret-password@127.0.0.1:${silentPort}/db`
+  for (const [name, more] of [
+    ['DATABASE_URL', {}],
+    ['DATABASE_DIRECT_URL', { DATABASE_DIRECT_URL: url }],
+  ] as const) {
+    const ended = await run(['serve'], { DATABASE_URL: url, ...more })
+    expect(ended.status).toBe(2)
+    expect(ended.stderr).toContain(`${name}: Postgres at 127.0.0.1:${silentPort} does not answer in time`)
+    expect(ended.stderr).toContain('firewall')
+    expect(ended.stderr).not.toContain('secret-password')
+  }
+  for (const socket of sockets) socket.destroy()
+  await new Promise(resolve => silent.close(resolve))
+}, 60_000)
 
 test.each([
   [['dance'], /There is no verb "dance"/],
