@@ -244,6 +244,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       pinger,
       maintenance: () => operations.maintenance,
       mails: () => backOffice.mails(),
+      requests: () => ({
+        bodies: server.bodies
+          .byKind()
+          .map(({ kind, permits: { bytes, waiting, refused } }) => ({ kind, bytes, waiting, refused })),
+        lingering: server.lingering.size,
+        refusedInFlight: flightLimiter.refused,
+      }),
       pools: () => [keyFinder.load, rateLimiter.load, flightLimiter.load],
     })
     const url = await server.listen({ host: config.host, port: config.port })

@@ -17,6 +17,7 @@ import { CallFigures } from '../telemetry/calls.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
 import { startMetricsServer } from '../telemetry/metrics-server.ts'
 import { ProcessFigures } from '../telemetry/process.ts'
+import { type RequestFigures, requestFamilies } from '../telemetry/requests.ts'
 import type { SpanSink } from '../telemetry/spans.ts'
 import { Traces } from '../telemetry/traces.ts'
 import { upstreamFamilies } from '../telemetry/upstreams.ts'
@@ -32,6 +33,7 @@ export interface Watched {
   readonly pinger: Pinger
   readonly maintenance: () => Maintenance
   readonly mails: () => MailFigures
+  readonly requests: () => RequestFigures
   /** Pools that are not the ledger's. */
   readonly pools: () => readonly PoolLoad[]
 }
@@ -124,6 +126,7 @@ export class Telemetry {
       const families = [
         ...this.#serviceFamilies(watched),
         ...this.#spanFamilies(),
+        ...requestFamilies(watched.requests()),
         ...calls.families(),
         ...upstreamFamilies(watched.upstreams.status()),
         ...ledger,

@@ -72,6 +72,14 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
+  /** What there is of each, by whose bodies are counted together. */
+  byKind() {
+    return [
+      { kind: 'keys', permits: this.permits },
+      { kind: 'strangers', permits: this.#strangers },
+    ] as const
+  }
+
   /** Reads a body under the limits that hold for all. Rejects as `readBody`. */
   read({ raw, state, ip }: FastifyRequest, bytesMax: number): Promise<Buffer> {
     const { caller, pass } = state

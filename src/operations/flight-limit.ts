@@ -27,6 +27,8 @@ export interface FlightLimiter {
    */
   take(keyId: number, limit: number): Promise<void> | null
   release(keyId: number): void
+  /** Calls that were refused since the start because their key had too many in flight. */
+  readonly refused: number
   /** How many processes serve, this one included. */
   setProcesses(count: number): void
   readonly load: PoolLoad
@@ -96,6 +98,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   })
   const flights = new Map<number, Flight>()
   let processes = 0
+  let refused = 0
   const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(batch) })
   const renewal = setInterval(() => {
     for (const [keyId, { taken }] of flights) if (taken !== null) lanes.push({ keyId, call: null })
@@ -104,6 +107,11 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   function ownShare(limit: number): number {
     if (processes === 1) return limit
     return processes === 0 ? 0 : Math.floor((limit * SHARED_OUT) / processes)
+  }
+
+  function refusal(limit: number): GatewayError {
+    refused++
+    return tooMany(limit)
   }
 
   const roomOf = ({ taken, limit }: Flight): number => taken ?? ownShare(limit)
@@ -146,7 +154,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       for (const { keyId, calls, flight, slots } of asked) {
         if (slots > 0) flight.taken = taken.get(keyId) ?? 0
         for (const call of calls) {
-          if (flight.count >= roomOf(flight)) call.refuse(tooMany(flight.limit))
+          if (flight.count >= roomOf(flight)) call.refuse(refusal(flight.limit))
           else {
             flight.count++
             call.grant()
@@ -180,7 +188,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
         flight.count++
         return null
       }
-      if (flight.count >= limit) return Promise.reject(tooMany(limit))
+      if (flight.count >= limit) return Promise.reject(refusal(limit))
       if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their place'))
       return new Promise((grant, refuse) => lanes.push({ keyId, call: { grant, refuse } }))
     },
@@ -189,6 +197,9 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       if (flight === undefined) return
       flight.count--
       tidy(keyId, flight)
+    },
+    get refused() {
+      return refused
     },
     setProcesses(count) {
       if (count === processes) return

@@ -1,0 +1,47 @@
+/** Families made of what requests take before they become calls: memory for their bodies, connections, places of their key. */
+
+import { counter, type Family, gauge } from '../lib/metrics.ts'
+
+export interface RequestFigures {
+  /** By whose bodies are counted together. */
+  readonly bodies: readonly BodyFigures[]
+  /** Connections on which the rest of a refused body is dropped. */
+  readonly lingering: number
+  /** Calls that were refused since the start, because their key had too many in flight. */
+  readonly refusedInFlight: number
+}
+
+export interface BodyFigures {
+  readonly kind: 'keys' | 'strangers'
+  readonly bytes: number
+  readonly waiting: number
+  readonly refused: number
+}
+
+export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestFigures): readonly Family[] {
+  const each = (pick: (figures: BodyFigures) => number) =>
+    bodies.map(figures => [{ kind: figures.kind }, pick(figures)] as const)
+  return [
+    gauge(
+      'gateway_bodies_bytes',
+      'Bytes of request bodies in memory, of keys, and of notifications and forms (strangers).',
+      each(({ bytes }) => bytes),
+    ),
+    gauge(
+      'gateway_bodies_waiting',
+      'Request bodies that wait until others are done.',
+      each(({ waiting }) => waiting),
+    ),
+    counter(
+      'gateway_bodies_refused_total',
+      'Request bodies that were refused because there was no room for them in time.',
+      each(({ refused }) => refused),
+    ),
+    gauge('gateway_connections_lingering', 'Connections on which the rest of a refused body is dropped.', lingering),
+    counter(
+      'gateway_calls_refused_in_flight_total',
+      'Calls that were refused because their key had too many in flight.',
+      refusedInFlight,
+    ),
+  ]
+}
