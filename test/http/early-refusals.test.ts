@@ -259,10 +259,10 @@ test('who was told to go on and is refused in the middle of the body can read th
   expect(await line.status()).toBe('100')
   const chunk = `${MB.toString(16)}\r\n${' '.repeat(MB)}\r\n`
   for (let count = 0; count < 22; count++) line.socket.write(chunk)
-  await line.until(({ answer }) => answer.includes('HTTP/1.1 429 '))
+  await line.until(({ answer }) => answer.includes('HTTP/1.1 413 '))
   expect(running.gateway.server.lingering.size).toBe(1)
   line.socket.write('0\r\n\r\n')
-  expect(await line.until(({ closed }) => closed)).toContain('"code":"rate_limited"')
+  expect(await line.until(({ closed }) => closed)).toContain('"code":"request_too_large"')
 })
 
 test('every answer of the API forbids guessing of its type', async () => {
