@@ -5,7 +5,7 @@ import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { type UsageFacts, usageReport } from '../formats/usage.ts'
-import { arrayOrEmpty, isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { ChatPassThrough } from '../translate/pass-through/chat.ts'
@@ -65,7 +65,8 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
     openStream() {
       const options = { clientModel: entry.id, countTokens }
       if (format === 'messages') return new MessagesPassThrough(options)
-      return new ChatPassThrough({ ...options, usageFacts, wantsUsage: !plan.hidesUsageChunk, billed })
+      const choices = numberOrNull(body.json.n) ?? 1
+      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !plan.hidesUsageChunk, billed })
     },
   }))
 }

@@ -2,7 +2,16 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
-import { type Answer, json, type ScriptedUpstream, startScriptedUpstream, until } from '../support/scripted-upstream.ts'
+import {
+  type Answer,
+  end,
+  json,
+  type ScriptedUpstream,
+  sse,
+  startScriptedUpstream,
+  until,
+  write,
+} from '../support/scripted-upstream.ts'
 
 const CREDIT = 1_000_000n * 1_000_000n
 
@@ -14,7 +23,9 @@ let account: TestAccount
 beforeAll(async () => {
   provider = await startScriptedUpstream(() => answer)
   const url = `${provider.url}/v1`
-  running = await startTestGateway({ upstreams: { openai: url, deepseek: url, xai: url, anthropic: provider.url } })
+  running = await startTestGateway({
+    upstreams: { openai: url, google: url, deepseek: url, xai: url, anthropic: provider.url },
+  })
 })
 beforeEach(async () => {
   answer = reply(1)
@@ -110,4 +121,22 @@ test('holds what each choice can cost, and bills what was reported', async () =>
   // A whole call holds the model's whole output for each.
   expect(eight - one).toBe(7n * 128_000n * 2400n)
   expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([12n * 2400n, 26n * 2400n])
+})
+
+test('a stream whose first choice has its finish and figures pays for the others too, and ends with the money', async () => {
+  const chunk = (index: number, delta: object, rest: object = {}) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+    const choices = [{ index, delta, finish_reason: null, ...rest }]
+    return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
+  }
+  const long = chunk(1, { content: ' lorem ipsum dolor sit amet'.repeat(40) })
+  const start = chunk(0, { content: 'Chào' }) + chunk(0, {}, { finish_reason: 'stop' })
+  answer = [sse(), write(start + long.repeat(500)), end()]
+  // 20,000 tokens; the second choice has five times as many.
+  account = await running.account(20_000n * 1_900n)
+  const body = { model: 'gemini-3.5-flash', messages: MESSAGES, n: 2, stream: true }
+  const text = await (await call('/v1/chat/completions', body)).text()
+  expect(text).toContain('"insufficient_balance"')
+  expect(text.length).toBeLessThan(500_000)
+  expect(await running.balance(account.accountId)).toBe(0n)
 })

@@ -51,7 +51,7 @@ const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated:
 
 const CHAT_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
   'to a chat client': () =>
-    new ChatPassThrough({ clientModel: 'client', countTokens, wantsUsage: true, usageFacts, billed }),
+    new ChatPassThrough({ clientModel: 'client', countTokens, choices: 1, wantsUsage: true, usageFacts, billed }),
   'to a messages client': () =>
     asReply(onOutput =>
       messagesViaChat(REQUEST, contextOf({ upstream: 'chat_completions', dialect: dialectOf() })).stream(onOutput),

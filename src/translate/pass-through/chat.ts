@@ -2,7 +2,15 @@
 
 import { readUsage } from '../../formats/chat/usage.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
-import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import {
+  arrayOrEmpty,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  numberOrNull,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { argumentsFragment } from '../arguments.ts'
@@ -24,6 +32,8 @@ export interface BilledUsage {
 export interface ChatPassThroughOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
+  /** Replies that the call asked for. */
+  readonly choices: number
   /** The client asked for the usage chunk; else chunks without a choice are read here and not passed on. */
   readonly wantsUsage: boolean
   readonly usageFacts: UsageFacts
@@ -38,7 +48,9 @@ export class ChatPassThrough implements ReplyStream {
   /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
   #model: { readonly written: string; readonly told: string } | null = null
   #terminal = 'data: [DONE]\n\n'
-  #finishSeen = false
+  /** Choices that have their finish. */
+  readonly #finishes = new Set<JsonValue | undefined>()
+  #isOver = false
   #started = false
   /** Output or a call came. */
   #delivered = false
@@ -60,7 +72,13 @@ export class ChatPassThrough implements ReplyStream {
   }
 
   get usage(): UsageReport {
-    return usageReport(this.#usage, { final: this.finished || this.#finishSeen })
+    // Figures that come with the finish of one choice are running while others are written.
+    const final = this.finished || this.#isOver || this.#finishes.size >= this.#options.choices
+    return usageReport(this.#usage, { final })
+  }
+
+  get #finishSeen(): boolean {
+    return this.#finishes.size > 0
   }
 
   push(event: SseEvent): string {
@@ -102,6 +120,7 @@ export class ChatPassThrough implements ReplyStream {
   end(): string {
     const isComplete = this.#finishSeen || (this.finished && this.#delivered)
     if (!this.#started || !isComplete) throw failedStream('a stream without a finish')
+    this.#isOver = true
     // Readers of the format take a choice without a finish for one that was cut.
     const finish = this.#finishSeen ? '' : (this.#chunks?.finish(this.#hasCalls ? 'tool_calls' : 'stop') ?? '')
     return finish + this.#lastUsage() + this.#terminal
@@ -136,8 +155,8 @@ export class ChatPassThrough implements ReplyStream {
     return usage === null ? 'pass' : 'keep'
   }
 
-  #take({ delta, finish_reason }: JsonObject): void {
-    if (finish_reason) this.#finishSeen = true
+  #take({ index, delta, finish_reason }: JsonObject): void {
+    if (finish_reason) this.#finishes.add(index)
     if (!isObject(delta)) return
     const { text, reasoning } = spokenParts(delta)
     const refusal = textOrNull(delta.refusal) ?? ''
