@@ -26,6 +26,11 @@ export class CallPass {
     else this.#leave = leave
   }
 
+  /** The body has gone out of memory; the call goes on. May be called again. */
+  bodyDone(): void {
+    this.#permit?.release()
+  }
+
   /** For good: what is given to it later is given back at once. May be called again. */
   release(): void {
     this.#released = true

@@ -11,7 +11,6 @@ import { callOf, type ServerOptions } from './request.ts'
 export type RunCall = (
   services: Services,
   call: Call,
-  raw: Buffer,
   client: ClientChannel,
   extras: { readonly pinger: Pinger },
 ) => Promise<void>
@@ -34,10 +33,8 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
         errorTold: code => services.observer.errorTold(code),
       })
       const call = callOf(request, route.endpoint, state.caller as Caller)
-      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      request.body = null
       state.pass.running = true
-      void readiness.track(run(services, call, raw, client, { pinger })).finally(() => state.pass.release())
+      void readiness.track(run(services, call, client, { pinger })).finally(() => state.pass.release())
     },
   })
 }

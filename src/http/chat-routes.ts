@@ -8,8 +8,8 @@ import type { ServerOptions } from './request.ts'
 
 export function addChatRoutes(server: FastifyInstance, options: ServerOptions): void {
   for (const route of CHAT_ROUTES) {
-    addCallRoute(server, options, route, (services, call, raw, client, { pinger }) =>
-      runChatCall(services, call, raw, client, { format: route.endpoint, pinger }),
+    addCallRoute(server, options, route, (services, call, client, { pinger }) =>
+      runChatCall(services, call, client, { format: route.endpoint, pinger }),
     )
   }
 }

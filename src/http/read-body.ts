@@ -198,6 +198,9 @@ class BodyReader {
     source.off('end', this.#onEnd)
     this.#request.off('close', this.#onClose)
     this.#request.off('data', this.#onEncoded)
+    // The request lives as long as its reply, and must not keep the body with it; later errors are nobody's.
+    this.#request.off('error', this.#onDamage)
+    this.#request.on('error', () => {})
     if (this.#decoder === null) return
     this.#request.unpipe(this.#decoder)
     this.#decoder.destroy()

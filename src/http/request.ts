@@ -94,6 +94,12 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
     openedAt: state.openedAt,
     startedMs: state.startedMs,
     tries: [],
+    takeBody() {
+      const { body } = request
+      request.body = null
+      return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+    },
+    bodyDone: () => state.pass.bodyDone(),
     header: name => {
       if (name === 'x-request-id') return state.requestId
       const value = request.headers[name]

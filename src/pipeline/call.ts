@@ -46,6 +46,10 @@ export interface Call {
   readonly header: (name: string) => string | undefined
   /** Tries at upstreams so far, the first one first. */
   readonly tries: CallTry[]
+  /** The body's bytes as they came; empty when they were taken before. Whoever keeps them keeps them in memory. */
+  readonly takeBody: () => Buffer
+  /** Nobody needs the body any more: others may have its place in memory. */
+  readonly bodyDone: () => void
 }
 
 export type HeaderMap = Record<string, string>

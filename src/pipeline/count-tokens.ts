@@ -2,8 +2,10 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
+import type { InputWeight } from '../formats/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
 import type { ModelEntry } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { PictureSize } from '../lib/picture.ts'
 import { textShares } from '../lib/text-shares.ts'
@@ -11,7 +13,7 @@ import { countTokens } from '../lib/tokens.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
-import { type BodyLimits, type ChatBody, readChatBody } from './receive.ts'
+import { type BodyLimits, readChatBody } from './receive.ts'
 import { refuseWrongEndpoint, resolve } from './resolve.ts'
 
 /** Tokens that a request has beside its text. */
@@ -41,15 +43,18 @@ export async function countInput(catalogue: Catalogue, raw: Buffer, limits: Body
   const resolution = resolve(catalogue, body.requestedName, 'messages')
   refuseWrongEndpoint(resolution, 'messages')
   return {
-    inputTokens: await inTurn(() => countInputTokens(body, 'messages', resolution.entry)),
+    inputTokens: await inTurn(() => tokensOf(weigh(body.json, 'messages'), resolution.entry)),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }
 
-/** Input tokens of a body in the given format, as the vendor of the entry would count them. */
-export function countInputTokens(body: ChatBody, format: ChatFormat, entry: ModelEntry): number {
-  const weigh = format === 'messages' ? weighMessages : weighChat
-  const { texts, images, documentPages, turns, tools } = weigh(body.json)
+/** What a body in the given format has that counts. */
+export function weigh(body: JsonObject, format: ChatFormat): InputWeight {
+  return format === 'messages' ? weighMessages(body) : weighChat(body)
+}
+
+/** Input tokens as the vendor of the entry would count them. */
+export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
   // One text: a very long one is sampled, so that the work stays bounded.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)

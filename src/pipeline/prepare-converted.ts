@@ -44,14 +44,17 @@ export function prepareConverted(
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
+  const { upstreamBetas, reply: readUpstreamReply, stream } = translation
+  const prefilled = isPrefilled(upstreamBody, target)
+  // These functions live as long as the reply: none of them may refer to a body.
   const call = (written: Buffer): PreparedCall => ({
     body: written,
-    betas: translation.upstreamBetas,
-    prefilled: isPrefilled(upstreamBody, target),
+    betas: upstreamBetas,
+    prefilled,
     readReply(bytes): ReadReply {
       const json = parseExactJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-      const reply = translation.reply(json)
+      const reply = readUpstreamReply(json)
       const countOutputTokens = () => countTokens(outputTextOf(reply.body))
       const used = usedBy(reply.usage, { countInputTokens, countOutputTokens })
       const told = used.estimated
@@ -59,7 +62,7 @@ export function prepareConverted(
         : reply.body
       return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
-    openStream: () => new ConvertedStream(onOutput => translation.stream(onOutput), countInputTokens),
+    openStream: () => new ConvertedStream(stream, countInputTokens),
   })
   if (body.text.length >= LARGE_BYTES) return writeJson(upstreamBody).then(call)
   return call(Buffer.from(JSON.stringify(upstreamBody), 'utf8'))

@@ -38,10 +38,14 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
     const used = usedByStream(stream, countInputTokens)
     return { usage: billedUsage(used, stream.usage), estimated: used.estimated }
   }
+  const { betas: betasToSend, hidesUsageChunk } = plan
+  const prefilled = isPrefilled(body.json, target)
+  const choices = numberOrNull(body.json.n) ?? 1
+  // These functions live as long as the reply: none of them may refer to the body or to its edits.
   return withBody(bodyFor(body, target, format, plan.edits), written => ({
     body: written,
-    betas: plan.betas,
-    prefilled: isPrefilled(body.json, target),
+    betas: betasToSend,
+    prefilled,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
       const json = parseJson(text)
@@ -65,8 +69,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
     openStream() {
       const options = { clientModel: entry.id, countTokens }
       if (format === 'messages') return new MessagesPassThrough(options)
-      const choices = numberOrNull(body.json.n) ?? 1
-      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !plan.hidesUsageChunk, billed })
+      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
     },
   }))
 }

@@ -1,5 +1,6 @@
 /** One call of the responses format from its body to its usage row: relayed unchanged, metered from its own usage. */
 
+import assert from 'node:assert/strict'
 import { GatewayError } from '../errors.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { readFailure } from '../formats/responses/failure.ts'
@@ -32,7 +33,8 @@ const PING = ': ping\n\n'
 const OUTPUT_TOKENS_MIN = 16
 
 interface OpenCall extends CallScope {
-  readonly body: ResponsesBody
+  /** Null when nobody needs it any more. */
+  body: ResponsesBody | null
   readonly funding: Funding
   readonly funded: Funded
   readonly extras: CallExtras
@@ -42,24 +44,32 @@ interface OpenCall extends CallScope {
 export function runResponsesCall(
   services: Services,
   call: Call,
-  raw: Buffer,
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
-    const body = await readResponsesBody(raw, services.limits)
-    scope.account.requested(body.requestedName, body.streamed)
-    const resolution = chooseEntry(scope, body.requestedName)
-    const input = estimateInput(body, services.limits.holdTokensPerImage)
-    const choices = readChoices(body.json, resolution.entry)
-    const extras = chooseExtras(scope, resolution.entry, body.json)
-    const funding = { resolution, input, body, choices, outputTokensMin: OUTPUT_TOKENS_MIN, extras }
-    const open = { ...scope, body, funding, funded: await fund(scope, funding), extras }
-    await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
+    const open = await openCall(scope)
+    await (open.body?.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
 }
 
+/** Reads the body and sets money aside. Nothing of the body is kept but in what it returns. */
+async function openCall(scope: CallScope): Promise<OpenCall> {
+  const { services, call, account } = scope
+  const body = await readResponsesBody(call.takeBody(), services.limits)
+  const { streamed, outputTokensMax } = body
+  account.requested(body.requestedName, streamed)
+  const resolution = chooseEntry(scope, body.requestedName)
+  const input = estimateInput(body, services.limits.holdTokensPerImage)
+  const choices = readChoices(body.json, resolution.entry)
+  const extras = chooseExtras(scope, resolution.entry, body.json)
+  const caps = { streamed, outputTokensMax }
+  const funding = { resolution, input, body: caps, choices, outputTokensMin: OUTPUT_TOKENS_MIN, extras }
+  return { ...scope, body, funding, funded: await fund(scope, funding), extras }
+}
+
 function prepareFor({ body, funded, extras }: OpenCall, target: UpstreamTarget): PreparedBody | Promise<PreparedBody> {
+  assert(body)
   const { outputTokensAfforded: value } = funded
   const edits = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value } as const]
   return withBody(bodyFor(extras.bodyFor(body, target), target, ENDPOINT, edits), written => ({ body: written }))
@@ -111,6 +121,9 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     receive: reply => holdStream(open, reply),
     streamed: true,
   })
+  // No other target will be tried: the body need not wait in memory for the end of the stream.
+  open.body = null
+  open.call.bodyDone()
   const stream = new ResponsesPassThrough({ clientModel: entry.id, countTokens })
   const counted = open.extras.listen(stream)
   client.failureEvent = error => stream.failureEvent(error)

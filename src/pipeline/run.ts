@@ -1,18 +1,20 @@
 /** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
 
+import assert from 'node:assert/strict'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
 import { inTurn } from '../lib/loop-turns.ts'
+import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
-import { countInputTokens as countInput } from './count-tokens.ts'
 import { estimateInput, lowestCap } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import { withInlineImages } from './inline-images.ts'
+import { InputCount } from './input-count.ts'
 import type { Pinger } from './pinger.ts'
 import { prepare } from './prepare.ts'
 import type { PreparedCall } from './prepared-call.ts'
@@ -32,10 +34,11 @@ const PINGS: Readonly<Record<ChatFormat, string>> = {
 /** A call that has been admitted, with all that its relay needs. */
 interface OpenCall extends CallScope {
   readonly format: ChatFormat
-  readonly body: ChatBody
+  /** Null when nobody needs it any more. */
+  body: ChatBody | null
   readonly funding: Funding
   readonly funded: Funded
-  readonly countInputTokens: () => number
+  readonly input: InputCount
   readonly extras: CallExtras
 }
 
@@ -43,34 +46,46 @@ interface OpenCall extends CallScope {
 export function runChatCall(
   services: Services,
   call: Call,
-  raw: Buffer,
   client: ClientChannel,
   { format, pinger }: { format: ChatFormat; pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
-    const body = await readChatBody(raw, services.limits, format)
-    scope.account.requested(body.requestedName, body.streamed)
-    const resolution = chooseEntry(scope, body.requestedName)
-    const input = estimateInput(body, services.limits.holdTokensPerImage)
-    const { entry } = resolution
-    const choices = readChoices(body.json, entry)
-    const extras = chooseExtras(scope, entry, body.json)
-    const outputTokensMin = lowestCap(body.json)
-    const funding = { resolution, input, body, choices, outputTokensMin, extras }
-    const funded = await fund(scope, funding)
-    let counted: number | null = null
-    const countInputTokens = (): number => {
-      counted ??= countInput(body, format, entry)
-      return counted
-    }
-    const open: OpenCall = { ...scope, format, body, funding, funded, countInputTokens, extras }
-    await (body.streamed ? relayStreamed(open, pinger) : relayWhole(open))
+    const open = await openCall(scope, format)
+    await (open.body?.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
+}
+
+/** Reads the body and sets money aside. Nothing of the body is kept but in what it returns. */
+async function openCall(scope: CallScope, format: ChatFormat): Promise<OpenCall> {
+  const { services, call, account } = scope
+  const body = await readChatBody(call.takeBody(), services.limits, format)
+  const { streamed, outputTokensMax } = body
+  account.requested(body.requestedName, streamed)
+  const resolution = chooseEntry(scope, body.requestedName)
+  const estimate = estimateInput(body, services.limits.holdTokensPerImage)
+  const { entry } = resolution
+  const choices = readChoices(body.json, entry)
+  const extras = chooseExtras(scope, entry, body.json)
+  const outputTokensMin = lowestCap(body.json)
+  const caps = { streamed, outputTokensMax }
+  const funding = { resolution, input: estimate, body: caps, choices, outputTokensMin, extras }
+  const funded = await fund(scope, funding)
+  const input = new InputCount({ body, format, entry, inputTokensEstimate: estimate.tokens })
+  return { ...scope, format, body, funding, funded, input, extras }
+}
+
+/** A stream has begun: no other target will be tried, and its body need not wait in memory for its end. */
+function letBodyGo(open: OpenCall, stream: ReplyStream): void {
+  open.body = null
+  const letGo = inTurn(() => open.input.letGo(stream))
+  // What cannot be counted fails where the count is asked for.
+  void letGo.catch(() => {}).then(open.call.bodyDone)
 }
 
 /** The body for one target, and how its reply is read. */
 function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
   const { services, client, format, extras } = open
+  assert(open.body)
   const body = extras.bodyFor(open.body, target)
   if (target.dialect.imageUrl !== 'inline') return prepareInTurn(open, body, target)
   return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
@@ -85,7 +100,8 @@ function prepareInTurn(open: OpenCall, body: ChatBody, target: UpstreamTarget): 
 }
 
 function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-  const { call, funding, funded, format, countInputTokens, extras } = open
+  const { call, funding, funded, format, extras } = open
+  const countInputTokens = open.input.tokens
   const { resolution, input } = funding
   const { entry } = resolution
   const { outputTokensAfforded } = funded
@@ -95,7 +111,7 @@ function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): Pr
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, funding, countInputTokens } = open
+  const { services, funding, input } = open
   const reply = await sendCall(open, {
     entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
@@ -103,12 +119,16 @@ async function relayWhole(open: OpenCall): Promise<void> {
       readWholeReply(upstream, attempt, services.limits.replyBytesMax, bytes => open.extras.countIn(bytes)),
     streamed: false,
   })
-  const used = usedBy(reply.usage, { countInputTokens, countOutputTokens: () => reply.countOutputTokens() })
+  const used = usedBy(reply.usage, {
+    countInputTokens: input.tokens,
+    countOutputTokens: () => reply.countOutputTokens(),
+  })
   await sendWhole(open, used, reply.body)
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format, funding, funded, countInputTokens } = open
+  const { services, client, account, headers, format, funding, funded } = open
+  const countInputTokens = open.input.tokens
   const { upstream, stream } = await sendCall(open, {
     entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
@@ -118,6 +138,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     },
     streamed: true,
   })
+  letBodyGo(open, stream)
   await relayStream({
     upstream,
     client,

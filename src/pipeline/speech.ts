@@ -61,11 +61,11 @@ async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBo
 export function runSpeechCall(
   services: Services,
   call: Call,
-  raw: Buffer,
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
+    const raw = call.takeBody()
     const body = await readSpeechBody(raw, services.limits)
     scope.account.requested(body.requestedName, body.streamed)
     const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)

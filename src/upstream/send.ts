@@ -25,14 +25,15 @@ export interface UpstreamRequest {
 }
 
 /** Sends the request; resolves with the reply's status and headers. Rejects with UpstreamFault when none came. */
-export function send(request: UpstreamRequest): Promise<UpstreamReply> {
+export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamReply> {
   return new Promise((resolve, reject) => {
-    new Sending(request, resolve, reject).start()
+    new Sending(request, resolve, reject).start(body)
   })
 }
 
 class Sending implements ReplySource {
-  readonly #request: UpstreamRequest
+  /** Without the body, which must not be kept for as long as the reply lasts. */
+  readonly #request: Omit<UpstreamRequest, 'body'>
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
   #deadline: Deadline | null = null
@@ -44,7 +45,7 @@ class Sending implements ReplySource {
   #closed = false
 
   constructor(
-    request: UpstreamRequest,
+    request: Omit<UpstreamRequest, 'body'>,
     resolve: (reply: UpstreamReply) => void,
     reject: (fault: UpstreamFault) => void,
   ) {
@@ -53,16 +54,21 @@ class Sending implements ReplySource {
     this.#reject = reject
   }
 
-  start(): void {
-    const { connections, path, headers, body, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } =
-      this.#request
+  start(body: Buffer): void {
+    const { connections, path, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#request
     if (signal.aborted) return void this.#close(goneAway())
     this.#deadline = startDeadline(totalTimeoutMs, this)
     signal.addEventListener('abort', this.#onAbort)
     this.#connection = connections.take()
     try {
       this.#connection.client.dispatch(
-        { method: 'POST', path, headers, body, headersTimeout: firstByteTimeoutMs, bodyTimeout: idleTimeoutMs },
+        {
+          method: 'POST',
+          path,
+          ...sendable(this.#request.headers, body),
+          headersTimeout: firstByteTimeoutMs,
+          bodyTimeout: idleTimeoutMs,
+        },
         this,
       )
     } catch (error) {
@@ -136,6 +142,39 @@ class Sending implements ReplySource {
     this.#request.onClose(fault)
     if (this.#reply) this.#reply.finish(fault)
     else this.#reject(fault ?? new UpstreamFault('garbage', 'the provider gave no reply'))
+  }
+}
+
+/** Of a larger body nothing is kept once it has been sent; undici keeps a buffer until the reply has ended. */
+const KEPT_BYTES_MAX = 64 * 1024
+const PART_BYTES = 256 * 1024
+
+function sendable(headers: Record<string, string>, body: Buffer): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (body.length <= KEPT_BYTES_MAX) return { headers, body }
+  return { headers: { ...headers, 'content-length': String(body.length) }, body: new Parts(body) as never }
+}
+
+/** A body in parts, read once. A generator would keep the body in its frame. */
+class Parts implements IterableIterator<Buffer> {
+  #body: Buffer | null
+  #at = 0
+
+  constructor(body: Buffer) {
+    this.#body = body
+  }
+
+  [Symbol.iterator](): this {
+    return this
+  }
+
+  next(): IteratorResult<Buffer> {
+    const part = this.#body?.subarray(this.#at, this.#at + PART_BYTES)
+    if (part === undefined || part.length === 0) {
+      this.#body = null
+      return { done: true, value: undefined }
+    }
+    this.#at += part.length
+    return { done: false, value: part }
   }
 }
 

@@ -39,11 +39,11 @@ interface OpenCall extends CallScope {
 export function runImageCall(
   services: Services,
   call: Call,
-  raw: Buffer,
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
   return runAccounted(services, call, client, async scope => {
+    const raw = call.takeBody()
     const wish =
       call.endpoint === 'images_edits'
         ? await readEdit(raw, call.header('content-type'), services.limits)

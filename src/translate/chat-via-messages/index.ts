@@ -8,11 +8,12 @@ import { convertRequest } from './request.ts'
 import { ChatStream } from './stream.ts'
 
 export const chatViaMessages: Translator = (clientBody, context) => {
-  const request = convertRequest(clientBody, context)
+  // What reads the reply must not keep the body.
+  const { body: upstreamBody, ...request } = convertRequest(clientBody, context)
   const includeUsage = objectOrNull(clientBody.stream_options)?.include_usage === true
   return {
-    upstreamBody: request.body,
-    upstreamBetas: betasToSend(request.body, context.betas, context.target.dialect),
+    upstreamBody,
+    upstreamBetas: betasToSend(upstreamBody, context.betas, context.target.dialect),
     reply: upstreamReply => convertReply(upstreamReply, request, context),
     stream: onOutput => new ChatStream(request, context, { includeUsage, onOutput }),
   }

@@ -21,14 +21,17 @@ import { writeConversation } from './write-conversation.ts'
 
 /** What the reply needs to know of its request. */
 export interface RequestFacts {
-  readonly body: JsonObject
   readonly names: ToolNames
   /** A forced tool stands for the JSON reply: its input is the text. */
   readonly replyTool: string | null
   readonly unwrapsFence: boolean
 }
 
-export function convertRequest(chat: JsonObject, context: TranslationContext): RequestFacts {
+export interface ConvertedRequest extends RequestFacts {
+  readonly body: JsonObject
+}
+
+export function convertRequest(chat: JsonObject, context: TranslationContext): ConvertedRequest {
   refuseWrongTypes(chat, 'chat_completions')
   refuseUnsupported(chat)
   const { dialect } = context.target

@@ -6,9 +6,10 @@ import { convertRequest } from './request.ts'
 import { MessagesStream } from './stream.ts'
 
 export const messagesViaChat: Translator = (clientBody, context) => {
-  const request = convertRequest(clientBody, context)
+  // What reads the reply must not keep the body.
+  const { body: upstreamBody, ...request } = convertRequest(clientBody, context)
   return {
-    upstreamBody: request.body,
+    upstreamBody,
     // Beta flags belong to the messages format.
     upstreamBetas: [],
     reply: upstreamReply => convertReply(upstreamReply, request, context),

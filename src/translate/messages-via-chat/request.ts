@@ -22,7 +22,6 @@ import { writeTools } from './write-tools.ts'
 
 /** What the reply needs to know of its request. */
 export interface RequestFacts {
-  readonly body: JsonObject
   readonly names: ToolNames
   /** Ids of the calls in the history: a new call must not take one of them. */
   readonly knownIds: ReadonlySet<string>
@@ -31,7 +30,11 @@ export interface RequestFacts {
   readonly unwrapsFence: boolean
 }
 
-export function convertRequest(messages: JsonObject, context: TranslationContext): RequestFacts {
+export interface ConvertedRequest extends RequestFacts {
+  readonly body: JsonObject
+}
+
+export function convertRequest(messages: JsonObject, context: TranslationContext): ConvertedRequest {
   const { dialect } = context.target
   refuseWrongTypes(messages, 'messages')
   refuseUnsupported(messages)
