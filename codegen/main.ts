@@ -1,8 +1,10 @@
 /** The command line of the catalogue: `node codegen/main.ts <verb>`. Exit status 1 when there is an error to mend. */
 
 import { enableCompileCache } from 'node:module'
+import { isMainThread } from 'node:worker_threads'
 
-enableCompileCache()
+// As a thread of the gateway it uses the gateway's own folder, if that has one.
+if (isMainThread) enableCompileCache()
 const { run } = await import('./run.ts')
 process.exitCode = await run(process.argv.slice(2), {
   out: text => console.log(text),

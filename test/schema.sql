@@ -34,7 +34,7 @@ create table api_key (
   constraint api_key_pkey PRIMARY KEY (account_id, key_id),
   constraint api_key_check CHECK ((((encryption_id IS NULL) = (encryption_iv IS NULL)) AND ((encryption_id IS NULL) = (ciphertext IS NULL)))),
   constraint api_key_check1 CHECK (((revoked_at IS NULL) OR (ciphertext IS NULL))),
-  constraint api_key_concurrency_max_check CHECK ((concurrency_max >= 0)),
+  constraint api_key_concurrency_max_check CHECK ((concurrency_max >= 0)) NOT VALID,
   constraint api_key_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12)),
   constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   constraint api_key_label_check CHECK ((octet_length(label) <= 400)),
@@ -369,7 +369,7 @@ CASE price_per
     ELSE NULL::bigint
 END)))) NOT VALID,
   constraint usage_cost_micro_vnd_check CHECK ((cost_micro_vnd >= 0)),
-  constraint usage_extras_vnd_check CHECK ((extras_vnd >= 0)),
+  constraint usage_extras_vnd_check CHECK ((extras_vnd >= 0)) NOT VALID,
   constraint usage_first_byte_ms_check CHECK ((first_byte_ms >= 0)),
   constraint usage_images_check CHECK ((images >= 0)),
   constraint usage_input_tokens_check CHECK ((input_tokens >= 0)),

@@ -25,10 +25,13 @@ export interface AuditReport {
   readonly accounts: readonly number[]
 }
 
+/** In ms, for the transaction alone. */
+const LIMIT_TIME = `select set_config('statement_timeout', $1, true)`
+
 /** Rejects when it takes longer than `timeoutMs`. */
 export async function audit(sql: Sql, { timeoutMs }: { readonly timeoutMs: number }): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read read only', async transaction => {
-    await transaction.unsafe(`set local statement_timeout = ${Math.floor(timeoutMs)}`)
+    await transaction.unsafe(LIMIT_TIME, [String(Math.floor(timeoutMs))])
     const ledger = await auditLedger(transaction)
     const payments = await auditPayments(transaction)
     const spools = await readSetAside(transaction)

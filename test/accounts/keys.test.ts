@@ -162,6 +162,8 @@ describe('looking up a presented key', () => {
       keyId: keys[3]!.keyId,
       active: true,
       rateLimitPerMinute: null,
+      concurrencyMax: null,
+      walletEmpty: true,
       keyHash: hashKey(secrets, keys[3]!.key).hash,
     })
   })

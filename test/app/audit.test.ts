@@ -22,6 +22,10 @@ beforeAll(async () => {
   const { sql } = running.database
   await sql`update account set is_operator = true where email = 'operator@example.com'`
   await operator.post('/signin', { email: 'operator@example.com', password: 'mot cau dai de nho' })
+  // The gateway has its turn behind it: it would decide the transfer that is planted.
+  const turn = 'undecided transfers'
+  await sql`insert into housekeeping (task, ran_at) values (${turn}, now() + interval '1 day')
+    on conflict (task) do update set ran_at = excluded.ran_at`
   accountId = (await createAccount(sql, 'customer@example.com')).accountId
 })
 afterAll(() => running.close())

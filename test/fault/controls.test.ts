@@ -131,7 +131,7 @@ test.each<[string, string, (keyof Findings)[]]>([
     ['credits', 'ledger'],
   ],
 ])('%s is found', async (_name, statement, expected) => {
-  await tamper('alter table usage drop constraint if exists usage_cost_is_price_times_units')
+  await tamper('alter table usage drop constraint if exists usage_cost_is_price_times_units_and_extras')
   await tamper(statement)
   expect(await news()).toEqual(expected)
   await mend()

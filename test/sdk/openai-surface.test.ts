@@ -30,11 +30,11 @@ const sizeOf = (bytes: Buffer) => [bytes.readUInt32BE(16), bytes.readUInt32BE(20
 
 test('images.generate: two images of the size asked for, at the price of two', async () => {
   const { data, response } = await client.images
-    .generate({ model: 'req/gpt-image-2', prompt: 'Một con mèo', size: '256x128', n: 2 })
+    .generate({ model: 'req/gpt-image-2', prompt: 'Một con mèo', size: '1536x1024', n: 2 })
     .withResponse()
   const images = (data.data ?? []).map(image => Buffer.from(image.b64_json ?? '', 'base64'))
   expect(images.map(isPng)).toEqual([true, true])
-  expect(sizeOf(images[0] as Buffer)).toEqual([256, 128])
+  expect(sizeOf(images[0] as Buffer)).toEqual([1536, 1024])
   expect(response.headers.get('x-svc-cost-vnd')).toBe('1300')
   expect(response.headers.get('x-svc-model')).toBe('req/gpt-image-2')
   expect(response.headers.get('x-svc-price-vnd-per-request')).toBe('650')
@@ -47,7 +47,7 @@ test('images.generate, streamed: partial images, then the image, billed once', a
   const stream = await client.images.generate({
     model: 'req/gpt-image-2',
     prompt: 'x',
-    size: '64x64',
+    size: '256x256',
     stream: true,
     partial_images: 2,
   })
@@ -68,15 +68,15 @@ test('images.edit: one image and several, with a mask', async () => {
   const made = await client.images.generate({ model: 'req/gpt-image-2', prompt: 'x', size: '64x32' })
   const png = Buffer.from(made.data?.[0]?.b64_json ?? '', 'base64')
   const image = await toFile(png, 'cat.png', { type: 'image/png' })
-  const one = await client.images.edit({ model: 'req/gpt-image-2', prompt: 'make it blue', image, size: '128x64' })
-  expect(sizeOf(Buffer.from(one.data?.[0]?.b64_json ?? '', 'base64'))).toEqual([128, 64])
+  const one = await client.images.edit({ model: 'req/gpt-image-2', prompt: 'make it blue', image, size: '512x512' })
+  expect(sizeOf(Buffer.from(one.data?.[0]?.b64_json ?? '', 'base64'))).toEqual([512, 512])
   const several = await client.images.edit({
     model: 'req/gpt-image-2',
     prompt: 'join them',
     image: [image, await toFile(png, 'dog.png', { type: 'image/png' })],
     mask: await toFile(png, 'mask.png', { type: 'image/png' }),
     n: 2,
-    size: '64x64',
+    size: '256x256',
   })
   expect(several.data).toHaveLength(2)
   await expectSpent(2600n * PER_VND, [{ cost: 650n * PER_VND }, { cost: 650n * PER_VND }, { cost: 1300n * PER_VND }])
@@ -110,7 +110,7 @@ test('what the provider refuses is refused in its words and costs nothing', asyn
     status: 400,
     message: expect.stringContaining('speed'),
   })
-  const image = { model: 'req/gpt-image-2', prompt: 'x', size: '64x64' as const }
+  const image = { model: 'req/gpt-image-2', prompt: 'x', size: '256x256' as const }
   await expect(client.images.generate({ ...image, response_format: 'url' })).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining('response_format'),

@@ -25,7 +25,7 @@ test('generates images, though it asks for base64 by a parameter that the provid
   const { images } = await generateImage({
     model: provider().image('req/gpt-image-2'),
     prompt: 'a cat',
-    size: '64x64',
+    size: '256x256',
     n: 2,
     maxRetries: 0,
   })
@@ -36,14 +36,14 @@ test('generates images, though it asks for base64 by a parameter that the provid
 
 test('edits an image', async () => {
   const model = provider().image('req/gpt-image-2')
-  const made = await generateImage({ model, prompt: 'a cat', size: '64x64', maxRetries: 0 })
+  const made = await generateImage({ model, prompt: 'a cat', size: '256x256', maxRetries: 0 })
   const edited = await generateImage({
     model,
     prompt: { text: 'make it blue', images: [made.image.uint8Array] },
-    size: '64x32',
+    size: '512x512',
     maxRetries: 0,
   })
-  expect(Buffer.from(edited.image.uint8Array).readUInt32BE(20)).toBe(32)
+  expect(Buffer.from(edited.image.uint8Array).readUInt32BE(20)).toBe(512)
   expect(await running.balance(account.accountId)).toBe(CREDIT - 1300n * PER_VND)
 })
 

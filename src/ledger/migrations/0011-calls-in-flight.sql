@@ -1,7 +1,8 @@
 -- How many calls of a key may run at the same time, and how many of them each process has taken for itself.
 
 alter table api_key
-  add column concurrency_max integer check (concurrency_max >= 0);             -- null: as the catalogue says; 0: no limit
+  add column concurrency_max integer,                                          -- null: as the catalogue says; 0: no limit
+  add constraint api_key_concurrency_max_check check (concurrency_max >= 0) not valid;
 
 create unlogged table key_flight (                                             -- keys with many calls in flight; empty after a crash
   key_id      bigint primary key,
