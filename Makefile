@@ -18,7 +18,7 @@ install: node_modules/.installed ## Install the pinned runtime and packages
 node_modules/.installed: package.json package-lock.json $(wildcard patches/*.patch)
 	@npm ci --no-audit --no-fund --loglevel=error
 	@for patch in patches/*.patch; do git apply "$$patch" || \
-	  { echo "$$patch does not fit the installed version: see docs/decisions/0001-patched-postgres-driver.md" >&2; exit 1; }; done
+	  { echo "$$patch does not fit the installed version: see docs/decisions/" >&2; exit 1; }; done
 	@touch $@
 
 run: generate ## Start the gateway on http://127.0.0.1:8080 with its own database; Ctrl-C stops it

@@ -5,7 +5,11 @@ import { goodMessage, MESSAGE } from '../support/chat.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { raw, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-const INTERIM = ['HTTP/1.1 102 Processing\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n']
+const INTERIM = [
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 102 Processing\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n',
+]
 
 let provider: ScriptedUpstream
 let running: TestGateway
