@@ -125,7 +125,10 @@ function findLost({ replies, calls, lives }: Witnesses, rows: readonly UsageRow[
     else if (left < (reply.longEvents === null ? HEARING_MS : LONG_HEARING_MS)) {
       unheard++
       unheardMs = Math.max(unheardMs, left)
-    } else lost.push(`reply ${reply.serial} of ${reply.gateway}`)
+    } else {
+      const kind = reply.longEvents === null ? 'short' : 'long'
+      lost.push(`${kind} reply ${reply.serial} of ${reply.gateway}, finished ${left} ms before its gateway was killed`)
+    }
   }
   const byCall = Map.groupBy(rows, row => row.call_id)
   for (const call of calls) {
