@@ -180,7 +180,8 @@ test('a machine that is lost for good: another process frees its holds when its 
   const lost = await world.add('lost')
   expect(await lost.start()).toBe(true)
   const customer = await world.customers.create(world.sql, 10n * PRICE)
-  const held = await Promise.all([holdOpen(lost, customer), holdOpen(lost, customer)])
+  // One after the other: each waits for its own call to be open.
+  const held = [await holdOpen(lost, customer), await holdOpen(lost, customer)]
   expect((await walletOf(world.sql, customer.accountId)).held).toBe(2n * PRICE)
   await lost.signal('SIGKILL')
   rmSync(lost.dataDir, { recursive: true })
