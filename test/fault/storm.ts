@@ -302,6 +302,7 @@ class Storm {
     )
     const lives = new Map(gateways.map(gateway => [gateway.name, gateway.lives]))
     const verdict = await judge({
+      databaseAway: this.#databaseAway,
       sql,
       replies: oracle.replies,
       calls: client.calls,

@@ -20,6 +20,8 @@ export interface Witnesses {
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** By name of the gateway. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
+  /** When Postgres was away or stood still, ms since 1970: streams may wait for it then, and a kill finds them waiting. */
+  readonly databaseAway?: readonly (readonly [from: number, to: number])[]
   /** Journal rows as they were read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
@@ -62,8 +64,8 @@ export interface Verdict {
 const OUTGROWN_TOKENS = 3 * 4_096
 /** Time in which a gateway that is busy hears the end of a reply; one that was killed within it may not have heard it. */
 const HEARING_MS = 1_000
-/** The same for a long stream: its gateway may wait for Postgres while the provider has long written all. */
-const LONG_HEARING_MS = 15_000
+/** The same where a stream has outgrown its hold: its gateway may wait for Postgres while the provider has written all. */
+const WAITING_MS = 15_000
 /** Between the moment that a transaction counts as begun and the one in which others see it. */
 const COMMIT_MS = 5_000
 
@@ -114,15 +116,18 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
 }
 
 /** I4 and I6. */
-function findLost({ replies, calls, lives }: Witnesses, rows: readonly UsageRow[]) {
+function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]) {
   const charges = new Set(rows.filter(row => row.cost !== '0').map(row => row.input))
   const lost: string[] = []
   let [unheard, unheardMs, charged] = [0, 0, 0]
   for (const reply of replies) {
     if (reply.state !== 'finished') continue
-    const left = timeLeft(lives.get(reply.gateway) ?? [], reply.finishedAt as number)
+    const finishedAt = reply.finishedAt as number
+    const left = timeLeft(lives.get(reply.gateway) ?? [], finishedAt)
+    const mayWait =
+      reply.longEvents !== null || databaseAway.some(([from, to]) => finishedAt < to && finishedAt + left > from)
     if (charges.has(reply.serial)) charged++
-    else if (left < (reply.longEvents === null ? HEARING_MS : LONG_HEARING_MS)) {
+    else if (left < (mayWait ? WAITING_MS : HEARING_MS)) {
       unheard++
       unheardMs = Math.max(unheardMs, left)
     } else {
