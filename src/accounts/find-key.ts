@@ -32,8 +32,8 @@ export interface KeyFinderOptions {
 
 export interface KeyFinder {
   /**
-   * Null when no key has any of these hashes (as from candidateHashes). Rejects with GatewayError ledger_unavailable
-   * when the database gives no answer: never an authentication error.
+   * Resolves to null when no key has any of these hashes (see candidateHashes). Rejects with GatewayError
+   * `ledger_unavailable` when the database does not answer, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
   /** Hash that an active key is stored under now; null when it is revoked. Rejects like `find`. */

@@ -97,7 +97,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** The keys that a request's headers carry, in the order they are tried: any of them may be the valid one. */
+/** Keys in the request headers, in the order they are tried; one valid key is enough. */
 export function keysIn(headers: IncomingHttpHeaders): string[] {
   const { authorization, 'x-api-key': apiKey } = headers
   const keys: string[] = []

@@ -7,7 +7,7 @@ import { EXPOSITION_TYPE } from '../lib/metrics.ts'
 
 export interface MetricsServerOptions {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0 picks a free port. */
   readonly port: number
   /** What a scrape reads. */
   readonly text: () => Promise<string>
