@@ -83,6 +83,7 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   const prepared = await prepare({
     body,
     entry,
+    clientModel: entry.id,
     target,
     format,
     betas: [],

@@ -52,7 +52,11 @@ export const CODES = {
   // References
   'alias-unknown': error('An alias of something that is not an entry.'),
   'alias-of-alias': error('An alias of an alias.'),
-  'alias-shadows-id': error('An alias called like an entry.'),
+  'alias-shadows-id': error('An alias called like an entry, in the same letters or others.'),
+  'alias-shadows-vendor': error("An alias that is an entry behind its vendor's name."),
+  'alias-repeated': error('Two aliases that differ by case only.'),
+  'vendor-unknown': error('A name of a vendor that no family has.'),
+  'vendor-taken': error('A name of a vendor that means something else already.'),
   'alias-retired': error('An alias of, or a fallback to, an entry that retires.'),
   'fallback-unknown': error('The fallback is not an entry.'),
   'fallback-not-chat': error('The fallback does not chat.'),

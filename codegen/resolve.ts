@@ -64,6 +64,7 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Tables
       service: sources.catalogue.service,
       fallback: sources.catalogue.fallback,
       aliases: Object.fromEntries(aliases),
+      vendors: sortKeys(sources.catalogue.vendors ?? {}),
       extras: vocabulary,
       rateLimitPerMinute: sources.catalogue.defaults.rate_limit_per_minute,
       concurrencyMax: sources.catalogue.defaults.concurrency_max ?? 256,

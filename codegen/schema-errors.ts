@@ -119,7 +119,7 @@ const CREDENTIALS_IN_URL = /^[a-z]+:\/\/[^/]*@/
 
 function readPattern({ name, key, value, schema }: Complaint): Reading {
   if (key !== undefined) {
-    const fix = 'write lower case letters, digits and `-`'
+    const fix = `write ${schema.description ?? 'lower case letters, digits and `-`'}`
     return { code: 'bad-form', message: `${show(key)} cannot be a name here`, fix, at: [key], part: 'key' }
   }
   if (CREDENTIALS_IN_URL.test(String(value))) {

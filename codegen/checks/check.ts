@@ -4,6 +4,7 @@ import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
 import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkExtras } from './extras.ts'
+import { checkNames, checkVendors } from './names.ts'
 import { checkAcknowledgements, checkPrices } from './prices.ts'
 import { checkAliases, checkFallback } from './references.ts'
 import { checkDeprecations, checkEnds } from './retirements.ts'
@@ -17,6 +18,8 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkCounts,
   checkAcknowledgements,
   checkAliases,
+  checkNames,
+  checkVendors,
   checkFallback,
   checkDeprecations,
   checkEnds,

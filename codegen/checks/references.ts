@@ -9,20 +9,10 @@ export function checkAliases(view: CatalogueView, report: Report): void {
   const place = { file: view.main, path: ['aliases'] }
   const aliases = asRecord(view.settings.aliases)
   for (const [alias, goal] of Object.entries(aliases)) {
-    if (view.byId.has(alias)) {
-      report(
-        place,
-        [alias],
-        'alias-shadows-id',
-        `"${alias}" is the id of an entry`,
-        'rename the alias or the entry',
-        'key',
-      )
-    }
     if (typeof goal !== 'string') continue
     const entry = view.byId.get(goal)
     if (entry !== undefined) {
-      if (!isDatedName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
+      if (!isLongerName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
     } else if (Object.hasOwn(aliases, goal)) {
       const end = aliases[goal]
       report(place, [alias], 'alias-of-alias', `"${goal}" is an alias itself`, `write the entry: ${String(end)}`)
@@ -30,9 +20,17 @@ export function checkAliases(view: CatalogueView, report: Report): void {
   }
 }
 
-/** `model-20251001` is a longer name of `model` and goes where that goes, at its end too. */
-function isDatedName(alias: string, id: string): boolean {
-  return alias.startsWith(`${id}-`) && /^[0-9]{8}$/.test(alias.slice(id.length + 1))
+/**
+ * The same model by another name goes where that goes, at its end too: `model-1.5-20251001`, `model-1-5@20251001` and
+ * `model-1.5-2025-10-01` for `model-1-5`, with or without the prefix of the id.
+ */
+function isLongerName(alias: string, id: string): boolean {
+  const plain = (name: string) => name.toLowerCase().replace(/[._:@]/g, '-')
+  const name = plain(alias)
+  const own = [plain(id), plain(id.slice(id.indexOf('/') + 1))].find(
+    each => name === each || name.startsWith(`${each}-`),
+  )
+  return own !== undefined && /^(-20[0-9]{6}|-20[0-9]{2}-[0-9]{2}-[0-9]{2})?$/.test(name.slice(own.length))
 }
 
 export function checkFallback(view: CatalogueView, report: Report): void {

@@ -201,6 +201,7 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
       ...[...Object.entries(settings.extras.fields), ...Object.entries(settings.extras.tools)].map(
         ([word, fact]): [string, string] => [`extras ${word}`, canonicalJson(fact)],
       ),
+      ...Object.entries(settings.vendors).map(([name, vendor]): [string, string] => [`vendor ${name}`, vendor]),
       ...Object.entries(settings.aliases).map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
     ])
   return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))

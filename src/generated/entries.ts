@@ -3606,7 +3606,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.4,
     tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
-    aliases: ['claude-fable-5-1', 'claude-fable-5-2', 'fable'],
+    aliases: ['claude-fable-5-1', 'claude-fable-5-2', 'claude-fable-5.1', 'claude-fable-5.2', 'fable'],
     deprecated: null,
     upstreams: [
       {
@@ -3639,7 +3639,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.03,
     tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
-    aliases: ['claude-haiku-4-5-20251001'],
+    aliases: ['claude-haiku-4-5-20251001', 'claude-haiku-4.5', 'claude-haiku-5-5', 'claude-haiku-5.5'],
     deprecated: null,
     upstreams: [
       {
@@ -3672,7 +3672,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.03,
     tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
-    aliases: ['claude-opus-4-5-20251101'],
+    aliases: ['claude-opus-4-5-20251101', 'claude-opus-4.5'],
     deprecated: null,
     upstreams: [
       {
@@ -3705,7 +3705,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.03,
     tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
-    aliases: [],
+    aliases: ['claude-opus-4.6'],
     deprecated: null,
     upstreams: [
       {
@@ -3738,7 +3738,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.4,
     tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
-    aliases: [],
+    aliases: ['claude-opus-4.7'],
     deprecated: null,
     upstreams: [
       {
@@ -3771,7 +3771,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.4,
     tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
-    aliases: [],
+    aliases: ['claude-opus-4.8'],
     deprecated: null,
     upstreams: [
       {
@@ -3804,7 +3804,17 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.4,
     tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
-    aliases: ['claude-opus-5-5', 'opus'],
+    aliases: [
+      'claude-opus-4',
+      'claude-opus-4-0',
+      'claude-opus-4-1',
+      'claude-opus-4-1-20250805',
+      'claude-opus-4-20250514',
+      'claude-opus-4.1',
+      'claude-opus-5-5',
+      'claude-opus-5.5',
+      'opus',
+    ],
     deprecated: null,
     upstreams: [
       {
@@ -3837,7 +3847,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.03,
     tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
-    aliases: ['claude-sonnet-4-5-20250929'],
+    aliases: ['claude-sonnet-4-5-20250929', 'claude-sonnet-4.5'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2026-11-30', successor: 'claude-sonnet-5' },
     upstreams: [
       {
@@ -3870,7 +3880,7 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.03,
     tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
-    aliases: [],
+    aliases: ['claude-sonnet-4.6'],
     deprecated: null,
     upstreams: [
       {
@@ -3903,7 +3913,14 @@ export const ENTRIES = [
     imagesMax: 10,
     tokenFactor: 1.4,
     tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
-    aliases: ['claude-sonnet-5-5', 'sonnet'],
+    aliases: [
+      'claude-sonnet-4',
+      'claude-sonnet-4-0',
+      'claude-sonnet-4-20250514',
+      'claude-sonnet-5-5',
+      'claude-sonnet-5.5',
+      'sonnet',
+    ],
     deprecated: null,
     upstreams: [
       {
@@ -3935,7 +3952,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: ['deepseek-flash'],
+    aliases: ['deepseek-chat', 'deepseek-flash', 'deepseek-reasoner', 'deepseek-v4.1-flash'],
     deprecated: null,
     upstreams: [
       {
@@ -4031,7 +4048,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gemini-3-pro-preview', 'gemini-3.1-pro', 'gemini-pro-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -4063,7 +4080,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemini-3.8-flash', 'gemini-flash-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -4191,7 +4208,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5-2025-08-07'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2026-12-11', successor: 'gpt-6-sol' },
     upstreams: [
       {
@@ -4223,7 +4240,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5-mini-2025-08-07'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2026-12-11', successor: 'gpt-6.1-terra' },
     upstreams: [
       {
@@ -4255,7 +4272,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.1-2025-11-13'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-04-01', successor: 'gpt-6-sol' },
     upstreams: [
       {
@@ -4287,7 +4304,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.2-2025-12-11'],
     deprecated: null,
     upstreams: [
       {
@@ -4351,7 +4368,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.4-2026-03-05'],
     deprecated: null,
     upstreams: [
       {
@@ -4383,7 +4400,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.4-mini-2026-03-17'],
     deprecated: null,
     upstreams: [
       {
@@ -4415,7 +4432,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.4-nano-2026-03-17'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-04-01', successor: 'gpt-6-luna' },
     upstreams: [
       {
@@ -4447,7 +4464,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.5-2026-04-23'],
     deprecated: null,
     upstreams: [
       {
@@ -4479,7 +4496,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.5-chat-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -4511,7 +4528,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-5.6-luna'],
     deprecated: null,
     upstreams: [
       {
@@ -4543,7 +4560,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: ['gpt-5.1-codex-max', 'gpt-5.2-codex', 'gpt-6.1-sol'],
+    aliases: ['gpt-5-codex', 'gpt-5.1-codex', 'gpt-5.1-codex-max', 'gpt-5.2-codex', 'gpt-5.6-sol', 'gpt-6.1-sol'],
     deprecated: null,
     upstreams: [
       {
@@ -4575,7 +4592,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: ['gpt-5.1-codex-mini'],
+    aliases: ['gpt-5.1-codex-mini', 'gpt-5.6-terra'],
     deprecated: null,
     upstreams: [
       {
@@ -4607,7 +4624,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['grok-4', 'grok-4-latest', 'grok-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -4639,7 +4656,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['kimi-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -4671,7 +4688,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['kimi-for-coding'],
     deprecated: null,
     upstreams: [
       {
@@ -4735,7 +4752,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['qwen3-coder', 'qwen3-coder-480b-a35b-instruct'],
     deprecated: null,
     upstreams: [
       {
@@ -4767,7 +4784,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['qwen-max', 'qwen3-max'],
     deprecated: null,
     upstreams: [
       {
@@ -4799,7 +4816,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['qwen-plus'],
     deprecated: null,
     upstreams: [
       {
@@ -5061,7 +5078,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['deepseek-v4-pro'],
     deprecated: null,
     upstreams: [
       {
@@ -5637,7 +5654,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['grok-build-0.1'],
     deprecated: null,
     upstreams: [
       {
@@ -6191,7 +6208,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['deepseek-v3.2'],
     deprecated: null,
     upstreams: [
       {
@@ -6223,7 +6240,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['glm-5'],
     deprecated: null,
     upstreams: [
       {
@@ -6255,7 +6272,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-oss-120b'],
     deprecated: null,
     upstreams: [
       {
@@ -6287,7 +6304,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['gpt-oss-20b'],
     deprecated: null,
     upstreams: [
       {
@@ -6351,7 +6368,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['kimi-k2.5'],
     deprecated: null,
     upstreams: [
       {
@@ -6383,7 +6400,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['minimax-m2.5'],
     deprecated: null,
     upstreams: [
       {
@@ -6415,7 +6432,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['mistral-large-2512', 'mistral-large-3', 'mistral-large-latest'],
     deprecated: null,
     upstreams: [
       {
@@ -6447,7 +6464,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['qwen3-coder-480b'],
     deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-03-30', successor: 'svc/qwen3-vl-235b' },
     upstreams: [
       {
@@ -6479,7 +6496,7 @@ export const ENTRIES = [
     holdOutputTokens: 1024,
     imagesMax: 10,
     tokenFactor: 1,
-    aliases: [],
+    aliases: ['qwen3-vl-235b', 'qwen3-vl-235b-a22b-instruct'],
     deprecated: null,
     upstreams: [
       {

@@ -46,9 +46,13 @@ export interface CatalogueFile {
   readonly service: string
   /** The entry that takes chat calls for a name that is neither an entry nor an alias. */
   readonly fallback: string
-  /** Further names that clients send, each with the entry it means. */
+  /** Further names that clients send, each with the entry it means. Names match in any case, and behind the name of their entry's vendor and a slash (`openai/gpt-5.5`), so neither needs an alias. */
   readonly aliases: {
     /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+    readonly [k: string]: string
+  }
+  /** Further names that clients write for vendors before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
+  readonly vendors?: {
     readonly [k: string]: string
   }
   readonly defaults: DefaultFacts
@@ -989,6 +993,8 @@ export interface CatalogueSettings {
   readonly fallback: string
   /** Further names, each with the entry it means. */
   readonly aliases: Readonly<Record<string, string>>
+  /** Further names of vendors, in lower case, each with the vendor it means. */
+  readonly vendors: Readonly<Record<string, string>>
   readonly extras: ExtrasVocabulary
   /** Calls per minute and key; 0 means no limit. */
   readonly rateLimitPerMinute: number

@@ -28,11 +28,11 @@ export function prepareConverted(
   preparation: Preparation,
   translator: Translator,
 ): PreparedCall | Promise<PreparedCall> {
-  const { body, entry, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
+  const { body, entry, clientModel, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
   const translation = translator(body.json, {
     entry,
     target,
-    clientModel: entry.id,
+    clientModel,
     betas,
     newId: () => uuidv7().replaceAll('-', ''),
     nowSeconds: Math.floor(Date.now() / 1000),

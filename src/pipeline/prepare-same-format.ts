@@ -24,7 +24,7 @@ function isReply(json: JsonObject, format: Preparation['format']): boolean {
 }
 
 export function prepareSameFormat(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
-  const { body, entry, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
+  const { body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
   const plan = planSameFormat({
     format,
     body: body.json,
@@ -53,10 +53,10 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
         throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
       }
       const places = [
-        ...(json.model === entry.id ? [] : ['/model']),
+        ...(json.model === clientModel ? [] : ['/model']),
         ...(format === 'messages' ? modelPlaces(json.usage).map(place => `/usage${place}`) : []),
       ]
-      const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: entry.id }))
+      const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: clientModel }))
       return {
         body: edits.length === 0 ? bytes : editJson(text, edits),
         usage:
@@ -67,7 +67,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
       }
     },
     openStream() {
-      const options = { clientModel: entry.id, countTokens }
+      const options = { clientModel, countTokens }
       if (format === 'messages') return new MessagesPassThrough(options)
       return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
     },

@@ -24,6 +24,8 @@ export interface PreparedCall extends PreparedBody {
 export interface Preparation {
   readonly body: ChatBody
   readonly entry: ModelEntry
+  /** What the reply calls the model. */
+  readonly clientModel: string
   readonly target: UpstreamTarget
   /** The client's format. */
   readonly format: ChatFormat

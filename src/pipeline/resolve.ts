@@ -1,15 +1,10 @@
 /** From the name that a client sends to the entry that serves it: id, alias, then the fallback entry on chat endpoints. */
 
-import type { Catalogue, CatalogueItem } from '../catalogue/catalogue.ts'
+import type { Catalogue, Resolution } from '../catalogue/catalogue.ts'
 import { GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 
-export interface Resolution {
-  readonly item: CatalogueItem
-  readonly entry: ModelEntry
-  /** The name sent, when it is not the entry's own; else null. */
-  readonly mappedFrom: string | null
-}
+export type { Resolution } from '../catalogue/catalogue.ts'
 
 const FALLBACK_ENDPOINTS: ReadonlySet<Endpoint> = new Set(['messages', 'chat_completions'])
 

@@ -93,7 +93,7 @@ async function relayWhole(open: OpenCall): Promise<void> {
     countInputTokens: () => funding.input.tokens,
     countOutputTokens: () => countOutput(whole),
   })
-  await sendWhole(open, used, renamed(whole, entry.id))
+  await sendWhole(open, used, renamed(whole, funding.resolution.clientModel))
 }
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
@@ -124,7 +124,8 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   // No other target will be tried: the body need not wait in memory for the end of the stream.
   open.body = null
   open.call.bodyDone()
-  const stream = new ResponsesPassThrough({ clientModel: entry.id, countTokens })
+  const { clientModel } = funding.resolution
+  const stream = new ResponsesPassThrough({ clientModel, countTokens })
   const counted = open.extras.listen(stream)
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({

@@ -103,11 +103,11 @@ function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): Pr
   const { call, funding, funded, format, extras } = open
   const countInputTokens = open.input.tokens
   const { resolution, input } = funding
-  const { entry } = resolution
+  const { entry, clientModel } = resolution
   const { outputTokensAfforded } = funded
   const betas = extras.betasFor(readBetas(call.header), target)
-  const shared = { body, entry, target, format, betas, inputTokensEstimate: input.tokens, countInputTokens }
-  return prepare({ ...shared, outputTokensAfforded })
+  const shared = { body, entry, clientModel, target, format, betas, countInputTokens }
+  return prepare({ ...shared, inputTokensEstimate: input.tokens, outputTokensAfforded })
 }
 
 async function relayWhole(open: OpenCall): Promise<void> {

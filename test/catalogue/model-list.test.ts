@@ -88,6 +88,8 @@ test('the official SDKs list and retrieve', async () => {
     object: 'model',
     owned_by: 'openai',
   })
+  expect(await openai.models.retrieve('OpenAI/REQ/GPT-5.5')).toMatchObject({ id: 'req/gpt-5.5' })
+  expect(await anthropic.models.retrieve('anthropic/claude-opus-4.5')).toMatchObject({ id: 'claude-opus-4-5' })
   expect(await anthropic.models.retrieve('opus')).toMatchObject({
     id: 'claude-opus-5',
     type: 'model',

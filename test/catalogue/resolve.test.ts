@@ -29,23 +29,97 @@ test.each([
   ['deepseek-flash', 'deepseek-v4-flash', 'deepseek-flash'],
   ['claude-opus-5[1m]', 'claude-opus-5', null],
   ['sonnet[1m]', 'claude-sonnet-5', 'sonnet[1m]'],
+  ['GPT-5.5', 'gpt-5.5', null],
+  ['Claude-Opus-5[1M]', 'claude-opus-5', null],
+  ['REQ/GPT-5.5', 'req/gpt-5.5', null],
+  ['Sonnet', 'claude-sonnet-5', 'Sonnet'],
+  ['openai/gpt-5.5', 'gpt-5.5', null],
+  ['OpenAI/GPT-5.5[1m]', 'gpt-5.5', null],
+  ['openai/req/gpt-5.5', 'req/gpt-5.5', null],
+  ['anthropic/svc/claude-opus-5', 'svc/claude-opus-5', null],
+  ['anthropic/claude-opus-4.5', 'claude-opus-4-5', 'anthropic/claude-opus-4.5'],
+  ['anthropic/claude-sonnet-4-5-20250929', 'claude-sonnet-4-5', 'anthropic/claude-sonnet-4-5-20250929'],
+  ['google/gemini-3.1-pro-preview', 'gemini-3.1-pro-preview', null],
+  ['gemini/gemini-2.5-flash', 'gemini-3.5-flash', 'gemini/gemini-2.5-flash'],
+  ['x-ai/grok-4.3', 'grok-4.3', null],
+  ['xai/grok-4.3', 'grok-4.3', null],
+  ['deepseek/deepseek-chat', 'deepseek-v4-flash', 'deepseek/deepseek-chat'],
+  ['deepseek/deepseek-v3.2', 'svc/deepseek-v3.2', 'deepseek/deepseek-v3.2'],
+  ['qwen/qwen3.7-max', 'qwen3.7-max', null],
+  ['Qwen/Qwen3-VL-235B-A22B-Instruct', 'svc/qwen3-vl-235b', 'Qwen/Qwen3-VL-235B-A22B-Instruct'],
+  ['z-ai/glm-5.2', 'glm-5.2', null],
+  ['moonshotai/kimi-k2.6', 'kimi-k2.6', null],
+  ['minimax/minimax-m3', 'minimax-m3', null],
+  ['MiniMax-M3', 'minimax-m3', null],
+  ['mistralai/mistral-large-2512', 'svc/mistral-large-3', 'mistralai/mistral-large-2512'],
+  ['openai/gpt-oss-120b', 'svc/gpt-oss-120b', 'openai/gpt-oss-120b'],
 ])('%s means %s', (name, id, mappedFrom) => {
   const resolution = catalogue.resolve(name)
   expect(resolution?.entry.id).toBe(id)
   expect(resolution?.mappedFrom).toBe(mappedFrom)
 })
 
-test.each(['haiku', 'Claude-Opus-5', 'claude-opus-5 ', '__proto__', 'constructor', 'toString', '', '[1m]'])(
-  '%j is no name of an entry, and the fallback takes it',
-  name => {
-    expect(catalogue.resolve(name)).toBeNull()
-    expect(catalogue.fallback(name)).toMatchObject({ entry: { id: 'claude-fable-5' }, mappedFrom: name })
-  },
-)
+test.each([
+  'haiku',
+  'Haiku',
+  'claude-opus-5 ',
+  '__proto__',
+  'constructor',
+  'toString',
+  '',
+  '[1m]',
+  '/',
+  '/gpt-5.5',
+  'openai/',
+  'openai//gpt-5.5',
+  // Another vendor's model, a vendor behind a vendor, and a letter that only lowering makes a k.
+  'openai/claude-opus-5',
+  'openai/openai/gpt-5.5',
+  'nobody/gpt-5.5',
+  '\u212Aimi-k2.6',
+])('%j is no name of an entry, and the fallback takes it', name => {
+  expect(catalogue.resolve(name)).toBeNull()
+  expect(catalogue.fallback(name)).toMatchObject({ entry: { id: 'claude-fable-5' }, mappedFrom: name })
+})
+
+test('every entry goes by its id in capitals and behind its vendor, and replies call it as the client does', () => {
+  for (const { entry } of catalogue.items) {
+    const further = Object.entries(catalogue.settings.vendors).filter(([, vendor]) => vendor === entry.vendor)
+    for (const vendor of [entry.vendor, entry.vendor.toUpperCase(), ...further.map(([name]) => name)]) {
+      for (const spelled of [entry.id.toUpperCase(), `${vendor}/${entry.id}`]) {
+        expect(catalogue.resolve(spelled)).toMatchObject({ entry: { id: entry.id }, clientModel: spelled })
+      }
+    }
+  }
+})
+
+test('an entry is one object by whatever name, so that what is allowed of it cannot be had by another spelling', () => {
+  const entry = catalogue.resolve('claude-fable-5')?.entry
+  for (const name of ['CLAUDE-FABLE-5', 'anthropic/claude-fable-5', 'Anthropic/Fable[1M]', 'claude-fable-5.2'])
+    expect(catalogue.resolve(name)?.entry).toBe(entry)
+})
+
+test('an alias in capitals is one in small letters too, and one with a slash goes before vendors', () => {
+  const texts = withPassage(
+    'catalogue.yaml',
+    'aliases:\n',
+    'vendors: { nordic: northern }\naliases:\n  Old/Alpha-Model: alpha-1\n  northern/first: beta-2\n',
+  )
+  const found = (name: string) => createCatalogue(tablesOf(texts)).resolve(name)?.entry.id
+  for (const name of ['Old/Alpha-Model', 'old/alpha-model', 'OLD/ALPHA-MODEL', 'Nordic/old/alpha-model'])
+    expect(found(name)).toBe('alpha-1')
+  expect([found('northern/first'), found('nordic/first')]).toEqual(['beta-2', 'alpha-1'])
+})
 
 test('resolving gives the same object each time: nothing is made per call', () => {
   for (const name of ['claude-opus-5', 'opus', 'gpt-5.5[1m]'])
     expect(catalogue.resolve(name)).toBe(catalogue.resolve(name))
+})
+
+test('a name longer than any that means something is not looked at', () => {
+  const long = new String('A'.repeat(1_000_000)) as string
+  Object.assign(long, { toLowerCase: () => expect.unreachable() })
+  expect(catalogue.resolve(long)).toBeNull()
 })
 
 test('prices are exact in µVND: per token, per call and per image', () => {
@@ -76,6 +150,11 @@ test('a retired entry maps to its successor from midnight UTC on, and warns befo
   expect(dated.retiredCount()).toBe(0)
   time += 1
   expect(dated.resolve('beta-1')).toMatchObject({ entry: { id: 'beta-2' }, mappedFrom: 'beta-1' })
+  expect(dated.resolve('Southern/Beta-1')).toMatchObject({
+    entry: { id: 'beta-2' },
+    mappedFrom: 'Southern/Beta-1',
+    clientModel: 'beta-2',
+  })
   expect(dated.retiredCount()).toBe(1)
   expect(dated.servedOn('messages').map(item => item.entry.id)).not.toContain('beta-1')
 })

@@ -50,6 +50,7 @@ async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | 
     const prepared = await prepare({
       body,
       entry,
+      clientModel: entry.id,
       target,
       format: 'chat_completions',
       betas: [],

@@ -100,7 +100,7 @@ async function relayWhole(open: OpenCall, prepare: BodyMaker): Promise<void> {
     },
     streamed: false,
   })
-  await sendWhole(open, used, renamed(whole, resolution.entry.id))
+  await sendWhole(open, used, renamed(whole, resolution.clientModel))
 }
 
 /** Throws GatewayError for a reply without a list of images. Images that nobody asked for are not billed. */
@@ -123,7 +123,7 @@ async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger)
     receive: reply => holdStream(open, reply),
     streamed: true,
   })
-  const stream = new ImagesPassThrough({ clientModel: resolution.entry.id, count: wish.count })
+  const stream = new ImagesPassThrough({ clientModel: resolution.clientModel, count: wish.count })
   await relayStream({
     upstream,
     client,

@@ -1,0 +1,73 @@
+/** Checks of names against each other: they match in any case, and behind their vendor's name. */
+
+import { PER_CALL_PREFIX } from '../standards.ts'
+import { asRecord, asText, type CatalogueView, type EntryView, type Place, type Report } from '../view.ts'
+
+/** One name must mean one entry, however it is spelled. */
+export function checkNames(view: CatalogueView, report: Report): void {
+  if (view.main === undefined) return
+  const place: Place = { file: view.main, path: ['aliases'] }
+  const vendors = vendorsOf(view)
+  const seen = new Map<string, string>()
+  for (const alias of Object.keys(asRecord(view.settings.aliases))) {
+    const lower = alias.toLowerCase()
+    const other = seen.get(lower)
+    if (other !== undefined) {
+      const message = `"${alias}" and "${other}" differ by case only`
+      report(place, [alias], 'alias-repeated', message, 'keep one: names match in any case', 'key')
+    } else seen.set(lower, alias)
+    if (view.byId.has(lower)) {
+      const isSame = lower === alias
+      const message = isSame
+        ? `"${alias}" is the id of an entry`
+        : `"${alias}" is the entry "${lower}" in other letters`
+      const fix = isSame
+        ? 'rename the alias or the entry'
+        : 'rename the alias, or leave it out: names match in any case'
+      report(place, [alias], 'alias-shadows-id', message, fix, 'key')
+      continue
+    }
+    const own = ofVendor(view, vendors, lower)
+    if (own === undefined) continue
+    const message = `"${alias}" is the entry "${own.id}" behind its vendor's name`
+    const fix = "rename the alias, or leave it out: names match behind their vendor's"
+    report(place, [alias], 'alias-shadows-vendor', message, fix, 'key')
+  }
+}
+
+/** What clients write for a vendor means one vendor, and is no prefix of ids. */
+export function checkVendors(view: CatalogueView, report: Report): void {
+  if (view.main === undefined) return
+  const place: Place = { file: view.main, path: ['vendors'] }
+  const known = new Set(view.families.map(({ value }) => asText(value.vendor)))
+  for (const [name, vendor] of Object.entries(asRecord(view.settings.vendors))) {
+    const prefix = [PER_CALL_PREFIX, view.service].find(each => each === name)
+    if (prefix !== undefined) {
+      report(place, [name], 'vendor-taken', `"${name}/" is a prefix of ids`, 'write another name', 'key')
+    } else if (known.has(name)) {
+      report(place, [name], 'vendor-taken', `"${name}" is a vendor itself`, 'leave it out', 'key')
+    }
+    if (typeof vendor !== 'string' || known.has(vendor)) continue
+    const fix = `write one of: ${[...known].toSorted().join(', ')}`
+    report(place, [name], 'vendor-unknown', `no family has the vendor "${vendor}"`, fix)
+  }
+}
+
+/** Vendor by each name that clients write for it. */
+function vendorsOf(view: CatalogueView): ReadonlyMap<string, string> {
+  const further = Object.entries(asRecord(view.settings.vendors)).map(([name, vendor]): [string, string] => [
+    name,
+    asText(vendor),
+  ])
+  return new Map([
+    ...further,
+    ...view.families.map(({ value }): [string, string] => [asText(value.vendor), asText(value.vendor)]),
+  ])
+}
+
+function ofVendor(view: CatalogueView, vendors: ReadonlyMap<string, string>, name: string): EntryView | undefined {
+  const slash = name.indexOf('/')
+  const entry = slash < 0 ? undefined : view.byId.get(name.slice(slash + 1))
+  if (entry === undefined) return undefined
+  return vendors.get(name.slice(0, slash)) === asText(entry.model.family.value.vendor) ? entry : undefined
+}

@@ -1,0 +1,104 @@
+/** What a name means: ids, aliases and `vendor/name`, in any case, with or without the suffix for the long context. */
+
+import type { ModelEntry } from '../generated/types.ts'
+import type { CatalogueItem } from './item.ts'
+
+export interface Resolution {
+  readonly item: CatalogueItem
+  readonly entry: ModelEntry
+  /** The name that the client sent, when it is not the entry's own; else null. */
+  readonly mappedFrom: string | null
+  /**
+   * What replies call the model: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), else the
+   * entry's id. Never holds anything but printable ASCII.
+   */
+  readonly clientModel: string
+}
+
+/** A name, and what it means once its entry has retired. */
+export interface Named {
+  readonly item: CatalogueItem
+  readonly resolution: Resolution
+  /** Null: nothing succeeds the entry. */
+  readonly afterRetirement: Resolution | null
+}
+
+export interface NameIndexOptions {
+  readonly items: readonly CatalogueItem[]
+  /** Alias → item. */
+  readonly aliases: Iterable<readonly [string, CatalogueItem]>
+  /** Names that clients write for vendors, in lower case, beside the vendors' own. */
+  readonly vendors: Readonly<Record<string, string>>
+  /** Who takes over when the item has retired. */
+  readonly heirOf: (item: CatalogueItem) => CatalogueItem | null
+}
+
+/** Suffix with which coding agents ask for the long context; every entry has its full context anyway. */
+const LONG_CONTEXT_SUFFIX = '[1m]'
+
+const PRINTABLE_ASCII = /^[\x21-\x7e]+$/
+
+/**
+ * Returns the look-up; it finds null for a name that means nothing. Names spelled as in the catalogue allocate nothing;
+ * longer names than any that has a meaning are not looked at.
+ */
+export function createNameIndex(options: NameIndexOptions): (name: string) => Named | null {
+  const { items, aliases, heirOf } = options
+  const named = new Map<string, Named & { readonly isOwnName: boolean }>()
+  const add = (name: string, item: CatalogueItem, isOwnName: boolean) => {
+    for (const base of new Set([name, name.toLowerCase()])) {
+      for (const spelling of [base, base + LONG_CONTEXT_SUFFIX]) {
+        named.set(spelling, { ...namedAs(spelling, item.entry.id, item, { isOwnName, heirOf }), isOwnName })
+      }
+    }
+  }
+  for (const [alias, item] of aliases) add(alias, item, false)
+  for (const item of items) add(item.entry.id, item, true)
+  const vendors = new Map([
+    ...Object.entries(options.vendors),
+    ...items.map(({ entry }): [string, string] => [entry.vendor, entry.vendor]),
+  ])
+  const lengthMax = longest(named.keys()) + 1 + longest(vendors.keys())
+
+  /** `name` of a vendor's own model, written `vendor/name`. */
+  const ofVendor = (name: string) => {
+    const slash = name.indexOf('/')
+    const vendor = vendors.get(name.slice(0, Math.max(slash, 0)))
+    const found = vendor === undefined ? undefined : named.get(name.slice(slash + 1))
+    return found?.item.entry.vendor === vendor ? found : undefined
+  }
+
+  return name => {
+    const exact = named.get(name)
+    if (exact !== undefined) return exact
+    if (name.length > lengthMax || !PRINTABLE_ASCII.test(name)) return null
+    const lower = name.toLowerCase()
+    const found = named.get(lower) ?? ofVendor(lower)
+    if (found === undefined) return null
+    const spelled = lower.endsWith(LONG_CONTEXT_SUFFIX) ? name.slice(0, -LONG_CONTEXT_SUFFIX.length) : name
+    return namedAs(name, spelled, found.item, { isOwnName: found.isOwnName, heirOf })
+  }
+}
+
+function namedAs(
+  name: string,
+  ownName: string,
+  item: CatalogueItem,
+  { isOwnName, heirOf }: Pick<NameIndexOptions, 'heirOf'> & { readonly isOwnName: boolean },
+): Named {
+  const heir = heirOf(item)
+  const { entry } = item
+  return {
+    item,
+    resolution: isOwnName
+      ? { item, entry, mappedFrom: null, clientModel: ownName }
+      : { item, entry, mappedFrom: name, clientModel: entry.id },
+    afterRetirement: heir && { item: heir, entry: heir.entry, mappedFrom: name, clientModel: heir.entry.id },
+  }
+}
+
+function longest(texts: Iterable<string>): number {
+  let length = 0
+  for (const text of texts) length = Math.max(length, text.length)
+  return length
+}
