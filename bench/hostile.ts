@@ -1,7 +1,8 @@
 /**
  * What strangers can take from a gateway: the longest hold of its event loop, its peak memory, and the p99 of honest calls
  * beside, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money; then the largest that
- * is accepted on every endpoint; then the processor time of a refusal. Prints tables, asserts nothing.
+ * is accepted on every endpoint; then the processor time of a refusal. A row that the machine's other guests disturbed is
+ * measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
  * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name name in results/]
  */
 
@@ -107,7 +108,28 @@ async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
   }
 }
 
+/** Processor time of this machine so far, and as much of it as its host gave to others, in the kernel's ticks. */
+function processorTicks(): { all: number; stolen: number } {
+  const ticks = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? []
+  return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 }
+}
+
+const TRIES = 4
+const STOLEN_PERCENT_MAX = 3
+
 async function shoot(shot: Shot): Promise<string[]> {
+  const tries: { stolen: number; cells: string[] }[] = []
+  do {
+    const before = processorTicks()
+    const cells = await shootOnce(shot)
+    const after = processorTicks()
+    tries.push({ cells, stolen: ((after.stolen - before.stolen) / Math.max(1, after.all - before.all)) * 100 })
+  } while (tries.length < TRIES && (tries.at(-1)?.stolen ?? 0) > STOLEN_PERCENT_MAX)
+  const [best] = tries.toSorted((left, right) => left.stolen - right.stolen)
+  return best === undefined ? [] : [...best.cells, best.stolen.toFixed(0)]
+}
+
+async function shootOnce(shot: Shot): Promise<string[]> {
   side.postMessage('read')
   await heard()
   await figures()
@@ -141,10 +163,10 @@ function print(...cells: readonly string[]): void {
 }
 
 const FIGURES =
-  'answer | longest turn, CPU ms | longest hold ms | peak MB | seconds | honest p99 ms | honest failures |'
+  'answer | longest turn, CPU ms | longest hold ms | peak MB | seconds | honest p99 ms | honest failures | stolen % |'
 
 async function worstBodies(): Promise<void> {
-  print(`| body | coding | at once | money | ${FIGURES}\n|---|---|--:|---|---|--:|--:|--:|--:|--:|--:|`)
+  print(`| body | coding | at once | money | ${FIGURES}\n|---|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|`)
   for (const name of WORST.filter(body => body.startsWith(options.body))) {
     const body = bodyOf('messages', 'claude-opus-5', FILLINGS[name]?.() ?? '')
     const bodies = { plain: body, gzip: gzipSync(body) }
@@ -170,7 +192,7 @@ const ROADS: readonly (readonly [road: Road, model: string, what: string])[] = [
 ]
 
 async function largestAccepted(): Promise<void> {
-  print(`| endpoint | body | ${FIGURES}\n|---|---|---|--:|--:|--:|--:|--:|--:|`)
+  print(`| endpoint | body | ${FIGURES}\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|`)
   for (const [road, model, what] of ROADS) {
     for (const [name, filling] of Object.entries(FILLINGS)) {
       if (!name.startsWith(options.body) || REFUSED.some(refused => refused === name)) continue

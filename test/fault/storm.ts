@@ -57,6 +57,8 @@ export interface StormReport {
   /** From Postgres ready to the first good reply, from a gateway's start to its first readiness, ms. */
   readonly databaseRecoveryMs: readonly number[]
   readonly bootMs: readonly number[]
+  /** From the last question that a gateway answered to its kill, ms. */
+  readonly silencesMs: readonly number[]
   /** From the moment that all gateways were ready again until no hold was left, ms. */
   readonly sweptMs: number
   /** Lowest balance that was ever read, in µVND. */
@@ -65,6 +67,7 @@ export interface StormReport {
 
 const ENTRIES = ['gpt-5.5', 'req/gpt-5.5', 'gpt-5.4-mini', 'claude-opus-5', 'claude-sonnet-5'] as const
 const TWICE = 10
+const PROBE_PAUSE_MS = 100
 
 class Storm {
   readonly world: World
@@ -103,7 +106,8 @@ class Storm {
     const startedAt = performance.now()
     const supervisors = this.world.gateways.map(gateway => this.#supervise(gateway))
     const loads = Array.from({ length: clients }, () => this.#load())
-    const others = [this.#killGateways(), this.#killDatabase(), this.#bank(), this.#watch()]
+    const probes = this.world.gateways.map(gateway => this.#probe(gateway))
+    const others = [...probes, this.#killGateways(), this.#killDatabase(), this.#bank(), this.#watch()]
     while (performance.now() - startedAt < durationMs) {
       await sleep(Math.min(15_000, durationMs - (performance.now() - startedAt)))
       onProgress(`${Math.round((performance.now() - startedAt) / 1000)} s: ${this.#progress()}`)
@@ -127,6 +131,14 @@ class Storm {
         await gateway.start()
       }
       await sleep(100)
+    }
+  }
+
+  /** A starved machine lets a gateway stand still for seconds: its answers tell until when it could work. */
+  async #probe(gateway: GatewayProcess): Promise<void> {
+    while (this.#running) {
+      await gateway.probe()
+      await sleep(PROBE_PAUSE_MS)
     }
   }
 
@@ -333,6 +345,11 @@ class Storm {
       leaks: this.#leaks(),
       hung: calls.filter(call => call.fault === 'TimeoutError').length,
       databaseRecoveryMs: this.#databaseRecoveryMs,
+      silencesMs: gateways.flatMap(({ lives: all }) =>
+        all.flatMap(({ answeredFrom, killedAt }) =>
+          answeredFrom === null || killedAt === null ? [] : [killedAt - answeredFrom],
+        ),
+      ),
       bootMs: gateways.flatMap(({ lives: all }) =>
         all.flatMap(life => (life.readyAt === null ? [] : [life.readyAt - life.startedAt])),
       ),

@@ -53,7 +53,7 @@ export interface Verdict {
   readonly finished: number
   readonly charged: number
   readonly unheard: number
-  /** The longest time between the end of such a reply and the kill, ms. */
+  /** The longest time that the gateway of such a reply was seen to work after its end, ms. */
   readonly unheardMs: number
   /** Streams that were charged for more than three steps of their hold; streams that ended because their wallet was spent. */
   readonly outgrown: number
@@ -132,7 +132,7 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
       unheardMs = Math.max(unheardMs, left)
     } else {
       const kind = reply.longEvents === null ? 'short' : 'long'
-      lost.push(`${kind} reply ${reply.serial} of ${reply.gateway}, finished ${left} ms before its gateway was killed`)
+      lost.push(`${kind} reply ${reply.serial} of ${reply.gateway}, ${left} ms before its gateway last worked`)
     }
   }
   const byCall = Map.groupBy(rows, row => row.call_id)
@@ -144,10 +144,11 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
   return { lost, unheard, unheardMs, charged }
 }
 
-/** From the end of a reply to the next kill of its gateway, ms. */
+/** How long after the end of a reply its gateway was seen to work before it was killed, ms. */
 function timeLeft(lives: readonly Life[], finishedAt: number): number {
   const kills = lives.filter(({ wanted, endedAt }) => wanted && endedAt !== null && endedAt >= finishedAt - 50)
-  return Math.max(0, Math.min(...kills.map(({ endedAt }) => (endedAt as number) - finishedAt)))
+  const working = kills.map(({ answeredFrom, killedAt, endedAt }) => answeredFrom ?? killedAt ?? (endedAt as number))
+  return Math.max(0, Math.min(...working.map(until => until - finishedAt)))
 }
 
 /** I6 and I10: one row for each call, one charge for each reply. */

@@ -13,6 +13,10 @@ export interface Life {
   readonly startedAt: number
   readyAt: number | null
   endedAt: number | null
+  /** When the test sent SIGKILL: nothing was done after it, though a busy machine may tell of the end much later. */
+  killedAt: number | null
+  /** The latest moment at which it was asked for its health and answered: it took turns of its loop until then. */
+  answeredFrom: number | null
   ended: Ended | null
   /** A signal of the test ended it. */
   wanted: boolean
@@ -78,6 +82,8 @@ export class GatewayProcess {
       startedAt: Date.now(),
       readyAt: null,
       endedAt: null,
+      killedAt: null,
+      answeredFrom: null,
       ended: null,
       wanted: false,
       lastWords: '',
@@ -120,8 +126,19 @@ export class GatewayProcess {
     const { life } = this
     if (this.#child === null || life === undefined || life.endedAt !== null) return null
     life.wanted = true
+    if (signal === 'SIGKILL') life.killedAt = Date.now()
     this.#child.signal(signal)
     return this.#child.exit
+  }
+
+  /** Asks for its health once; resolves whatever comes of it. */
+  async probe(): Promise<void> {
+    const { life } = this
+    if (life === undefined || !this.ready) return
+    const askedAt = Date.now()
+    const answer = await fetch(`${this.url}/healthz`, { signal: AbortSignal.timeout(10_000) }).catch(() => null)
+    await answer?.arrayBuffer().catch(() => null)
+    if (answer !== null && life.killedAt === null) life.answeredFrom = askedAt
   }
 
   /** Lets the process stand still and go on, or tells it something. */
