@@ -1,11 +1,13 @@
 /**
- * Time of `count_tokens` without the HTTP side, by size and kind of text; the largest is a whole body of 20 MB.
+ * Time of `count_tokens` without the HTTP side, by size and kind of text; the largest is a whole body of 20 MB. Then the
+ * tokenizer alone against the gpt-tokenizer package, whose vocabulary it uses.
  * Prints figures; asserts nothing. Run: npm exec node bench/count-tokens.ts [repetitions]
  */
 
 import { readFileSync } from 'node:fs'
+import { countTokens as countByPackage } from 'gpt-tokenizer/encoding/o200k_base'
 import { catalogue } from '../src/catalogue/current.ts'
-import { warmTokens } from '../src/lib/tokens.ts'
+import { countTokens, warmTokens } from '../src/lib/tokens.ts'
 import { countInput } from '../src/pipeline/count-tokens.ts'
 
 const repetitions = Number(process.argv[2] ?? 40)
@@ -48,4 +50,38 @@ for (const [name, text] of Object.entries(TEXTS)) {
     const size = `${(body.length / 1000).toFixed(0)} kB`.padStart(9)
     console.log(`${name.padEnd(12)} ${size}  median ${medianMs.toFixed(2)} ms  processor ${processorMs.toFixed(2)} ms`)
   }
+}
+
+const COMPARED_CHARACTERS = 100_000
+const RUN_CHARACTERS = 10_000
+
+/** A text of the same kind for each turn; of a run without a break another one each time, because the package remembers it. */
+const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
+  ...Object.fromEntries(
+    ['code', 'json', 'vietnamese'].map(name => {
+      const text = TEXTS[name] ?? ''
+      const sample = text.repeat(Math.ceil(COMPARED_CHARACTERS / text.length)).slice(0, COMPARED_CHARACTERS)
+      return [name, () => sample]
+    }),
+  ),
+  'one run': turn => String.fromCharCode(97 + (turn % 26)).repeat(RUN_CHARACTERS),
+}
+
+/** Milliseconds of processor time per count. */
+function processorMs(count: (text: string) => number, sample: (turn: number) => string): number {
+  count(sample(repetitions))
+  const before = process.cpuUsage()
+  for (let turn = 0; turn < repetitions; turn++) count(sample(turn))
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000 / repetitions
+}
+
+console.log(
+  `\nTokenizer alone, processor ms per count of ${COMPARED_CHARACTERS / 1000} kB (the run: ${RUN_CHARACTERS / 1000} kB):`,
+)
+for (const [name, sample] of Object.entries(SAMPLES)) {
+  const [own, theirs] = [processorMs(countTokens, sample), processorMs(countByPackage, sample)]
+  const counts = `${countTokens(sample(0))} and ${countByPackage(sample(0))} tokens`
+  const ratio = (theirs / own).toFixed(1)
+  console.log(`${name.padEnd(12)} ours ${own.toFixed(2)}  package ${theirs.toFixed(2)}  ${ratio} times  ${counts}`)
 }
