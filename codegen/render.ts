@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Handlebars from 'handlebars'
 import type { Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
+import { renderConfiguration } from './configuration.ts'
 import { renderDocs } from './docs.ts'
 import { compareText } from './findings.ts'
 import { literal } from './literal.ts'
@@ -27,6 +28,7 @@ export async function renderFiles(tables: Tables, schemas: Schemas): Promise<Gen
     ...renderTables(tables),
     { path: `${GENERATED_FOLDER}/types.ts`, text: types },
     { path: 'docs/catalogue.md', text: renderDocs(schemas) },
+    { path: 'docs/configuration.md', text: renderConfiguration() },
   ].toSorted((a, b) => compareText(a.path, b.path))
 }
 

@@ -29,7 +29,7 @@ const EXITS = '0, or 1 when something must be mended'
 const HELP: Readonly<Record<string, Help>> = {
   generate: {
     usage: 'generate',
-    purpose: 'Turn catalogue/ into src/generated/ and docs/catalogue.md.',
+    purpose: 'Turn catalogue/ into src/generated/, and write docs/catalogue.md and docs/configuration.md.',
     exits: EXITS,
   },
   check: {

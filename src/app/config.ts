@@ -183,7 +183,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
       [banking.bank, aws.secret, ...Object.values(banking.providers)].some(secret => secret !== null) ||
       [...upstreams.values()].some(({ apiKeys }) => apiKeys.length > 0),
     trustedProxies: readProxies(reader),
-    limits: readLimits(reader, production),
+    limits: readLimits(reader, Object.keys(environment), production),
   }
   if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
     reader.faults.push('DATABASE_DIRECT_URL goes past the pooler that DATABASE_URL leads to; set DATABASE_URL as well')

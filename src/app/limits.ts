@@ -1,81 +1,5 @@
 /** Every limit that the environment can change, with its bounds and the value that holds when nothing is set. */
 
-export interface ConfigLimits {
-  /** Largest request body after decoding, in bytes. */
-  readonly bodyBytesMax: number
-  /** Values (texts, numbers, objects …) in one request body. */
-  readonly bodyValuesMax: number
-  /** How many times its own size a compressed body may become. */
-  readonly bodyRatioMax: number
-  /** Decoded bytes of all request bodies in flight. */
-  readonly bodiesBytesMax: number
-  /** Decoded bytes of one key's request bodies in flight. */
-  readonly keyBodiesBytesMax: number
-  /** Decoded bytes of all notifications and forms in flight. */
-  readonly strangersBodiesBytesMax: number
-  /** Bodies that wait until others are done. */
-  readonly bodiesWaitingMax: number
-  /** Longest wait of a body until others are done, in ms. */
-  readonly bodyWaitMs: number
-  /** Longest silence of a client whose body is being read, in ms. */
-  readonly bodyIdleMs: number
-  /** Longest time for the rest of a body whose request was refused, in ms. */
-  readonly lingerMs: number
-  /** Longest silence in this time, in ms. */
-  readonly lingerIdleMs: number
-  /** Most of such a body that is dropped, in bytes. */
-  readonly lingerBytesMax: number
-  /** Connections on which such bodies are dropped at the same time. */
-  readonly lingeringMax: number
-  readonly headerBytesMax: number
-  readonly headersTimeoutMs: number
-  readonly requestTimeoutMs: number
-  readonly keepAliveTimeoutMs: number
-  readonly replyBytesMax: number
-  readonly eventBytesMax: number
-  readonly pingAfterMs: number
-  readonly holdTokensPerImage: number
-  /** Output tokens by which the hold of a stream grows at a time. */
-  readonly holdExtendTokens: number
-  /** Longest wait of a stream that has used up its hold for an answer of the database, in ms; then it gets one more step. */
-  readonly holdExtendWaitMs: number
-  /** Largest image that is fetched from a URL, in bytes. */
-  readonly imageBytesMax: number
-  /** Time for fetching an image, redirects included, in ms. */
-  readonly imageFetchMs: number
-  /** Most images that are fetched at one moment. */
-  readonly imageFetchesMax: number
-  /** Image URLs that are fetched for one chat call. */
-  readonly imageUrlsMax: number
-  /** Longest wait for money that other calls hold, in ms. */
-  readonly admissionWaitMs: number
-  /** Longest wait of a reply for its settlement, in ms; then the spool has it. */
-  readonly settleWaitMs: number
-  /** Longest wait of a call for a database that does not answer, in ms; then 503. */
-  readonly databaseWaitMs: number
-  /** Silence after which another process counts as lost and its holds are freed, in ms. */
-  readonly lostAfterMs: number
-  readonly upstreamConnectionsMax: number
-  /** Most tries of one call at all its upstreams. */
-  readonly upstreamTriesMax: number
-  readonly rememberedKeysMax: number
-  readonly rememberedKeyMs: number
-  /** Longest wait for calls in flight at a stop, in ms. */
-  readonly drainMs: number
-  /** Spans that wait for the collector of traces; further ones are dropped. */
-  readonly spansWaitingMax: number
-  /** Time from "not ready" to the end of listening, for load balancers to notice, in ms. */
-  readonly drainNoticeMs: number
-  /** Time that idle connections have for one more call at a stop, in ms. */
-  readonly drainIdleMs: number
-  /** Longest start of a worker, in ms. */
-  readonly workerStartMs: number
-  /** Longest pause before a dead worker is replaced, in ms; the pauses double up to it. */
-  readonly workerPauseMs: number
-  /** Starts that fail one after the other while no worker takes calls, after which the supervisor gives up. */
-  readonly workerFailuresMax: number
-}
-
 export interface LimitRow {
   readonly fallback: number
   /** Instead of `fallback` with NODE_ENV=production. */
@@ -84,68 +8,228 @@ export interface LimitRow {
   readonly max: number
 }
 
+interface DescribedLimit extends LimitRow {
+  /** One sentence for docs/configuration.md; the unit stands in the name (`Ms`, `Bytes`). */
+  readonly what: string
+}
+
 const MIB = 1024 * 1024
 
 /** Each limit can be set as `LIMIT_<NAME>` in the environment. */
-const LIMITS: Readonly<Record<keyof ConfigLimits, LimitRow>> = {
-  bodyBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
-  bodyValuesMax: { fallback: 100_000, min: 1_000, max: 10_000_000 },
-  bodyRatioMax: { fallback: 100, min: 2, max: 1_000_000 },
-  bodiesBytesMax: { fallback: 96 * MIB, min: MIB, max: 65_536 * MIB },
-  keyBodiesBytesMax: { fallback: 64 * MIB, min: MIB, max: 65_536 * MIB },
-  strangersBodiesBytesMax: { fallback: 16 * MIB, min: MIB, max: 1024 * MIB },
-  bodiesWaitingMax: { fallback: 1000, min: 0, max: 100_000 },
-  bodyWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
-  bodyIdleMs: { fallback: 10_000, min: 100, max: 900_000 },
-  lingerMs: { fallback: 30_000, min: 0, max: 120_000 },
-  lingerIdleMs: { fallback: 5_000, min: 0, max: 120_000 },
-  lingerBytesMax: { fallback: 64 * MIB, min: 0, max: 1024 * MIB },
-  lingeringMax: { fallback: 1000, min: 0, max: 100_000 },
-  headerBytesMax: { fallback: 16 * 1024, min: 4096, max: MIB },
-  headersTimeoutMs: { fallback: 30_000, min: 500, max: 900_000 },
-  requestTimeoutMs: { fallback: 120_000, min: 1000, max: 900_000 },
-  keepAliveTimeoutMs: { fallback: 75_000, min: 1000, max: 900_000 },
-  replyBytesMax: { fallback: 64 * MIB, min: 1024, max: 1024 * MIB },
-  eventBytesMax: { fallback: 16 * MIB, min: 1024, max: 256 * MIB },
-  pingAfterMs: { fallback: 15_000, min: 100, max: 120_000 },
-  imageBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB },
-  imageFetchMs: { fallback: 10_000, min: 100, max: 120_000 },
-  imageFetchesMax: { fallback: 64, min: 1, max: 10_000 },
-  imageUrlsMax: { fallback: 20, min: 0, max: 1000 },
-  holdExtendTokens: { fallback: 4096, min: 256, max: 1_000_000 },
-  holdExtendWaitMs: { fallback: 5_000, min: 100, max: 900_000 },
-  holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000 },
-  admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000 },
-  settleWaitMs: { fallback: 250, min: 0, max: 60_000 },
-  databaseWaitMs: { fallback: 5_000, min: 100, max: 60_000 },
-  lostAfterMs: { fallback: 960_000, min: 1_000, max: 86_400_000 },
-  upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535 },
-  upstreamTriesMax: { fallback: 4, min: 1, max: 20 },
-  rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000 },
-  rememberedKeyMs: { fallback: 60_000, min: 0, max: 3_600_000 },
-  drainMs: { fallback: 900_000, min: 0, max: 3_600_000 },
-  spansWaitingMax: { fallback: 4096, min: 1, max: 1_000_000 },
-  drainNoticeMs: { fallback: 0, production: 5_000, min: 0, max: 600_000 },
-  drainIdleMs: { fallback: 5_000, production: 76_000, min: 0, max: 900_000 },
-  workerStartMs: { fallback: 60_000, min: 1000, max: 900_000 },
-  workerPauseMs: { fallback: 10_000, min: 100, max: 600_000 },
-  workerFailuresMax: { fallback: 10, min: 1, max: 1000 },
-}
+export const LIMITS = {
+  bodyBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB, what: 'Largest request body after decompression.' },
+  bodyValuesMax: {
+    fallback: 100_000,
+    min: 1_000,
+    max: 10_000_000,
+    what: 'Most JSON values (strings, numbers, objects …) in one request body.',
+  },
+  bodyRatioMax: {
+    fallback: 100,
+    min: 2,
+    max: 1_000_000,
+    what: 'How many times its own size a compressed body may grow to.',
+  },
+  bodiesBytesMax: {
+    fallback: 96 * MIB,
+    min: MIB,
+    max: 65_536 * MIB,
+    what: 'Decoded bytes of all request bodies in flight in one process, which takes some six times as much memory.',
+  },
+  keyBodiesBytesMax: {
+    fallback: 64 * MIB,
+    min: MIB,
+    max: 65_536 * MIB,
+    what: "Decoded bytes of one key's request bodies in flight in one process.",
+  },
+  strangersBodiesBytesMax: {
+    fallback: 16 * MIB,
+    min: MIB,
+    max: 1024 * MIB,
+    what: 'Decoded bytes of all webhook notifications and forms in flight in one process; an eighth of it for one host.',
+  },
+  bodiesWaitingMax: {
+    fallback: 1000,
+    min: 0,
+    max: 100_000,
+    what: 'Bodies that wait until others are done; the next gets 429.',
+  },
+  bodyWaitMs: {
+    fallback: 15_000,
+    min: 0,
+    max: 120_000,
+    what: 'Longest wait of a body until others are done, before 429.',
+  },
+  bodyIdleMs: {
+    fallback: 10_000,
+    min: 100,
+    max: 900_000,
+    what: 'Longest silence of a client whose body is being read, before 408.',
+  },
+  lingerMs: {
+    fallback: 30_000,
+    min: 0,
+    max: 120_000,
+    what: 'Longest time for the rest of a body whose request was refused.',
+  },
+  lingerIdleMs: {
+    fallback: 5_000,
+    min: 0,
+    max: 120_000,
+    what: 'Longest silence while the rest of a refused body is dropped.',
+  },
+  lingerBytesMax: {
+    fallback: 64 * MIB,
+    min: 0,
+    max: 1024 * MIB,
+    what: 'Most of a refused body that is dropped before its connection is closed.',
+  },
+  lingeringMax: {
+    fallback: 1000,
+    min: 0,
+    max: 100_000,
+    what: 'Connections on which refused bodies are dropped at the same time.',
+  },
+  headerBytesMax: { fallback: 16 * 1024, min: 4096, max: MIB, what: 'Largest head of a request.' },
+  headersTimeoutMs: { fallback: 30_000, min: 500, max: 900_000, what: 'Longest time for the head of a request.' },
+  requestTimeoutMs: { fallback: 120_000, min: 1000, max: 900_000, what: 'Longest time for a whole request.' },
+  keepAliveTimeoutMs: {
+    fallback: 75_000,
+    min: 1000,
+    max: 900_000,
+    what: 'Longest silence between two requests on one connection.',
+  },
+  replyBytesMax: {
+    fallback: 64 * MIB,
+    min: 1024,
+    max: 1024 * MIB,
+    what: 'Largest reply of an upstream that is not streamed.',
+  },
+  eventBytesMax: {
+    fallback: 16 * MIB,
+    min: 1024,
+    max: 256 * MIB,
+    what: "Largest single event of an upstream's stream.",
+  },
+  pingAfterMs: {
+    fallback: 15_000,
+    min: 100,
+    max: 120_000,
+    what: "Silence of an upstream's stream after which the client gets a ping.",
+  },
+  imageBytesMax: { fallback: 20 * MIB, min: 1024, max: 200 * MIB, what: 'Largest image that is fetched from a URL.' },
+  imageFetchMs: {
+    fallback: 10_000,
+    min: 100,
+    max: 120_000,
+    what: 'Longest time for fetching an image, redirects included.',
+  },
+  imageFetchesMax: { fallback: 64, min: 1, max: 10_000, what: 'Images that are fetched at the same time.' },
+  imageUrlsMax: { fallback: 20, min: 0, max: 1000, what: 'Most image URLs that are fetched for one chat call.' },
+  holdExtendTokens: {
+    fallback: 4096,
+    min: 256,
+    max: 1_000_000,
+    what: 'Output tokens by which the hold of a stream grows at a time.',
+  },
+  holdExtendWaitMs: {
+    fallback: 5_000,
+    min: 100,
+    max: 900_000,
+    what: 'Longest wait for the database of a stream that has used up its hold; then it gets one more step, unsecured.',
+  },
+  holdTokensPerImage: { fallback: 1600, min: 1, max: 100_000, what: 'Input tokens that a hold assumes for an image.' },
+  admissionWaitMs: { fallback: 15_000, min: 0, max: 120_000, what: 'Longest wait for money that other calls hold.' },
+  settleWaitMs: {
+    fallback: 250,
+    min: 0,
+    max: 60_000,
+    what: 'Longest wait of a reply for its settlement; then the spool has it.',
+  },
+  databaseWaitMs: {
+    fallback: 5_000,
+    min: 100,
+    max: 60_000,
+    what: 'Longest wait of a call for a database that does not answer; then 503.',
+  },
+  lostAfterMs: {
+    fallback: 960_000,
+    min: 1_000,
+    max: 86_400_000,
+    what: 'Silence after which another process counts as lost and its holds are released.',
+  },
+  upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535, what: 'Connections to one upstream.' },
+  upstreamTriesMax: { fallback: 4, min: 1, max: 20, what: 'Most tries of one call at all its upstreams.' },
+  rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000, what: 'API keys that a process remembers.' },
+  rememberedKeyMs: {
+    fallback: 60_000,
+    min: 0,
+    max: 3_600_000,
+    what: 'How long a process believes what it remembers of a key.',
+  },
+  drainMs: { fallback: 900_000, min: 0, max: 3_600_000, what: 'At a stop, longest wait for calls in flight.' },
+  spansWaitingMax: {
+    fallback: 4096,
+    min: 1,
+    max: 1_000_000,
+    what: 'Spans that wait for the collector of traces; further ones are dropped.',
+  },
+  drainNoticeMs: {
+    fallback: 0,
+    production: 5_000,
+    min: 0,
+    max: 600_000,
+    what: 'At a stop, time between "not ready" and the end of listening, for load balancers to notice.',
+  },
+  drainIdleMs: {
+    fallback: 5_000,
+    production: 76_000,
+    min: 0,
+    max: 900_000,
+    what: 'At a stop, time that idle connections have for one more call.',
+  },
+  workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start of a worker.' },
+  workerPauseMs: {
+    fallback: 10_000,
+    min: 100,
+    max: 600_000,
+    what: 'Longest pause before a dead worker is replaced; the pauses double up to it.',
+  },
+  workerFailuresMax: {
+    fallback: 10,
+    min: 1,
+    max: 1000,
+    what: 'Starts that fail one after the other while no worker takes calls, after which the supervisor gives up.',
+  },
+} as const satisfies Readonly<Record<string, DescribedLimit>>
+
+type LimitName = keyof typeof LIMITS
+
+/** The values in force; `LIMITS` says what each means. */
+export type ConfigLimits = Readonly<Record<LimitName, number>>
+
+const LIMIT_PREFIX = 'LIMIT_'
 
 export function limitVariable(name: string): string {
-  return `LIMIT_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
+  return `${LIMIT_PREFIX}${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
 }
 
-/** Where limits are read from, and faults gathered. */
-interface IntegerReader {
+/** As much of the environment's reader as is needed here. */
+interface Reader {
+  readonly faults: string[]
   integer(name: string, row: LimitRow): number
 }
 
-export function readLimits(reader: IntegerReader, production: boolean): ConfigLimits {
-  const names = Object.keys(LIMITS) as (keyof ConfigLimits)[]
-  const read = (name: keyof ConfigLimits) => {
-    const row = LIMITS[name]
-    return reader.integer(limitVariable(name), { ...row, fallback: (production && row.production) || row.fallback })
+/** Notes every fault with the reader. `names` are the variables that are set. */
+export function readLimits(reader: Reader, names: Iterable<string>, production: boolean): ConfigLimits {
+  const known = new Map(Object.entries<LimitRow>(LIMITS).map(([name, row]) => [limitVariable(name), { name, row }]))
+  for (const name of names) {
+    if (!name.startsWith(LIMIT_PREFIX) || known.has(name)) continue
+    reader.faults.push(`${name} is not read by this gateway; docs/configuration.md lists every ${LIMIT_PREFIX}…`)
   }
-  return Object.fromEntries(names.map(name => [name, read(name)])) as unknown as ConfigLimits
+  const limits = [...known].map(([variable, { name, row }]) => {
+    const fallback = (production && row.production) || row.fallback
+    return [name, reader.integer(variable, { ...row, fallback })]
+  })
+  return Object.fromEntries(limits) as ConfigLimits
 }

@@ -1,0 +1,180 @@
+/** Every variable of the environment that the gateway reads, in words: docs/configuration.md is made from it. */
+
+export interface Variable {
+  /** `<ID>`: an upstream's id in capitals, with `_` for what is neither letter nor digit. */
+  readonly name: string
+  /** What holds when it is not set, in words. */
+  readonly fallback: string
+  readonly what: string
+  /** It is required with NODE_ENV=production. */
+  readonly required?: true
+}
+
+export interface VariableGroup {
+  readonly title: string
+  readonly variables: readonly Variable[]
+}
+
+/** The limits (`LIMIT_…`) stand in limits.ts. */
+export const ENVIRONMENT: readonly VariableGroup[] = [
+  {
+    title: 'Address',
+    variables: [
+      { name: 'PORT', fallback: '`8080`', what: 'Port to listen on; `0` takes a free one.' },
+      { name: 'HOST', fallback: '`127.0.0.1`', what: 'Address to listen on.' },
+      {
+        name: 'PUBLIC_URL',
+        fallback: 'made from host and port',
+        what: 'Address that clients use; it appears in messages, mails and pages.',
+        required: true,
+      },
+      {
+        name: 'TRUSTED_PROXIES',
+        fallback: 'none',
+        what: 'Addresses and networks whose `X-Forwarded-For` is believed, such as `10.0.0.5,192.168.0.0/16`. A proxy on the same machine has to be named too, or every visitor looks local.',
+      },
+    ],
+  },
+  {
+    title: 'Process',
+    variables: [
+      {
+        name: 'NODE_ENV',
+        fallback: 'development',
+        what: '`production` demands the variables marked *required* and switches the sandbox off.',
+      },
+      {
+        name: 'WORKERS',
+        fallback: 'one process',
+        what: '`1` to `64`, or `auto` for one per processor: processes under a supervisor, replaced one by one at SIGHUP; see [redeploy.md](redeploy.md).',
+      },
+      {
+        name: 'DATA_DIR',
+        fallback: '`.data`',
+        what: 'Folder of the embedded Postgres, generated secrets, the spool and compiled code.',
+      },
+      {
+        name: 'LOG_LEVEL',
+        fallback: '`info`',
+        what: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
+      },
+    ],
+  },
+  {
+    title: 'Database',
+    variables: [
+      { name: 'DATABASE_URL', fallback: 'the embedded Postgres', what: 'Postgres 18 or newer.', required: true },
+      {
+        name: 'DATABASE_DIRECT_URL',
+        fallback: 'none',
+        what: 'Address past the pooler that `DATABASE_URL` leads to; see [scale.md](scale.md).',
+      },
+    ],
+  },
+  {
+    title: 'Secrets',
+    variables: [
+      {
+        name: 'KEY_ENCRYPTION_KEYS',
+        fallback: 'generated once in `DATA_DIR`',
+        what: 'Encrypts stored secrets: `1:<32 bytes in base64>`, several separated by commas. The highest number is in force; `2:…:standby` only reads.',
+        required: true,
+      },
+      {
+        name: 'KEY_PEPPERS',
+        fallback: 'generated once in `DATA_DIR`',
+        what: 'Peppers the fingerprints of API keys; the same form.',
+        required: true,
+      },
+    ],
+  },
+  {
+    title: 'Providers',
+    variables: [
+      {
+        name: 'UPSTREAM_<ID>_API_KEY',
+        fallback: 'none',
+        what: "The upstream's credential; several separated by commas are a pool.",
+      },
+      { name: 'UPSTREAM_<ID>_BASE_URL', fallback: "the catalogue's", what: "Replaces the upstream's address." },
+      {
+        name: 'AWS_ACCESS_KEY_ID',
+        fallback: 'none',
+        what: 'Signs calls to AWS where no API key is set, together with `AWS_SECRET_ACCESS_KEY`.',
+      },
+      { name: 'AWS_SECRET_ACCESS_KEY', fallback: 'none', what: 'Goes with `AWS_ACCESS_KEY_ID`.' },
+      { name: 'AWS_SESSION_TOKEN', fallback: 'none', what: 'Goes with temporary access keys.' },
+      { name: 'AWS_REGION', fallback: "the catalogue's", what: 'Region of the calls to AWS.' },
+      {
+        name: 'SANDBOX',
+        fallback: '`auto`',
+        what: '`auto` simulates upstreams without credentials, `off` does not. Simulated transfers and the page with mails exist only outside production, for visitors on this machine, and while no bank account, bank secret or provider credential is set.',
+      },
+    ],
+  },
+  {
+    title: 'Mail',
+    variables: [
+      {
+        name: 'SMTP_URL',
+        fallback: 'none: mails land in `DATA_DIR/outbox`',
+        what: 'Mail server, `smtp://user:password@host:587`.',
+      },
+      { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of mails.' },
+    ],
+  },
+  {
+    title: 'Bank',
+    variables: [
+      {
+        name: 'BANK_BIN',
+        fallback: 'none',
+        what: 'Six digits of the bank that customers transfer to; see [payments.md](payments.md).',
+      },
+      { name: 'BANK_ACCOUNT', fallback: 'none', what: 'Account number there.' },
+      { name: 'BANK_ACCOUNT_NAME', fallback: 'none', what: 'Name of the account.' },
+      { name: 'BANK_NAME', fallback: 'none', what: "The bank's name as customers read it." },
+      { name: 'SEPAY_WEBHOOK_SECRET', fallback: 'none', what: "Opens SePay's webhook, signed." },
+      { name: 'SEPAY_API_KEY', fallback: 'none', what: "Opens SePay's webhook, by API key." },
+      { name: 'SEPAY_API_TOKEN', fallback: 'none', what: 'Asks SePay for transfers that it did not report.' },
+      { name: 'SEPAY_API_URL', fallback: "SePay's", what: 'Where SePay lists transactions.' },
+      { name: 'PAYOS_CHECKSUM_KEY', fallback: 'none', what: "Opens payOS's webhook." },
+      { name: 'CASSO_CHECKSUM_KEY', fallback: 'none', what: "Opens Casso's webhook, signed." },
+      { name: 'CASSO_SECURE_TOKEN', fallback: 'none', what: "Opens Casso's webhook, by secure token." },
+      {
+        name: 'BANK_WEBHOOK_SECRET',
+        fallback: 'none',
+        what: 'Opens the webhook for any other service: `whsec_` and at least 24 bytes in base64.',
+      },
+    ],
+  },
+  {
+    title: 'Metrics and traces',
+    variables: [
+      {
+        name: 'METRICS_PORT',
+        fallback: 'none: no metrics',
+        what: 'Serves `/metrics` for Prometheus; see [observability.md](observability.md).',
+      },
+      { name: 'METRICS_HOST', fallback: '`127.0.0.1`', what: 'Address of that port.' },
+      {
+        name: 'METRICS_AUDIT_MINUTES',
+        fallback: '`360`',
+        what: 'Pause between two audits for the metrics; `0`: no audits.',
+      },
+      { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Where OTLP spans go.' },
+      {
+        name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+        fallback: 'made from the one above',
+        what: 'The whole address instead.',
+      },
+      { name: 'OTEL_EXPORTER_OTLP_PROTOCOL', fallback: '`http/json`', what: 'The only protocol spoken.' },
+      { name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', fallback: '`http/json`', what: 'The same for traces alone.' },
+      { name: 'OTEL_EXPORTER_OTLP_HEADERS', fallback: 'none', what: 'Headers for the collector, `name=value,…`.' },
+      { name: 'OTEL_RESOURCE_ATTRIBUTES', fallback: 'none', what: 'Attributes of the resource, `name=value,…`.' },
+      { name: 'OTEL_SERVICE_NAME', fallback: "the service's own", what: 'Name of the service in traces.' },
+      { name: 'OTEL_TRACES_SAMPLER_ARG', fallback: '`1`', what: 'Share of traces that is kept, `0` to `1`.' },
+      { name: 'OTEL_SDK_DISABLED', fallback: '`false`', what: '`true` switches traces off.' },
+    ],
+  },
+]

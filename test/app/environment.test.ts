@@ -1,0 +1,40 @@
+/** The page of the environment names what the gateway reads: nothing that it does not, and everything that it does. */
+
+import { expect, test } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { ENVIRONMENT } from '../../src/app/environment.ts'
+import { LIMITS, limitVariable } from '../../src/app/limits.ts'
+
+/** Set by the supervisor for its workers; nobody else sets it. */
+const INTERNAL = ['GATEWAY_WORKER']
+
+/** The names that a reading of the environment asks for. */
+function namesRead(environment: Record<string, string>): Set<string> {
+  const read = new Set<string>()
+  const watched = new Proxy(environment, {
+    get(target, name) {
+      read.add(String(name).replace(/^UPSTREAM_ONE_/, 'UPSTREAM_<ID>_'))
+      return Reflect.get(target, name)
+    },
+  })
+  readConfig({ environment: watched, upstreamIds: ['one'] })
+  return read
+}
+
+test('every variable that is read is described, and every one described is read', () => {
+  const read = namesRead({
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    METRICS_PORT: '9100',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+  })
+  const described = ENVIRONMENT.flatMap(({ variables }) => variables.map(({ name }) => name))
+  const limits = Object.keys(LIMITS).map(limitVariable)
+  expect([...described, ...limits, ...INTERNAL].sort()).toEqual([...read].sort())
+})
+
+test('a mistyped limit stops the start', () => {
+  expect(() => readConfig({ environment: { LIMIT_BODY_BYTE_MAX: '1' }, upstreamIds: [] })).toThrow(
+    'LIMIT_BODY_BYTE_MAX is not read by this gateway; docs/configuration.md lists every LIMIT_…',
+  )
+})
