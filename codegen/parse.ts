@@ -1,8 +1,10 @@
 /** YAML text to a plain value, and what is wrong with the text itself. */
 
-import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { isScalar, visit } from 'yaml'
 import type { Finding } from './findings.ts'
 import { wholeNumberMeant } from './spelling.ts'
+import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
+import { DEPTH_MAX, findTextErrors, type Saying, TOO_DEEP } from './text-errors.ts'
 
 export interface Parsed {
   /** undefined when the file is not valid YAML. */
@@ -10,63 +12,47 @@ export interface Parsed {
   readonly findings: readonly Finding[]
 }
 
-export interface SyntaxTree {
-  readonly document: Document
-  readonly lines: LineCounter
-}
-
 /** Most alias nodes that one file may expand to, against files that blow up. */
 const YAML_ALIASES_MAX = 100
 
-export function parseTree(text: string): SyntaxTree {
-  const lines = new LineCounter()
-  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true } as const
-  return { document: parseDocument(text, options), lines }
-}
-
 export function parseSource(path: string, text: string): Parsed {
-  const tree = parseTree(text)
-  const findings = findSyntaxErrors(path, text, tree)
-  if (findings.length > 0) return { value: undefined, findings }
+  let tree: SyntaxTree | null = null
+  const refused = (offset: number, { message, fix }: Saying): Parsed => {
+    const place = tree === null ? { file: path, line: 1, column: 1 } : placeOf(path, tree, offset)
+    return { value: undefined, findings: [{ ...place, code: 'yaml-syntax', message, fix }] }
+  }
   try {
+    tree = parseTree(text)
+    const findings = findTextErrors(path, text, tree)
+    if (findings.length > 0) return { value: undefined, findings }
     const value: unknown = tree.document.toJS({ maxAliasCount: YAML_ALIASES_MAX })
+    if (isTooDeep(value)) return refused(0, TOO_DEEP)
     return { value, findings: findOddNumbers(path, tree) }
   } catch (cause) {
-    const message = cause instanceof Error ? plain(cause.message) : 'cannot be read'
-    const finding: Finding = { ...placeOf(path, tree, 0), code: 'yaml-syntax', message, fix: 'write the values out' }
-    return { value: undefined, findings: [finding] }
+    if (cause instanceof RangeError) return refused(0, TOO_DEEP)
+    if (!(cause instanceof ReferenceError) || tree === null) throw cause
+    const message = `aliases repeat more than ${YAML_ALIASES_MAX} values`
+    return refused(lastAlias(tree), { message, fix: 'write the values out' })
   }
 }
 
-/** Line and column of an offset, both from 1. */
-export function placeOf(
-  file: string,
-  tree: SyntaxTree,
-  offset: number,
-): { file: string; line: number; column: number } {
-  const { line, col } = tree.lines.linePos(offset)
-  return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+function lastAlias({ document }: SyntaxTree): number {
+  let offset = 0
+  visit(document, {
+    Alias(_key, { range }) {
+      offset = range?.[0] ?? offset
+    },
+  })
+  return offset
 }
 
-/** Repeated keys are mistakes of their own; of other errors all but the first few follow from those. */
-const SYNTAX_ERRORS_MAX = 2
-const REPEATED_KEYS_MAX = 20
-
-function findSyntaxErrors(path: string, text: string, tree: SyntaxTree): Finding[] {
-  const errors = [...tree.document.errors, ...tree.document.warnings]
-  const repeated = errors.filter(error => error.code === 'DUPLICATE_KEY').slice(0, REPEATED_KEYS_MAX)
-  const others = errors.filter(error => error.code !== 'DUPLICATE_KEY').slice(0, SYNTAX_ERRORS_MAX)
-  const keyAt = (offset: number) => /^[^:\s]*/.exec(text.slice(offset, offset + 100))?.[0] ?? ''
-  return [
-    ...repeated.map((error): Finding => {
-      const message = `the key "${keyAt(error.pos[0])}" stands twice`
-      return { ...placeOf(path, tree, error.pos[0]), code: 'yaml-syntax', message, fix: 'keep one of the two' }
-    }),
-    ...others.map((error): Finding => {
-      const place = placeOf(path, tree, error.pos[0])
-      return { ...place, code: 'yaml-syntax', message: plain(error.message), fix: 'correct the YAML at this place' }
-    }),
-  ]
+function isTooDeep(value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; depth <= DEPTH_MAX; depth++) {
+    level = level.flatMap(each => (each !== null && typeof each === 'object' ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return true
 }
 
 /** A number must be written as it is read: `50.000` would be 50. */
@@ -86,8 +72,4 @@ function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
 function isPlainNumber(source: string, value: number): boolean {
   if (Number.isInteger(value)) return source === String(value)
   return /^-?(0|[1-9][0-9]*)\.[0-9]+$/.test(source)
-}
-
-function plain(message: string): string {
-  return message.replace(/\s+/g, ' ').replace(/[.;:]+$/, '')
 }

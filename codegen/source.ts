@@ -5,7 +5,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
 import { compareText, type Finding } from './findings.ts'
-import { type Parsed, parseSource, parseTree, placeOf, type SyntaxTree } from './parse.ts'
+import { type Parsed, parseSource } from './parse.ts'
+import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 
 export interface SourceText {
   /** As findings print it, for example `catalogue/families/claude.yaml`. */
@@ -39,11 +40,12 @@ function listFiles(directory: string, label: string): { names: readonly string[]
   }
 }
 
-/** Nothing for what is no file. */
+/** Nothing for a folder, unless it stands where a file belongs. */
 function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)
-    if (!stats.isFile()) return []
+    if (stats.isDirectory() && !path.endsWith('.yaml')) return []
+    if (!stats.isFile()) return [unreadableFile(path, 'no file, but a folder or the like', 'put the file in its place')]
     if (stats.size > FILE_BYTES_MAX) return [unreadableFile(path, `larger than ${FILE_BYTES_MAX} bytes`, 'split it')]
     return [decode(path, readFileSync(file))]
   } catch (error) {
@@ -70,15 +72,17 @@ function unreadableFile(path: string, message: string, fix: string): SourceText 
 
 function decode(path: string, bytes: Buffer): SourceText {
   const text = bytes.toString('utf8')
-  if (isUtf8(bytes)) return { path, text }
-  const at = firstForeignByte(bytes, text)
+  // Every other byte of a Latin text in UTF-16 is 0, which is UTF-8 too.
+  const isWide = bytes[0] === 0 || bytes[1] === 0
+  if (isUtf8(bytes) && !isWide) return { path, text }
+  const at = isWide ? bytes.indexOf(0) : firstForeignByte(bytes, text)
   const before = bytes.subarray(0, at).toString('utf8')
   const finding: Finding = {
     file: path,
     line: before.split('\n').length,
     column: before.length - before.lastIndexOf('\n'),
     code: 'not-utf8',
-    message: `the byte 0x${(bytes[at] as number).toString(16).toUpperCase()} is not UTF-8`,
+    message: `the byte 0x${(bytes[at] as number).toString(16).toUpperCase().padStart(2, '0')} is not UTF-8`,
     fix: 'save the file as UTF-8',
   }
   return { path, text, parsed: { value: undefined, findings: [finding] } }

@@ -1,18 +1,30 @@
-/** Each finding has a catalogue with that mistake under bad/<code>/, laid over the good one, and its exact text. */
+/**
+ * Each finding has a catalogue with that mistake under bad/<code>/, laid over the good one, and its exact text; bad/<matter>.txt
+ * has the many small mistakes, each a few lines.
+ */
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { CODES, type Code } from '../../codegen/codes.ts'
 import { formatFindings, isError } from '../../codegen/findings.ts'
 import { readCatalogue, type SourceText } from '../../codegen/source.ts'
+import { type Mistake, makeMistake, parseMistakes, printMistakes } from './mistakes.ts'
 import { compiler, goodTexts, withFiles } from './support.ts'
 
 const bad = join(import.meta.dirname, 'bad')
+const names = readdirSync(bad, { withFileTypes: true })
+const folders = names.filter(name => name.isDirectory()).map(({ name }) => name)
+const matters = names.filter(name => name.isFile()).map(({ name }) => name)
+const isUpdate = process.env.UPDATE_EXPECTED === '1'
 /** Ends of entries are judged by this day. */
 const OPTIONS = { lenient: false, today: '2026-11-21' }
 /** What no source file can show: see generate.test.ts and command.test.ts. */
 const ELSEWHERE: readonly string[] = ['stale', 'unreadable-file']
+
+const scratch = mkdtempSync(join(tmpdir(), 'catalogue-mistakes-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 function fixtureTexts(code: string) {
   const directory = join(bad, code)
@@ -34,15 +46,44 @@ test('the good catalogue has no findings', () => {
 
 test('every code has a fixture, and every fixture a code', () => {
   const codes = Object.keys(CODES).filter(code => !ELSEWHERE.includes(code))
-  expect(readdirSync(bad).toSorted()).toEqual(codes.toSorted())
+  expect(folders.toSorted()).toEqual(codes.toSorted())
 })
 
-test.each(readdirSync(bad))('%s is found and said in these words', code => {
+test.each(folders)('%s is found and said in these words', code => {
   const { findings, tables } = compiler.compile(fixtureTexts(code), OPTIONS)
   const expectation = join(bad, code, 'expected.txt')
   const text = `${formatFindings(findings, 'text')}\n`
-  if (process.env.UPDATE_EXPECTED === '1') writeFileSync(expectation, text)
+  if (isUpdate) writeFileSync(expectation, text)
   expect(text).toBe(readFileSync(expectation, 'utf8'))
   expect(findings.map(finding => finding.code)).toContain(code as Code)
   expect(tables === null).toBe(findings.some(isError))
+})
+
+/** What `check` says of a copy of the good catalogue with the mistake in it. */
+function findingsOf(mistake: Mistake) {
+  const directory = mkdtempSync(join(scratch, 'copy-'))
+  cpSync(join(import.meta.dirname, 'good'), directory, { recursive: true })
+  makeMistake(directory, mistake)
+  const compiled = compiler.compile(readCatalogue(directory, 'catalogue'), OPTIONS)
+  return { ...compiled, text: formatFindings(compiled.findings, 'text') }
+}
+
+describe.each(matters)('%s', matter => {
+  const file = join(bad, matter)
+  const { head, mistakes } = parseMistakes(readFileSync(file, 'utf8'))
+  if (isUpdate) {
+    const updated = mistakes.map(mistake => ({ ...mistake, expected: findingsOf(mistake).text }))
+    writeFileSync(file, printMistakes(head, updated))
+  }
+
+  test('no two mistakes of one name', () => {
+    expect(mistakes.filter(({ title }, index) => mistakes[index - 1]?.title === title)).toEqual([])
+    expect(new Set(mistakes.map(({ title }) => title)).size).toBe(mistakes.length)
+  })
+
+  test.each(parseMistakes(readFileSync(file, 'utf8')).mistakes)('$title', mistake => {
+    const { findings, tables, text } = findingsOf(mistake)
+    expect(text).toBe(mistake.expected)
+    expect(tables === null).toBe(findings.some(isError))
+  })
 })

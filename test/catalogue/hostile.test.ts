@@ -94,3 +94,16 @@ test('keys named like parts of Object.prototype are unknown keys', () => {
     'unknown key "constructor"',
   ])
 })
+
+test.each([
+  ['brackets that do not close', `a: ${'['.repeat(20_000)}`],
+  ['braces', `a: ${'{ a: '.repeat(3_000)}1${' }'.repeat(3_000)}`],
+  ['indentation', Array.from({ length: 2_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n')],
+  ['what YAML can still read', `a: ${'['.repeat(80)}${']'.repeat(80)}`],
+])('nesting without end is one finding: %s', (_, text) => {
+  const texts = [...sources, { path: 'catalogue/families/deep.yaml', text }]
+  const { findings } = compiler.compile(texts)
+  expect(findings).toMatchObject([
+    { file: 'catalogue/families/deep.yaml', message: 'nested deeper than 64 levels', code: 'yaml-syntax' },
+  ])
+})

@@ -1,0 +1,24 @@
+/** A file's syntax tree, and the place of everything in it. */
+
+import { type Document, LineCounter, parseDocument } from 'yaml'
+
+export interface SyntaxTree {
+  readonly document: Document
+  readonly lines: LineCounter
+}
+
+export function parseTree(text: string): SyntaxTree {
+  const lines = new LineCounter()
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true } as const
+  return { document: parseDocument(text, options), lines }
+}
+
+/** Line and column of an offset, both from 1. */
+export function placeOf(
+  file: string,
+  tree: SyntaxTree,
+  offset: number,
+): { file: string; line: number; column: number } {
+  const { line, col } = tree.lines.linePos(offset)
+  return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+}

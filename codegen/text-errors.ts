@@ -1,0 +1,170 @@
+/** What is wrong with a file's text before it means anything: what YAML cannot read, and what it reads otherwise than people. */
+
+import { isAlias, isPair, isScalar, type Pair, Scalar, visit, type YAMLError } from 'yaml'
+import type { Finding } from './findings.ts'
+import { placeOf, type SyntaxTree } from './syntax-tree.ts'
+
+/** Repeated keys are mistakes of their own; of other errors all but the first follow from it. */
+const REPEATED_KEYS_MAX = 20
+
+/** Reads a file's text: its mistakes, in the order in which they matter. None: the text is YAML that says one thing only. */
+export function findTextErrors(path: string, text: string, tree: SyntaxTree): Finding[] {
+  const at = (offset: number, message: string, fix: string): Finding => ({
+    ...placeOf(path, tree, offset),
+    code: 'yaml-syntax',
+    message,
+    fix,
+  })
+  const first = unreadable(text, at) ?? unfinishedMerge(text, at)
+  if (first !== null) return [first]
+  const errors = [...tree.document.errors, ...tree.document.warnings]
+  const repeated = errors.filter(error => error.code === 'DUPLICATE_KEY').slice(0, REPEATED_KEYS_MAX)
+  const other = errors.find(error => error.code !== 'DUPLICATE_KEY')
+  const keyAt = (offset: number) => /^[^:\s]*/.exec(text.slice(offset, offset + 100))?.[0] ?? ''
+  const found = repeated.map(error =>
+    at(error.pos[0], `the key "${keyAt(error.pos[0])}" stands twice`, 'keep one of the two'),
+  )
+  if (other !== undefined) {
+    const { message, fix } = readYamlError(other)
+    found.push(at(placeOfError(other, tree), message, fix))
+  }
+  return found.length > 0 ? found : findOtherReadings(tree, text, at)
+}
+
+type At = (offset: number, message: string, fix: string) => Finding
+
+/** Nobody can see them, and keys and names that hold one are not what they look like. */
+const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u202F]/gu
+const SPACES = new Set(['\u00A0', '\u202F'])
+
+/** A mark of byte order in front is the one that may be there. */
+function unreadable(text: string, at: At): Finding | null {
+  const match = [...text.matchAll(UNSEEN)].find(({ 0: character, index }) => character !== '\uFEFF' || index > 0)
+  if (match === undefined) return null
+  const [character] = match
+  const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+  return SPACES.has(character)
+    ? at(match.index, `${name} looks like a space and is none`, 'write a plain space')
+    : at(match.index, `${name} is a character that cannot be seen`, 'remove it')
+}
+
+function unfinishedMerge(text: string, at: At): Finding | null {
+  const match = /^(<{7} |={7}$|>{7} )/m.exec(text)
+  return match && at(match.index, 'a merge that is not finished', 'keep one side, and remove the marks')
+}
+
+export interface Saying {
+  readonly message: string
+  readonly fix: string
+}
+
+const INDENT: Saying = { message: 'a line that is indented wrongly', fix: 'indent it like its neighbours' }
+
+/** Most levels of nesting: no catalogue has ten. */
+export const DEPTH_MAX = 64
+export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'write it flatter' }
+
+/** By the parser's code, or by its words where one code means several mistakes; the first that fits. */
+const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])[] = [
+  ['TAB_AS_INDENT', /^/, { message: 'a tab for indentation', fix: 'indent with spaces' }],
+  [
+    'MULTILINE_IMPLICIT_KEY',
+    /^/,
+    {
+      message: 'a key without a colon, or a colon without a space behind it',
+      fix: 'write `key: value`, indented like its neighbours',
+    },
+  ],
+  [
+    'BLOCK_AS_IMPLICIT_KEY',
+    /^/,
+    {
+      message: 'a colon within a value, or a line that is indented wrongly',
+      fix: 'put a text with a colon in quotes, indent keys like their neighbours',
+    },
+  ],
+  [
+    'MULTIPLE_DOCS',
+    /^/,
+    {
+      message: 'a second document begins here',
+      fix: 'keep one document, without `---` and `...` behind its beginning',
+    },
+  ],
+  ['TAG_RESOLVE_FAILED', /^/, { message: 'a tag', fix: 'write the value itself: nothing is filled in from elsewhere' }],
+  ['NON_STRING_KEY', /^/, { message: 'a key that is no text', fix: 'write `key: value`' }],
+  ['BAD_INDENT', /with a \}/, { message: 'a `{` in front of here does not close', fix: 'close it with `}`' }],
+  ['BAD_INDENT', /with a \]/, { message: 'a `[` in front of here does not close', fix: 'close it with `]`' }],
+  ['BAD_INDENT', /^/, INDENT],
+  ['MISSING_CHAR', /quote/, { message: 'a quote that does not close', fix: 'close it' }],
+  ['MISSING_CHAR', /without -/, INDENT],
+  ['UNEXPECTED_TOKEN', /without -/, INDENT],
+  ['UNEXPECTED_TOKEN', /flow-map-end/, { message: 'a `}` that closes nothing', fix: 'remove it' }],
+  ['UNEXPECTED_TOKEN', /flow-seq-end/, { message: 'a `]` that closes nothing', fix: 'remove it' }],
+  ['UNEXPECTED_TOKEN', /Unexpected ,/, { message: 'a comma with nothing in front of it', fix: 'remove it' }],
+  [
+    'UNEXPECTED_TOKEN',
+    /at node end/,
+    {
+      message: 'something stands behind a value',
+      fix: 'write a comma between the two, or put the whole text in quotes',
+    },
+  ],
+  ['BAD_SCALAR_START', /^/, { message: 'a text cannot begin with this character', fix: 'put it in quotes' }],
+]
+
+function readYamlError({ code, message }: YAMLError): Saying {
+  if (message.includes('call stack')) return TOO_DEEP
+  const known = SAYINGS.find(([theirs, words]) => theirs === code && words.test(message))
+  return known?.[2] ?? { message: plain(message), fix: 'correct the YAML at this place' }
+}
+
+/** Where a quote begins that does not end: the parser tells the end of the file. */
+function placeOfError({ code, pos, message }: YAMLError, { document }: SyntaxTree): number {
+  if (code !== 'MISSING_CHAR' || !message.includes('quote')) return pos[0]
+  let begin = pos[0]
+  visit(document, {
+    Scalar(_key, { type, range }) {
+      const isQuoted = type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE
+      if (isQuoted && range && range[1] >= pos[0]) begin = range[0]
+    },
+  })
+  return begin
+}
+
+/** What is YAML, and means to this reader what it does not mean to another one, or to people. */
+function findOtherReadings({ document }: SyntaxTree, text: string, at: At): Finding[] {
+  const directive = /^%.*$/m.exec(text)
+  if (directive !== null && directive.index < (document.contents?.range?.[0] ?? 0))
+    return [at(directive.index, 'a directive changes how the file is read', 'leave the line out')]
+  if (!/(^|[\s[{,:])[&*][^\s,\]}]|<</m.test(text)) return []
+  const anchors = new Map<string, number>()
+  const found: Finding[] = []
+  visit(document, {
+    Pair(_key, pair) {
+      if (isMerge(pair)) found.push(at(offsetOf(pair.key), '`<<` merges nothing here', 'write the values out'))
+    },
+    Node(_key, node) {
+      if (isAlias(node)) {
+        const end = anchors.get(node.source)
+        const offset = offsetOf(node)
+        if (end === undefined)
+          found.push(at(offset, `*${node.source} repeats a value that is not there`, 'write it out, or in quotes'))
+        else if (end > offset) found.push(at(offset, `*${node.source} stands within itself`, 'write the values out'))
+      } else if (node.anchor !== undefined) anchors.set(node.anchor, node.range?.[1] ?? 0)
+    },
+  })
+  return found
+}
+
+function isMerge(pair: unknown): pair is Pair {
+  return isPair(pair) && isScalar(pair.key) && pair.key.value === '<<'
+}
+
+function offsetOf(node: unknown): number {
+  return (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0
+}
+
+function plain(message: string): string {
+  return message.replace(/\s+/g, ' ').replace(/[.;:]+$/, '')
+}

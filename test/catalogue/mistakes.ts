@@ -1,0 +1,84 @@
+/**
+ * Small mistakes as an operator makes them, each a few lines in bad/<matter>.txt: what the good catalogue became, and what is
+ * said of it. README.md explains the form.
+ */
+
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Mistake {
+  readonly title: string
+  /** All lines but those that are expected. */
+  readonly lines: readonly string[]
+  /** The findings as printed, one a line; '' where nothing is wrong. */
+  readonly expected: string
+}
+
+/** The part before the first mistake, and the mistakes. */
+export function parseMistakes(text: string): { head: string; mistakes: Mistake[] } {
+  const [head = '', ...parts] = text.split(/^(?=## )/m)
+  const mistakes = parts.map((part): Mistake => {
+    const lines = part.trimEnd().split('\n')
+    const expected = lines.filter(line => line.startsWith('> ')).map(line => line.slice(2))
+    const rest = lines.filter(line => !line.startsWith('>'))
+    return { title: (lines[0] ?? '').slice(3), lines: rest, expected: expected.join('\n') }
+  })
+  return { head, mistakes }
+}
+
+export function printMistakes(head: string, mistakes: readonly Mistake[]): string {
+  const parts = mistakes.map(({ lines, expected }) => {
+    const said = expected === '' ? ['>'] : expected.split('\n').map(line => `> ${line}`)
+    return [...lines, ...said, ''].join('\n')
+  })
+  return `${head}${parts.join('\n')}`
+}
+
+/** Makes the mistake in a folder that holds a copy of the good catalogue. Throws when it does not fit there. */
+export function makeMistake(directory: string, { title, lines }: Mistake): void {
+  const at = (name: string) => join(directory, name)
+  let file = ''
+  let was: string[] = []
+  let is: string[] = []
+  const edit = () => {
+    if (was.length + is.length === 0) return
+    const [before, after] = [was.join('\n'), is.map(withUnseen).join('\n')]
+    if (was.length === 0) writeFileSync(at(file), after === '' ? '' : `${after}\n`)
+    else {
+      const text = readFileSync(at(file), 'utf8')
+      if (text.split(before).length !== 2) throw new Error(`${title}: not once in ${file}: ${before}`)
+      writeFileSync(
+        at(file),
+        text.replace(before, () => after),
+      )
+    }
+    was = []
+    is = []
+  }
+  for (const line of lines.slice(1)) {
+    const [verb = '', name = '', , goal = ''] = line.split(' ')
+    if (line.startsWith('+')) is.push(line.slice(2))
+    else {
+      // What comes behind `+` lines is the next edit.
+      if (is.length > 0 || verb !== '-') edit()
+      if (line.startsWith('-')) was.push(line.slice(2))
+      else if (verb === 'in') file = name
+      else if (verb === 'delete') rmSync(at(name), { recursive: true })
+      else if (verb === 'folder') mkdirSync(at(name), { recursive: true })
+      else if (verb === 'rename') renameSync(at(name), at(goal))
+      else if (verb === 'copy') cpSync(at(name), at(goal), { recursive: true })
+      else if (verb === 'link') symlinkSync(goal, at(name))
+      else if (verb === 'encode') writeFileSync(at(name), readFileSync(at(name), 'utf8'), goal as BufferEncoding)
+      else if (line !== '') throw new Error(`${title}: what is "${line}"?`)
+    }
+  }
+  edit()
+}
+
+/** `\t`, `\r`, and `\u{…}` for what cannot be seen or would be lost. */
+function withUnseen(text: string): string {
+  return text
+    .replaceAll('\\t', '\t')
+    .replaceAll('\\r', '\r')
+    .replace(/\\u\{([0-9a-f]+)\}/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)))
+}
