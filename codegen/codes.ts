@@ -45,6 +45,10 @@ export const CODES = {
   'price-unit': error('A price per the wrong unit for the prefix or kind of the entry.'),
   'price-floor': error('A price below the floor.'),
   'price-outlier': warning('A price ten times off its neighbours, or off the floor where there are none.'),
+  'cost-incomplete': error(
+    'A cost without what it needs: prices of input and output, something that is paid for, a rate of exchange.',
+  ),
+  'below-cost': warning('Entries that are sold for less than they cost the operator.'),
   count: error('There are more or fewer entries than expected.'),
   'limits-missing': error('A chat model without its limits.'),
   'limit-wider': error('An entry with wider limits than its model, or more output than context.'),
@@ -67,7 +71,7 @@ export const CODES = {
   'successor-dearer': error('A successor that costs over 50 % more, and no acknowledgement of its price.'),
   retired: warning('An entry whose end is past: its successor serves its calls.'),
   'retires-soon': warning('An entry that ends within 60 days.'),
-  'date-order': error('A retirement before the warning.'),
+  'date-order': error('A retirement before the warning, or dated values that do not follow one another.'),
   'acknowledgement-stale': error('An acknowledgement of a price that is not in force.'),
   // Upstreams
   'unknown-upstream': error('A target at an upstream that is not in upstreams.yaml.'),

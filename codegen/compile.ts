@@ -3,6 +3,7 @@
 import type { CatalogueFile, FamilyFile, Tables, UpstreamsFile } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
 import { type Finding, isError, sortFindings } from './findings.ts'
+import { checkMargins } from './margin/below-cost.ts'
 import { resolveTables } from './resolve.ts'
 import { compileValidators, readSchemas, type Schemas } from './schemas.ts'
 import { SourceFile, type SourceText } from './source.ts'
@@ -65,7 +66,8 @@ export function createCompiler(schemas: Schemas): Compiler {
           .map(family => family.value as FamilyFile)
           .toSorted((a, b) => (a.family < b.family ? -1 : 1)),
       }
-      return { findings: sorted, tables: resolveTables(sources, schemas), view }
+      const tables = resolveTables(sources, schemas)
+      return { findings: sortFindings([...sorted, ...checkMargins(view, tables)]), tables, view }
     },
   }
 }

@@ -55,14 +55,16 @@ function isTooDeep(value: unknown): boolean {
   return true
 }
 
-/** A number must be written as it is read: `50.000` would be 50. */
+/** A number must be written as it is read: `50.000` would be 50, and of 20 decimals the last are lost. */
 function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   const findings: Finding[] = []
   visit(tree.document, (_key, node) => {
     if (!isScalar(node) || typeof node.value !== 'number' || node.source === undefined) return
     if (isPlainNumber(node.source, node.value)) return
     const meant = /^[0-9.]+$/.test(node.source) ? wholeNumberMeant(node.source) : null
-    const fix = meant === null ? 'write it in decimal digits' : `write whole numbers as digits only, e.g. ${meant}`
+    const isTooFine = /^[0-9]+\.[0-9]+$/.test(node.source) && !Number.isInteger(node.value)
+    const whole = meant === null ? 'write it in decimal digits' : `write whole numbers as digits only, e.g. ${meant}`
+    const fix = isTooFine ? 'write fewer digits' : whole
     const place = placeOf(path, tree, node.range?.[0] ?? 0)
     findings.push({ ...place, code: 'number-form', message: `${node.source} is read as ${node.value}`, fix })
   })
@@ -71,5 +73,5 @@ function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
 
 function isPlainNumber(source: string, value: number): boolean {
   if (Number.isInteger(value)) return source === String(value)
-  return /^-?(0|[1-9][0-9]*)\.[0-9]+$/.test(source)
+  return /^-?(0|[1-9][0-9]*)\.[0-9]+$/.test(source) && source.replace(/0+$/, '') === String(value)
 }

@@ -21,6 +21,7 @@ import type {
   UpstreamsFile,
 } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
+import { resolveCost, resolveDiscount, resolveFx } from './cost.ts'
 import { type Facts, resolveFacts } from './dialect.ts'
 import { extrasResolver } from './extras.ts'
 import { compareText } from './findings.ts'
@@ -68,6 +69,7 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Tables
       extras: vocabulary,
       rateLimitPerMinute: sources.catalogue.defaults.rate_limit_per_minute,
       concurrencyMax: sources.catalogue.defaults.concurrency_max ?? 256,
+      fx: resolveFx(sources.catalogue.defaults.fx),
       digest: digestOf(sources),
     },
   }
@@ -123,6 +125,7 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
         via: target.via,
         model: target.model,
         weight: target.weight ?? 0,
+        cost: resolveCost(target.cost ?? entry.cost ?? model.cost),
         standard: target.standard ?? family.api_standard,
         dialect: context.dialect([
           family.dialect,
@@ -197,6 +200,8 @@ function resolveUpstream(id: string, host: HostFacts, schema: Schema): Upstream 
     fields: sortKeys(host.fields ?? {}),
     attemptsMax: host.attempts_max ?? (facts.attempts_max?.default as number),
     concurrencyMax: host.concurrency_max ?? (facts.concurrency_max?.default as number),
+    discount: resolveDiscount(host.discount),
+    fx: resolveFx(host.fx),
     cooldown: cooldown as unknown as Upstream['cooldown'],
     connectTimeoutMs: waits.connectMs as number,
     firstByteTimeoutMs: waits.firstByteMs as number,

@@ -2,6 +2,7 @@
 
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
+import { checkCosts } from './costs.ts'
 import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkExtras } from './extras.ts'
 import { checkNames, checkVendors } from './names.ts'
@@ -15,6 +16,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkFamilies,
   checkEntries,
   checkPrices,
+  checkCosts,
   checkCounts,
   checkAcknowledgements,
   checkAliases,

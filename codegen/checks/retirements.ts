@@ -1,7 +1,8 @@
 /** Checks of what goes out of use: its dates, and what its callers get and pay afterwards. */
 
+import type { Path } from '../source.ts'
 import { isStandard, KINDS } from '../standards.ts'
-import { asRecord, type CatalogueView, type EntryView, type ModelView, type Report } from '../view.ts'
+import { asRecord, type CatalogueView, type EntryView, type ModelView, type Place, type Report } from '../view.ts'
 import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
 import { suggestEntry } from './references.ts'
 
@@ -33,7 +34,7 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
-function checkDate(report: Report, place: Parameters<Report>[0], at: string[], value: unknown): void {
+export function checkDate(report: Report, place: Place, at: Path, value: unknown): void {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return
   const time = Date.parse(`${value}T00:00:00Z`)
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return

@@ -4,7 +4,7 @@ import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { compareText } from '../findings.ts'
 import { EXTRAS_PREFIX } from './extras.ts'
-import { entryFacts, type Facts, upstreamFacts } from './facts.ts'
+import { entryFacts, type Facts, steps, upstreamFacts } from './facts.ts'
 import { type Heirs, heirsOf } from './heirs.ts'
 
 export interface PriceChange {
@@ -196,6 +196,7 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
       ['fallback', settings.fallback],
       ['rate_limit_per_minute', String(settings.rateLimitPerMinute)],
       ['concurrency_max', String(settings.concurrencyMax)],
+      ...(settings.fx.length > 0 ? [['fx', steps(settings.fx)] as [string, string]] : []),
       ...Object.entries(floors).map(([unit, vnd]): [string, string] => [`floors.${unit}`, String(vnd)]),
       ...Object.entries(counts).map(([key, count]): [string, string] => [`counts.${key}`, String(count)]),
       ...[...Object.entries(settings.extras.fields), ...Object.entries(settings.extras.tools)].map(

@@ -37,6 +37,7 @@ export function entryFacts(entry: ModelEntry): Facts {
   ])
   for (const [index, target] of entry.upstreams.entries()) {
     const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
+    if (target.cost.length > 0) facts.set(`cost${suffix}`, steps(target.cost))
     flatten(target.dialect, 'dialect', suffix, facts)
     for (const [what, said] of extrasFacts(target.extras)) facts.set(what + suffix, said)
     if (target.rules.length > 0) facts.set(`rules${suffix}`, target.rules.map(canonicalJson).join(' '))
@@ -61,8 +62,10 @@ export function describeTarget(target: ModelEntry['upstreams'][number]): string 
 export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
-  const { id: _, ...rest } = upstream
+  const { id: _, discount, fx, ...rest } = upstream
   flatten(rest, '', '', facts)
+  if (discount.length > 0) facts.set('discount', steps(discount))
+  if (fx.length > 0) facts.set('fx', steps(fx))
   return facts
 }
 
@@ -71,6 +74,21 @@ export function dialectDefaults(schemas: Schemas): Facts {
   const facts = new Map<string, string>()
   flatten(resolveFacts(schemas.dialect, []), 'dialect', '', facts)
   return facts
+}
+
+/** Dated values, each as `from 2026-11-01: input 5, output 25`. */
+export function steps(history: readonly { readonly from: string }[]): string {
+  return history.map(({ from, ...values }) => `from ${from}: ${valuesOf(values)}`).join('; ')
+}
+
+function valuesOf(values: object): string {
+  return Object.entries(values)
+    .map(([key, value]) =>
+      Array.isArray(value)
+        ? `${key} [${value.map(item => valuesOf(item as object)).join('; ')}]`
+        : `${snakeCase(key)} ${value}`,
+    )
+    .join(', ')
 }
 
 function flatten(value: object, prefix: string, suffix: string, facts: Map<string, string>): void {

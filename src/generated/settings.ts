@@ -226,5 +226,6 @@ export const SETTINGS = {
   },
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
-  digest: '1ed83ba9762742a411bdfa33c11e2e995e88f0bc5df52df7894a4facdab3807a',
+  fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
+  digest: 'b90121d20f52c1b4b836f42df6938dff96ba841d08fb60f58f3356ff51c43e98',
 } as const satisfies TableSettings

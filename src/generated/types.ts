@@ -1,7 +1,23 @@
 // Generated from catalogue/ and schemas/ by `make generate`; change those instead.
 
+/**
+ * What a dollar costs the operator: one rate, or a list of dated ones. In `defaults` for all upstreams, in an upstream for its own. Without any, costs are unknown.
+ *
+ * @minItems 1
+ * @maxItems 400
+ */
+export type FxHistory = FxFacts | readonly FxFacts[]
+
 /** An endpoint of the gateway that runs a model. */
 export type Endpoint = ("messages" | "chat_completions" | "responses" | "images_generations" | "images_edits" | "audio_speech")
+
+/**
+ * Share of `cost` that the operator pays here: one, or a list of dated ones. Default: all of it.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type DiscountHistory = DiscountFacts | readonly DiscountFacts[]
 
 /** What happens to a request field that costs extra. */
 export type FieldTreatment = 'leave_out' | 'refuse' | 'allow' | { readonly free: readonly (string | number | boolean)[] }
@@ -17,6 +33,14 @@ export type ApiStandard = ("messages" | "chat_completions" | "images" | "speech"
 
 /** reasoning: thinks before it answers. vision: accepts images. tools: calls tools. streaming: answers by server-sent events. */
 export type Capability = ("reasoning" | "vision" | "tools" | "streaming")
+
+/**
+ * What the operator pays the provider, in USD with at most 6 decimals; `discount` of the upstream multiplies it. One price, or a list of dated ones, a later one already written down among them. Of model, entry and target the nearest to the call counts, as a whole. It is for the operator's margin alone: customers neither pay it nor see it. Absent: unknown.
+ *
+ * @minItems 1
+ * @maxItems 24
+ */
+export type CostHistory = CostFacts | readonly CostFacts[]
 
 /**
  * Where calls go: one target, or a list that is tried in order (or shared out by weight where weights are given).
@@ -75,6 +99,7 @@ export interface DefaultFacts {
   readonly images_max: number
   /** Calls in flight per key, in all processes together; 0 means no limit. A key may have its own. */
   readonly concurrency_max?: number
+  readonly fx?: FxHistory
   /** Calls per minute and key; 0 means no limit. A key may have its own. */
   readonly rate_limit_per_minute: number
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
@@ -248,6 +273,8 @@ export interface HostFacts {
   readonly attempts_max?: number
   /** Most calls of one process at this upstream at one time; further ones go to the next upstream, or are told to try again. */
   readonly concurrency_max?: number
+  readonly discount?: DiscountHistory
+  readonly fx?: FxHistory
   readonly cooldown?: CooldownFacts
   readonly timeouts?: TimeoutFacts
   readonly dialect?: DialectFacts
@@ -647,6 +674,7 @@ export interface ModelFacts {
   readonly token_factor?: number
   readonly token_shares?: TokenShares
   readonly deprecated?: DeprecatedFacts
+  readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   /**
@@ -689,6 +717,7 @@ export interface EntryFacts {
   /** Most images that one call may ask for. */
   readonly images_max?: number
   readonly deprecated?: DeprecatedFacts
+  readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   /**
@@ -765,11 +794,47 @@ export interface UpstreamTarget {
   readonly model: string
   /** 0 means: only in order; else the share among targets of one entry. */
   readonly weight: number
+  /** What the operator pays for it, the oldest price first; none: unknown. Customers never see it. */
+  readonly cost: readonly UpstreamCost[]
   readonly standard: ApiStandard
   readonly dialect: Dialect
   readonly extras: Extras
   /** Changes to the upstream body, in order. */
   readonly rules: readonly Rule[]
+}
+
+/** What an upstream charges from a day on, before its discount. Amounts are decimals in USD, as text. */
+export interface UpstreamCost {
+  /** ISO date, 00:00 UTC. */
+  readonly from: string
+  /** Uncached input, in USD per 1M tokens. */
+  readonly input?: string
+  /** Cache reads. */
+  readonly cached?: string
+  /** Cache writes. */
+  readonly cacheWrite?: string
+  /** Output, reasoning included. */
+  readonly output?: string
+  /** Per image, in USD. */
+  readonly image?: string
+  /** Per call, in USD. */
+  readonly call?: string
+  /** Of calls with more input, ascending. */
+  readonly tiers?: readonly UpstreamCostTier[]
+}
+
+/** Prices of calls with more input tokens than so many. */
+export interface UpstreamCostTier {
+  /** Input tokens, cached ones included. */
+  readonly aboveTokens: number
+  /** Uncached input, in USD per 1M tokens. */
+  readonly input: string
+  /** Cache reads. */
+  readonly cached: string
+  /** Cache writes. */
+  readonly cacheWrite: string
+  /** Output, reasoning included. */
+  readonly output: string
 }
 
 /** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. */
@@ -946,6 +1011,10 @@ export interface Upstream {
   readonly attemptsMax: number
   /** Most calls of one process at one time. */
   readonly concurrencyMax: number
+  /** Share of the cost that the operator pays, the oldest first; none: all of it. */
+  readonly discount: readonly UpstreamDiscount[]
+  /** VND per USD, the oldest first; none: as the settings say. */
+  readonly fx: readonly UpstreamFx[]
   readonly cooldown: UpstreamCooldown
   /** Until the connection stands. */
   readonly connectTimeoutMs: number
@@ -975,6 +1044,22 @@ export interface UpstreamBetas {
   readonly field: (string | null)
 }
 
+/** The share that is paid from a day on. */
+export interface UpstreamDiscount {
+  /** ISO date, 00:00 UTC. */
+  readonly from: string
+  /** A decimal. */
+  readonly share: string
+}
+
+/** The rate of exchange from a day on. */
+export interface UpstreamFx {
+  /** ISO date, 00:00 UTC. */
+  readonly from: string
+  /** A decimal. */
+  readonly vndPerUsd: string
+}
+
 /** When the upstream or a credential is left aside. */
 export interface UpstreamCooldown {
   /** Faults in a row that put the upstream aside. */
@@ -1000,8 +1085,26 @@ export interface CatalogueSettings {
   readonly rateLimitPerMinute: number
   /** Calls in flight per key; 0 means no limit. */
   readonly concurrencyMax: number
+  /** VND per USD where an upstream has no rate of its own, the oldest first; none: costs are unknown. */
+  readonly fx: readonly UpstreamFx[]
   /** SHA-256 of the sources, hex: names the catalogue in force. */
   readonly digest: string
+}
+
+/** The rate of exchange from a day on. */
+export interface FxFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Dong that one dollar costs the operator, with at most 2 decimals. */
+  readonly vnd_per_usd: number
+}
+
+/** The share that is paid from a day on. */
+export interface DiscountFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Of every `cost` at this upstream, with at most 4 decimals: 0.05 pays a twentieth of it, 1.1 a tenth more. */
+  readonly share: number
 }
 
 /** What a client pays for each use, beside the tokens. */
@@ -1010,6 +1113,45 @@ export interface UsePrice {
   readonly vnd: number
   /** use: each use that the provider reports. */
   readonly per: "use"
+}
+
+/** Prices of calls beyond a number of input tokens. */
+export interface CostTierFacts {
+  /** Input tokens of the call, cached ones included, beyond which the tier holds. */
+  readonly above_tokens: number
+  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  readonly input: number
+  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  readonly cached?: number
+  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  readonly cache_write?: number
+  /** Output tokens, reasoning included. Needs `input`. */
+  readonly output: number
+}
+
+/** What the provider charges from a day on, in USD, with at most 6 decimals. */
+export interface CostFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  readonly input?: number
+  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  readonly cached?: number
+  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  readonly cache_write?: number
+  /** Output tokens, reasoning included. Needs `input`. */
+  readonly output?: number
+  /** Each image returned, beside its tokens. */
+  readonly image?: number
+  /** Each call, beside its tokens. */
+  readonly call?: number
+  /**
+   * Prices of calls with more input, which hold for all their tokens; ascending.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  readonly tiers?: readonly CostTierFacts[]
 }
 
 /** One place that calls can go to. */
@@ -1021,6 +1163,7 @@ export interface TargetFacts {
   readonly standard?: ApiStandard
   /** Share of the calls among the targets of one entry. 0: only when the ones before it fail. */
   readonly weight?: number
+  readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   /**

@@ -50,8 +50,9 @@ test('locale and time zone do not change a byte', () => {
   const project = join(scratch, 'project')
   for (const folder of ['catalogue', 'schemas', 'codegen'])
     cpSync(join(root, folder), join(project, folder), { recursive: true })
-  const read = ['package.json', 'src/generated/types.ts', 'src/app/environment.ts', 'src/app/limits.ts']
-  for (const file of read) cpSync(join(root, file), join(project, file))
+  const engine = ['generated/types.ts', 'app/environment.ts', 'app/limits.ts', 'catalogue/cost.ts', 'lib/money.ts']
+  for (const file of ['package.json', ...engine.map(name => `src/${name}`)])
+    cpSync(join(root, file), join(project, file))
   const env = {
     ...process.env,
     LANG: 'tr_TR.UTF-8',

@@ -36,6 +36,7 @@ export function contextOf({
     via: 'somewhere',
     model: 'upstream-model',
     weight: 0,
+    cost: [],
     standard: upstream,
     dialect,
     extras: { fields: {}, tools: {} },

@@ -1,0 +1,112 @@
+/** Checks of what the operator pays: dates in order, decimals that can be read, prices that are whole. */
+
+import { FX_DECIMALS, SHARE_DECIMALS, USD_DECIMALS } from '../../src/catalogue/cost.ts'
+import type { Path } from '../source.ts'
+import { asList, asNumber, asRecord, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
+import { checkDate } from './retirements.ts'
+
+const USD_KEYS = ['input', 'cached', 'cache_write', 'output', 'image', 'call'] as const
+
+export function checkCosts(view: CatalogueView, report: Report): void {
+  const holders = view.families.flatMap(({ models }) =>
+    models.flatMap(model => [model, ...model.entries.flatMap(entry => [entry, ...entry.targets])]),
+  )
+  for (const place of holders) {
+    for (const { step, at } of checkHistory(report, place, 'cost')) {
+      checkDecimals(report, place, { step, at, keys: USD_KEYS, decimals: USD_DECIMALS })
+      checkPrices(report, place, step, at)
+      for (const [index, tier] of asList(step.tiers).entries())
+        checkTier(report, place, { at: [...at, 'tiers', index], tier, before: asList(step.tiers)[index - 1] })
+    }
+  }
+  for (const host of view.hosts.values()) {
+    for (const found of checkHistory(report, host, 'discount'))
+      checkDecimals(report, host, { ...found, keys: ['share'], decimals: SHARE_DECIMALS })
+    checkFx(report, host)
+  }
+  if (view.main === undefined) return
+  checkFx(report, { file: view.main, path: ['defaults'], value: asRecord(view.settings.defaults) })
+  checkExchange(view, report)
+}
+
+interface Holder extends Place {
+  readonly value: Loose
+}
+
+interface Step {
+  readonly step: Loose
+  readonly at: Path
+}
+
+/** One value or a list; each begins later than the one before it. */
+function checkHistory(report: Report, place: Holder, key: string): Step[] {
+  const written = place.value[key]
+  const steps: Step[] = Array.isArray(written)
+    ? written.map((step, index) => ({ step: asRecord(step), at: [key, index] }))
+    : [{ step: asRecord(written), at: [key] }]
+  for (const [index, { step, at }] of steps.entries()) {
+    checkDate(report, place, [...at, 'from'], step.from)
+    const before = steps[index - 1]?.step.from
+    if (typeof before !== 'string' || typeof step.from !== 'string' || before < step.from) continue
+    const message = `\`${key}\` from ${step.from} stands behind the one from ${before}`
+    report(place, [...at, 'from'], 'date-order', message, 'write each day once, the oldest first')
+  }
+  return steps
+}
+
+interface Decimals extends Step {
+  readonly keys: readonly string[]
+  readonly decimals: number
+}
+
+function checkDecimals(report: Report, place: Place, { step, at, keys, decimals }: Decimals): void {
+  for (const key of keys) {
+    const value = asNumber(step[key])
+    if (value === undefined || new RegExp(`^\\d+(\\.\\d{1,${decimals}})?$`).test(String(value)) || value < 0) continue
+    const message = `"${key}" has more than ${decimals} decimals`
+    report(place, [...at, key], 'out-of-range', message, `write at most ${decimals} decimals`)
+  }
+}
+
+function checkPrices(report: Report, place: Place, step: Loose, at: Path): void {
+  if (Object.keys(step).length === 0) return
+  const lacks = (key: string, because: string) =>
+    report(place, at, 'cost-incomplete', `a cost with \`${because}\` and without \`${key}\``, `write \`${key}: …\` too`)
+  const of = (key: string) => step[key] !== undefined
+  const tokens = ['input', 'cached', 'cache_write', 'output', 'tiers'].find(of)
+  if (tokens !== undefined && !of('input')) lacks('input', tokens)
+  else if (tokens !== undefined && !of('output')) lacks('output', tokens)
+  else if (tokens === undefined && !of('image') && !of('call'))
+    report(place, at, 'cost-incomplete', 'a cost that names no price', 'write `input` and `output`, `image` or `call`')
+}
+
+function checkTier(report: Report, place: Place, facts: { at: Path; tier: unknown; before: unknown }): void {
+  const tier = asRecord(facts.tier)
+  checkDecimals(report, place, { step: tier, at: facts.at, keys: USD_KEYS, decimals: USD_DECIMALS })
+  const [above, before] = [asNumber(tier.above_tokens), asNumber(asRecord(facts.before).above_tokens)]
+  if (above === undefined || before === undefined || above > before) return
+  const message = `"above_tokens" is ${above}, behind ${before}`
+  report(place, [...facts.at, 'above_tokens'], 'out-of-range', message, 'write the tiers in ascending order')
+}
+
+function checkFx(report: Report, place: Holder): void {
+  for (const found of checkHistory(report, place, 'fx'))
+    checkDecimals(report, place, { ...found, keys: ['vnd_per_usd'], decimals: FX_DECIMALS })
+}
+
+/** A cost in USD says nothing without a rate of exchange. */
+function checkExchange(view: CatalogueView, report: Report): void {
+  if (asRecord(view.settings.defaults).fx !== undefined) return
+  const named = new Set<string>()
+  for (const entry of view.entries) {
+    for (const target of entry.targets) {
+      const holder = [target, entry, entry.model].find(({ value }) => value.cost !== undefined)
+      const host = view.hosts.get(target.via)
+      if (holder === undefined || host === undefined || host.value.fx !== undefined || named.has(host.id)) continue
+      named.add(host.id)
+      const message = `"${entry.id}" has a cost in USD, and "${host.id}" no rate of exchange`
+      const fix = 'write `fx: { from: 2026-11-01, vnd_per_usd: 26300 }` under `defaults` in catalogue.yaml'
+      report(holder, ['cost'], 'cost-incomplete', message, fix)
+    }
+  }
+}

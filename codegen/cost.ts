@@ -1,0 +1,55 @@
+/** Costs, discounts and rates of exchange as written, one or a list, to lists of decimals as text. */
+
+import type {
+  CostFacts,
+  CostTierFacts,
+  DiscountFacts,
+  FxFacts,
+  UpstreamCost,
+  UpstreamCostTier,
+  UpstreamDiscount,
+  UpstreamFx,
+} from '../src/generated/types.ts'
+
+type History<Step> = Step | readonly Step[] | undefined
+
+export function stepsOf<Step>(history: History<Step>): readonly Step[] {
+  if (history === undefined) return []
+  return Array.isArray(history) ? (history as readonly Step[]) : [history as Step]
+}
+
+/** The shortest decimal that reads as the number, which is the one that was written: parsing refuses any other. */
+export function decimalText(value: number): string {
+  return String(value)
+}
+
+export function resolveCost(history: History<CostFacts>): UpstreamCost[] {
+  return stepsOf(history).map(({ from, input, cached, cache_write: cacheWrite, output, image, call, tiers }) => ({
+    from,
+    ...(input !== undefined && { input: decimalText(input) }),
+    ...(cached !== undefined && { cached: decimalText(cached) }),
+    ...(cacheWrite !== undefined && { cacheWrite: decimalText(cacheWrite) }),
+    ...(output !== undefined && { output: decimalText(output) }),
+    ...(image !== undefined && { image: decimalText(image) }),
+    ...(call !== undefined && { call: decimalText(call) }),
+    ...(tiers !== undefined && { tiers: tiers.map(resolveTier) }),
+  }))
+}
+
+function resolveTier(tier: CostTierFacts): UpstreamCostTier {
+  return {
+    aboveTokens: tier.above_tokens,
+    input: decimalText(tier.input),
+    cached: decimalText(tier.cached ?? tier.input),
+    cacheWrite: decimalText(tier.cache_write ?? tier.input),
+    output: decimalText(tier.output),
+  }
+}
+
+export function resolveDiscount(history: History<DiscountFacts>): UpstreamDiscount[] {
+  return stepsOf(history).map(({ from, share }) => ({ from, share: decimalText(share) }))
+}
+
+export function resolveFx(history: History<FxFacts>): UpstreamFx[] {
+  return stepsOf(history).map(({ from, vnd_per_usd: vndPerUsd }) => ({ from, vndPerUsd: decimalText(vndPerUsd) }))
+}

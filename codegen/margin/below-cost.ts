@@ -1,0 +1,34 @@
+/** The check of margins: one finding however many entries lose, so that nobody stops reading. */
+
+import type { Tables } from '../../src/generated/types.ts'
+import type { Finding } from '../findings.ts'
+import { type CatalogueView, reporter } from '../view.ts'
+import { entryMargins } from './margins.ts'
+
+/** Entries that the finding names. */
+const NAMED_MAX = 5
+
+/** Warns where a price is below cost in the mix that judges its entry, on the day that the caller says it is. */
+export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
+  const findings: Finding[] = []
+  if (view.today === null) return findings
+  const margins = entryMargins(tables, view.today)
+  const losing = margins.filter(({ mixes }) => (mixes[0]?.marginPercent ?? 0) < 0)
+  const worst = losing[0] === undefined ? undefined : view.byId.get(losing[0].id)
+  if (worst === undefined) return findings
+  const named = losing.slice(0, NAMED_MAX).map(({ id, price, mixes: [judge] }) => {
+    const cost = judge === undefined ? 0n : judge.costMicroVnd
+    return `${id} (${price.vnd} VND per ${price.per}, costs ${(cost + 500_000n) / 1_000_000n})`
+  })
+  const rest = losing.length - named.length
+  const priced = margins.filter(({ mixes }) => mixes.length > 0).length
+  const list = rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ')
+  reporter(findings)(
+    worst,
+    ['price', 'vnd'],
+    'below-cost',
+    `${losing.length} of ${priced} entries whose cost is known are sold below it: ${list}`,
+    'write what you pay (`discount` in upstreams.yaml, `cost` in families/), or raise the price; `catalogue margin` shows all',
+  )
+  return findings
+}

@@ -1,0 +1,86 @@
+/** Cost and margin of each entry on a day. */
+
+import { type CostRates, costIfTold, type TargetCost, targetCosts, tokenRatesFor } from '../../src/catalogue/cost.ts'
+import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
+import { compareText } from '../findings.ts'
+import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
+
+export interface MixMargin {
+  readonly mix: Mix['name']
+  /** For the unit of the price. */
+  readonly costMicroVnd: bigint
+  /** What remains of the price, in percent of it; below 0: a loss. */
+  readonly marginPercent: number
+}
+
+export interface EntryMargin {
+  readonly id: string
+  readonly price: Price
+  /** The first judges the entry. None: its cost is unknown. */
+  readonly mixes: readonly MixMargin[]
+}
+
+const MICRO = 1_000_000n
+
+/** What a target's prices are on a day. */
+export type RatesOn = (target: ModelEntry['upstreams'][number]) => CostRates | null
+
+/** `today` is an ISO date. */
+export function ratesOn(tables: Tables, today: string): RatesOn {
+  const costs = targetCosts(tables)
+  const atMs = Date.parse(`${today}T00:00:00Z`)
+  return target => (costs.get(target) as TargetCost | undefined)?.ratesAt(atMs) ?? null
+}
+
+/** By margin, the largest loss first; those of unknown cost last, by id. */
+export function entryMargins(tables: Tables, today: string): EntryMargin[] {
+  const rates = ratesOn(tables, today)
+  return tables.entries.map(entry => marginsOf(entry, rates)).toSorted(byLoss)
+}
+
+export function byLoss(a: EntryMargin, b: EntryMargin): number {
+  const [first, second] = [a.mixes[0]?.marginPercent, b.mixes[0]?.marginPercent]
+  if (first === undefined || second === undefined)
+    return Number(first === undefined) - Number(second === undefined) || compareText(a.id, b.id)
+  return first - second || compareText(a.id, b.id)
+}
+
+export function marginsOf(entry: ModelEntry, rates: RatesOn): EntryMargin {
+  const mixes = mixesOf(entry).flatMap((mix): MixMargin[] => {
+    const costMicroVnd = mixCost(entry, mix, rates)
+    if (costMicroVnd === null) return []
+    return [
+      { mix: mix.name, costMicroVnd, marginPercent: marginPercent(BigInt(entry.price.vnd) * MICRO, costMicroVnd) },
+    ]
+  })
+  return { id: entry.id, price: entry.price, mixes }
+}
+
+/** In percent of the revenue, to a tenth. */
+export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): number {
+  return Number(((revenueMicroVnd - costMicroVnd) * 10_000n) / revenueMicroVnd) / 100
+}
+
+/** At the target that takes the calls: the first, or all that share them, by weight. */
+function mixCost({ upstreams }: ModelEntry, mix: Mix, rates: RatesOn): bigint | null {
+  const weighed = upstreams.filter(target => target.weight > 0)
+  const takers = weighed.length > 0 ? weighed : upstreams.slice(0, 1)
+  let [sum, weights] = [0n, 0n]
+  for (const target of takers) {
+    const weight = BigInt(Math.max(1, target.weight))
+    const known = rates(target)
+    const cost = known === null ? null : costOfMix(known, mix)
+    if (cost === null) return null
+    sum += cost * weight
+    weights += weight
+  }
+  return (sum + weights / 2n) / weights
+}
+
+function costOfMix(rates: CostRates, { name, units }: Mix): bigint | null {
+  if (name === 'image' && rates.image === null) return null
+  if (name === 'speech' && rates.call === null) return null
+  // One price for all tokens of the mix, whatever their sum.
+  const plain = { ...rates, tokens: tokenRatesFor(rates, CALL_INPUT_TOKENS), tiers: [] }
+  return costIfTold(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
+}

@@ -1,0 +1,57 @@
+/** Typical calls: what is bought for the unit that a price is for. */
+
+import type { CostUnits } from '../../src/catalogue/cost.ts'
+import type { ModelEntry } from '../../src/generated/types.ts'
+
+export interface Mix {
+  readonly name: 'agent' | 'chat' | 'no_cache' | 'call' | 'image' | 'speech'
+  readonly title: string
+  readonly units: CostUnits
+}
+
+/** A tier of prices is chosen as for a call of so much input, also for mixes of a million tokens. */
+export const CALL_INPUT_TOKENS = 30_000
+
+const NOTHING: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }
+
+const BY_TOKENS: readonly Mix[] = [
+  {
+    name: 'agent',
+    title: 'agent: 18 % input, 72 % cache reads, 10 % output',
+    units: { ...NOTHING, inputTokens: 900_000, cachedInputTokens: 720_000, outputTokens: 100_000 },
+  },
+  {
+    name: 'chat',
+    title: 'chat: 70 % input, 30 % output, no cache',
+    units: { ...NOTHING, inputTokens: 700_000, outputTokens: 300_000 },
+  },
+  {
+    name: 'no_cache',
+    title: 'no cache: 90 % input, 10 % output',
+    units: { ...NOTHING, inputTokens: 900_000, outputTokens: 100_000 },
+  },
+]
+
+const CALL: Mix = {
+  name: 'call',
+  title: 'call: 30,000 input tokens, 80 % of them cache reads, 1,500 output tokens',
+  units: {
+    ...NOTHING,
+    inputTokens: CALL_INPUT_TOKENS,
+    cachedInputTokens: (CALL_INPUT_TOKENS * 80) / 100,
+    outputTokens: 1_500,
+  },
+}
+
+const IMAGE: Mix = { name: 'image', title: 'image: one', units: { ...NOTHING, images: 1 } }
+const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NOTHING }
+
+/** Every mix there is, for explanations. */
+export const MIXES: readonly Mix[] = [...BY_TOKENS, CALL, IMAGE, SPEECH]
+
+/** The mixes of an entry; by the first of them it is judged. */
+export function mixesOf({ kind, price }: Pick<ModelEntry, 'kind' | 'price'>): readonly [Mix, ...Mix[]] {
+  if (price.per === 'mtok') return BY_TOKENS as readonly [Mix, ...Mix[]]
+  if (price.per === 'image') return [IMAGE]
+  return [kind === 'speech' ? SPEECH : CALL]
+}

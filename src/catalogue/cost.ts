@@ -1,0 +1,156 @@
+/**
+ * What a call costs the operator: tokens, images and the call itself at the upstream's prices in USD, times the share that is
+ * paid, times the rate of exchange. Whole numbers throughout; nothing of it bears on what customers pay.
+ */
+
+import type { Tables, Upstream, UpstreamCost, UpstreamTarget } from '../generated/types.ts'
+import { type MicroVnd, microVnd } from '../lib/money.ts'
+
+/** What a call used at its upstream; whole numbers. */
+export interface CostUnits {
+  /** All input: uncached, cache reads and cache writes. */
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly images: number
+}
+
+/** Prices of one target at one time, in 10⁻¹² µVND per token, image and call. */
+export interface CostRates {
+  /** Null: tokens cost nothing by themselves. */
+  readonly tokens: TokenRates | null
+  /** Of calls with more input, ascending. */
+  readonly tiers: readonly (TokenRates & { readonly aboveTokens: number })[]
+  /** Null: images cost nothing beside their tokens. */
+  readonly image: bigint | null
+  /** Null: calls cost nothing beside their tokens. */
+  readonly call: bigint | null
+}
+
+interface TokenRates {
+  readonly input: bigint
+  readonly cached: bigint
+  readonly cacheWrite: bigint
+  readonly output: bigint
+}
+
+/** Decimals that each factor may have; the schema's descriptions say the same. */
+export const USD_DECIMALS = 6
+export const SHARE_DECIMALS = 4
+export const FX_DECIMALS = 2
+/** One µVND in the unit of the rates. */
+const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
+/** USD per 1M tokens are millionths of USD per token, as µVND are of VND. */
+const PER_UNIT = 1_000_000n
+
+/** A decimal such as `0.25` as a whole number of units of its last decimal. Throws RangeError for anything else. */
+export function parseDecimal(text: string, decimals: number): bigint {
+  const match = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
+  const fraction = match?.[2] ?? ''
+  if (match === null || fraction.length > decimals)
+    throw new RangeError(`${text} is not a decimal with at most ${decimals} places`)
+  return BigInt((match[1] as string) + fraction.padEnd(decimals, '0'))
+}
+
+/** The token prices of a call with so much input. */
+export function tokenRatesFor({ tokens, tiers }: CostRates, inputTokens: number): TokenRates | null {
+  return tiers.findLast(tier => inputTokens > tier.aboveTokens) ?? tokens
+}
+
+/** Rounded once, half up. */
+export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, images } = used
+  const tokens = tokenRatesFor(rates, inputTokens)
+  let sum = (rates.call ?? 0n) + (rates.image ?? 0n) * BigInt(images)
+  if (tokens !== null) {
+    const uncached = Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens)
+    sum +=
+      tokens.input * BigInt(uncached) +
+      tokens.cached * BigInt(cachedInputTokens) +
+      tokens.cacheWrite * BigInt(cacheWriteTokens) +
+      tokens.output * BigInt(outputTokens)
+  }
+  return microVnd((sum + SCALE / 2n) / SCALE)
+}
+
+/** Null for a call that is bought by the token and whose tokens nobody told. */
+export function costIfTold(rates: CostRates, used: CostUnits): MicroVnd | null {
+  const isTold = rates.tokens === null || used.inputTokens + used.outputTokens > 0
+  return isTold ? costAt(rates, used) : null
+}
+
+interface CostPeriod {
+  readonly fromMs: number
+  /** Null: unknown. */
+  readonly rates: CostRates | null
+}
+
+/** The prices of a target from day to day. */
+export class TargetCost {
+  /** The newest first. */
+  readonly #periods: readonly CostPeriod[]
+
+  constructor(cost: readonly UpstreamCost[], upstream: Pick<Upstream, 'discount' | 'fx'>, fx: Upstream['fx']) {
+    const rate = upstream.fx.length > 0 ? upstream.fx : fx
+    const days = new Set([...cost, ...upstream.discount, ...rate].map(({ from }) => from))
+    this.#periods = [...days]
+      .sort()
+      .reverse()
+      .map(day => {
+        const price = inForce(cost, day)
+        const share = upstream.discount.length === 0 ? WHOLE_SHARE : inForce(upstream.discount, day)
+        const exchange = inForce(rate, day)
+        const known = price !== undefined && share !== undefined && exchange !== undefined
+        const rates = known ? ratesOf(price, factorOf(share.share, exchange.vndPerUsd)) : null
+        return { fromMs: Date.parse(`${day}T00:00:00Z`), rates }
+      })
+  }
+
+  /** At a moment in milliseconds since 1970; null: unknown. */
+  ratesAt(atMs: number): CostRates | null {
+    return this.#periods.find(period => period.fromMs <= atMs)?.rates ?? null
+  }
+}
+
+const WHOLE_SHARE = { share: '1' }
+
+/** The last step that begins on the day or before. */
+function inForce<Step extends { readonly from: string }>(steps: readonly Step[], day: string): Step | undefined {
+  return steps.findLast(step => step.from <= day)
+}
+
+function factorOf(share: string, vndPerUsd: string): bigint {
+  return parseDecimal(share, SHARE_DECIMALS) * parseDecimal(vndPerUsd, FX_DECIMALS)
+}
+
+function ratesOf(price: UpstreamCost, factor: bigint): CostRates {
+  const usd = (text: string) => parseDecimal(text, USD_DECIMALS) * factor
+  const { input, output, cached = input, cacheWrite = input } = price
+  const tokenRates = (of: Pick<Required<UpstreamCost>, 'input' | 'cached' | 'cacheWrite' | 'output'>): TokenRates => ({
+    input: usd(of.input),
+    cached: usd(of.cached),
+    cacheWrite: usd(of.cacheWrite),
+    output: usd(of.output),
+  })
+  const isByTokens = input !== undefined && output !== undefined && cached !== undefined && cacheWrite !== undefined
+  return {
+    tokens: isByTokens ? tokenRates({ input, cached, cacheWrite, output }) : null,
+    tiers: (price.tiers ?? []).map(tier => ({ aboveTokens: tier.aboveTokens, ...tokenRates(tier) })),
+    image: price.image === undefined ? null : usd(price.image) * PER_UNIT,
+    call: price.call === undefined ? null : usd(price.call) * PER_UNIT,
+  }
+}
+
+/** The prices of every target of some tables. */
+export function targetCosts(tables: Tables): ReadonlyMap<UpstreamTarget, TargetCost> {
+  const { settings } = tables
+  const upstreams = new Map(tables.upstreams.map(upstream => [upstream.id, upstream]))
+  const costs = new Map<UpstreamTarget, TargetCost>()
+  for (const target of tables.entries.flatMap(entry => entry.upstreams)) {
+    const upstream = upstreams.get(target.via)
+    if (upstream !== undefined && target.cost.length > 0)
+      costs.set(target, new TargetCost(target.cost, upstream, settings.fx))
+  }
+  return costs
+}

@@ -1,0 +1,250 @@
+/** What a call costs the operator, from the YAML to µVND: exact, dated, by kind of token. */
+
+import { expect, test } from 'vitest'
+import { formatFindings } from '../../codegen/findings.ts'
+import { entryMargins } from '../../codegen/margin/margins.ts'
+import type { SourceText } from '../../codegen/source.ts'
+import { type CostUnits, costAt, costIfTold, parseDecimal, targetCosts } from '../../src/catalogue/cost.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { Tables } from '../../src/generated/types.ts'
+import { compiler, goodTexts } from './support.ts'
+
+const FX = 'fx: { from: 2026-01-01, vnd_per_usd: 26300 }'
+const DAY = '2026-06-01'
+
+interface Facts {
+  readonly cost: string
+  /** Further lines of the upstream that the model is bought from. */
+  readonly upstream?: string
+  /** Of the defaults. */
+  readonly fx?: string
+}
+
+function costly({ cost, upstream = '', fx = FX }: Facts): SourceText[] {
+  const replacements: Readonly<Record<string, readonly [string, string]>> = {
+    'families/beta.yaml': ['{ id: beta-2,', `{ id: beta-2, cost: ${cost},`],
+    'upstreams.yaml': ['    auth: { scheme: bearer }\n', `    auth: { scheme: bearer }\n${upstream}`],
+    'catalogue.yaml': ['defaults: {', `defaults: { ${fx}${fx === '' ? '' : ','}`],
+  }
+  return goodTexts().map(source => {
+    const [from, to] = replacements[source.path.replace('catalogue/', '')] ?? ['', '']
+    return { ...source, text: source.text.replace(from, () => to) }
+  })
+}
+
+function tablesOf(texts: readonly SourceText[]): Tables {
+  const { tables, findings } = compiler.compile(texts)
+  if (tables === null) throw new Error(formatFindings(findings, 'text'))
+  return tables
+}
+
+/** The rates of beta-2 at a moment. */
+function ratesOf(facts: Facts, at = DAY) {
+  const tables = tablesOf(costly(facts))
+  const target = tables.entries.find(({ id }) => id === 'beta-2')?.upstreams[0]
+  return (target && targetCosts(tables).get(target))?.ratesAt(Date.parse(at)) ?? null
+}
+
+const used = (units: Partial<CostUnits>): CostUnits => ({
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  images: 0,
+  ...units,
+})
+
+function costOf(facts: Facts, units: Partial<CostUnits>, at = DAY) {
+  const rates = ratesOf(facts, at)
+  return rates && costAt(rates, used(units))
+}
+
+test('each kind of token has its price, and a million of each costs exactly that', () => {
+  const facts = { cost: '{ from: 2026-01-01, input: 5, cached: 0.5, cache_write: 6.25, output: 25 }' }
+  const M = 1_000_000
+  expect(costOf(facts, { inputTokens: M })).toBe(131_500_000_000n)
+  expect(costOf(facts, { inputTokens: M, cachedInputTokens: M })).toBe(13_150_000_000n)
+  expect(costOf(facts, { inputTokens: M, cacheWriteTokens: M })).toBe(164_375_000_000n)
+  expect(costOf(facts, { outputTokens: M })).toBe(657_500_000_000n)
+  expect(costOf(facts, { inputTokens: 100, cachedInputTokens: 70, cacheWriteTokens: 20, outputTokens: 3 })).toBe(
+    BigInt(10 * 131_500 + 70 * 13_150 + 20 * 164_375 + 3 * 657_500),
+  )
+})
+
+test('without prices of their own, cached and written tokens cost what other input does', () => {
+  const facts = { cost: '{ from: 2026-01-01, input: 2, output: 4 }' }
+  const units = { inputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 4, outputTokens: 1 }
+  expect(costOf(facts, units)).toBe(BigInt(10 * 2 * 26_300 + 4 * 26_300))
+})
+
+test('images and calls are counted beside the tokens', () => {
+  const facts = { cost: '{ from: 2026-01-01, input: 5, output: 30, image: 0.07, call: 0.015 }' }
+  expect(costOf(facts, { images: 2, outputTokens: 1 })).toBe(2n * 1_841_000_000n + 394_500_000n + 789_000n)
+})
+
+test('decimals stay what they are: no digit is lost, and the sum is rounded once', () => {
+  // 0.1 and 0.2 have no exact binary form, and neither has the share.
+  const facts = {
+    cost: '{ from: 2026-01-01, input: 0.1, cached: 0.000001, output: 0.2 }',
+    upstream: '    discount: { from: 2026-01-01, share: 0.0001 }\n',
+    fx: 'fx: { from: 2026-01-01, vnd_per_usd: 26300.07 }',
+  }
+  // Of 10⁻¹² µVND: 0.1 × 0.0001 × 26,300.07 µVND a token, and so on.
+  const exact = 333_333_333n * 263_000_700_000n + 7n * 2_630_007n + 77n * 526_001_400_000n
+  const units = { inputTokens: 333_333_340, cachedInputTokens: 7, outputTokens: 77 }
+  expect(costOf(facts, units)).toBe((exact + 500_000_000_000n) / 1_000_000_000_000n)
+  expect(costOf(facts, { inputTokens: 1 })).toBe(0n)
+  expect(costOf(facts, { inputTokens: 2 })).toBe(1n)
+  expect(() => parseDecimal('1e-7', 6)).toThrow(RangeError)
+  expect(() => parseDecimal('0.1234567', 6)).toThrow(RangeError)
+  expect(parseDecimal('12.5', 6)).toBe(12_500_000n)
+})
+
+test('beyond so many input tokens the whole call has the prices of the tier', () => {
+  const facts = {
+    cost: '{ from: 2026-01-01, input: 1, cached: 0.1, output: 2, tiers: [{ above_tokens: 1000, input: 10, output: 20 }, { above_tokens: 5000, input: 100, cached: 50, output: 200 }] }',
+  }
+  expect(costOf(facts, { inputTokens: 1000, outputTokens: 1 })).toBe(1002n * 26_300n)
+  expect(costOf(facts, { inputTokens: 1001, cachedInputTokens: 1, outputTokens: 1 })).toBe((10_010n + 20n) * 26_300n)
+  expect(costOf(facts, { inputTokens: 5001, cachedInputTokens: 5001, outputTokens: 1 })).toBe(
+    (5001n * 50n + 200n) * 26_300n,
+  )
+})
+
+test('price, share and rate of exchange are those of the moment; a later one is written down ahead', () => {
+  const facts = {
+    cost: '[{ from: 2026-02-01, input: 10, output: 10 }, { from: 2026-07-01, input: 4, output: 10 }]',
+    upstream: '    discount: [{ from: 2026-01-01, share: 1 }, { from: 2026-05-01, share: 0.25 }]\n',
+    fx: 'fx: [{ from: 2026-01-01, vnd_per_usd: 25000 }, { from: 2026-06-01, vnd_per_usd: 26000 }]',
+  }
+  const token = (at: string) => costOf(facts, { inputTokens: 1 }, at)
+  expect(token('2026-01-31T23:59:59.999Z')).toBeNull()
+  expect(token('2026-02-01')).toBe(250_000n)
+  expect(token('2026-05-01')).toBe(62_500n)
+  expect(token('2026-05-31T23:59:59.999Z')).toBe(62_500n)
+  expect(token('2026-06-01')).toBe(65_000n)
+  expect(token('2026-07-01')).toBe(26_000n)
+  expect(token('2036-07-01')).toBe(26_000n)
+})
+
+test('an upstream may have a rate of exchange of its own', () => {
+  const facts = {
+    cost: '{ from: 2026-01-01, input: 1, output: 1 }',
+    upstream: '    fx: { from: 2026-01-01, vnd_per_usd: 27000.5 }\n',
+  }
+  expect(costOf(facts, { inputTokens: 2 })).toBe(54_001n)
+  expect(costOf({ ...facts, fx: '' }, { inputTokens: 2 })).toBe(54_001n)
+})
+
+test('of model, entry and target the nearest cost counts, as a whole', () => {
+  const texts = costly({ cost: '{ from: 2026-01-01, input: 3, output: 3 }' }).map(source =>
+    source.path.endsWith('beta.yaml')
+      ? {
+          ...source,
+          text: source.text
+            .replaceAll(
+              '    capabilities',
+              '    cost: { from: 2026-01-01, input: 1, cached: 0.5, output: 1 }\n    capabilities',
+            )
+            .replace(
+              '{ via: south, model: beta-1 }',
+              '{ via: south, model: beta-1, cost: { from: 2026-01-01, call: 2 } }',
+            ),
+        }
+      : source,
+  )
+  const tables = tablesOf(texts)
+  const costs = (id: string) => tables.entries.find(entry => entry.id === id)?.upstreams.map(({ cost }) => cost)
+  expect(costs('beta-2')).toEqual([[{ from: '2026-01-01', input: '3', output: '3' }]])
+  expect(costs('beta-1')).toEqual([
+    [{ from: '2026-01-01', call: '2' }],
+    [{ from: '2026-01-01', input: '1', cached: '0.5', output: '1' }],
+  ])
+  expect(costs('alpha-1')).toEqual([[]])
+})
+
+test('a call that is bought by the token has no known cost where nobody told its tokens', () => {
+  const byToken = ratesOf({ cost: '{ from: 2026-01-01, input: 1, output: 1, call: 1 }' })
+  const byCall = ratesOf({ cost: '{ from: 2026-01-01, call: 1 }' })
+  expect(byToken && costIfTold(byToken, used({}))).toBeNull()
+  expect(byToken && costIfTold(byToken, used({ outputTokens: 1 }))).toBe(26_300_026_300n)
+  expect(byCall && costIfTold(byCall, used({}))).toBe(26_300_000_000n)
+})
+
+test('a price just at its cost passes, and one dong below warns, on a day that is named', () => {
+  // A tenth of a dollar for any million tokens.
+  const texts = (vnd: number) =>
+    costly({
+      cost: '{ from: 2026-02-01, input: 0.1, output: 0.1 }',
+      fx: 'fx: { from: 2026-01-01, vnd_per_usd: 20000 }',
+    }).map(source => ({ ...source, text: source.text.replace('vnd: 2000,', `vnd: ${vnd},`) }))
+  const codes = (vnd: number, today?: string) =>
+    compiler.compile(texts(vnd), { lenient: false, ...(today && { today }) }).findings.map(({ code }) => code)
+  expect(codes(2000, DAY)).toEqual([])
+  expect(codes(1999, DAY)).toEqual(['below-cost'])
+  expect(codes(1999, '2026-01-31')).toEqual([])
+  expect(codes(1999)).toEqual([])
+})
+
+test('a warning of prices below cost keeps nothing from shipping', () => {
+  const texts = costly({ cost: '{ from: 2026-02-01, input: 50, output: 50 }' })
+  expect(compiler.compile(texts, { lenient: false, today: DAY }).tables).not.toBeNull()
+})
+
+test('the shipped prices have the margins at list price that were reckoned of them elsewhere', () => {
+  const margins = new Map(entryMargins(TABLES, '2026-11-22').map(margin => [margin.id, margin.mixes]))
+  // Agent, chat and no cache, in VND per 1M tokens and in percent of the price.
+  const reckoned: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
+    'claude-opus-5': [
+      [98_888, -1421.4],
+      [289_300, -4350.8],
+      [184_100, -2732.3],
+    ],
+    'svc/claude-haiku-4-5': [
+      [19_778, -190.8],
+      [57_860, -750.9],
+      [36_820, -441.5],
+    ],
+    'gpt-5.5': [
+      [112_038, -4568.2],
+      [328_750, -13_597.9],
+      [197_250, -8118.8],
+    ],
+    'deepseek-v4-flash': [
+      [4690, -212.7],
+      [14_991, -899.4],
+      [10_257, -583.8],
+    ],
+    'svc/gpt-oss-20b': [
+      [2446, -63],
+      [3656, -143.8],
+      [2446, -63],
+    ],
+    'kimi-k2.7-code': [
+      [18_615, -786.4],
+      [49_049, -2235.7],
+      [33_006, -1471.7],
+    ],
+    // By the call of 30,000 tokens, the image and the minute of speech.
+    'req/gpt-5.5': [[2288, -154.2]],
+    'req/claude-haiku-4-5': [[418, 40.3]],
+    'req/minimax-m3': [[133, 65.1]],
+    'req/gpt-image-2': [[1841, -183.2]],
+    'req/gpt-4o-mini-tts': [[394.5, 70.8]],
+  }
+  for (const [id, expected] of Object.entries(reckoned)) {
+    const found = margins.get(id) ?? []
+    expect(found, id).toHaveLength(expected.length)
+    for (const [index, [costVnd, percent]] of expected.entries()) {
+      const { costMicroVnd = 0n, marginPercent = Number.NaN } = found[index] ?? {}
+      // The figures there are rounded: costs to a dong, margins to a tenth.
+      expect(Math.abs(Number(costMicroVnd) / 1e6 - costVnd), id).toBeLessThanOrEqual(0.5)
+      expect(Math.abs(marginPercent - percent), id).toBeLessThan(0.1)
+    }
+  }
+})
+
+test('only entries whose upstream model nobody sells have no cost', () => {
+  const unknown = entryMargins(TABLES, '2026-11-22').filter(({ mixes }) => mixes.length === 0)
+  expect(unknown.map(({ id }) => id)).toEqual(['gpt-5.5-instant', 'req/gpt-5.5-instant'])
+})
