@@ -5,7 +5,7 @@ SHELL := /bin/sh
 # The pinned runtime and tools of node_modules come first.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: bench hostile faults fuzz fuzz-spools help install run generate check test e2e price-diff price-diff-comment
+.PHONY: bench hostile faults fuzz fuzz-spools help pictures install run generate check test e2e price-diff price-diff-comment
 
 # How findings are printed: text, github (annotations on a pull request) or json.
 FORMAT ?= text
@@ -71,3 +71,6 @@ bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE
 
 hostile: install ## Measure what the worst bodies take from the loop, the memory and honest calls: [NAME=name]
 	@node bench/hostile.ts $(if $(NAME),--name "$(NAME)")
+
+pictures: generate ## Take the pictures of the README in Chromium (CHROMIUM=path where it is not /usr/bin/chromium)
+	@node bench/pictures.ts

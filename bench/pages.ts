@@ -9,7 +9,6 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { PEOPLE_LIMITS } from '../src/accounts/limits.ts'
@@ -18,6 +17,7 @@ import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
 import { migrate } from '../src/ledger/migrate.ts'
 import { addDays, dayOf } from '../src/ledger/reports/days.ts'
 import { openDatabase } from '../src/lib/database.ts'
+import { listening } from './listening.ts'
 import { fillUsage } from './usage-rows.ts'
 
 const TURNS = 15
@@ -80,19 +80,6 @@ try {
   await sql.end({ timeout: 5 })
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
-}
-
-/** The address from the line of the log that says that it is ready. */
-async function listening({ stderr }: ChildProcess): Promise<string> {
-  if (stderr === null) throw new Error('the gateway has no log')
-  for await (const line of createInterface(stderr)) {
-    const url = line.startsWith('{') ? JSON.parse(line).url : undefined
-    if (typeof url === 'string') {
-      stderr.resume()
-      return url
-    }
-  }
-  throw new Error('the gateway did not start')
 }
 
 async function exportAll(url: string, headers: Record<string, string>, pauseMs: number): Promise<void> {

@@ -1,0 +1,17 @@
+/** The address of a gateway that was started as a process, from its log. */
+
+import type { ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+/** Resolves when the log says that the gateway is ready; what it logs afterwards is dropped. */
+export async function listening({ stderr }: ChildProcess): Promise<string> {
+  if (stderr === null) throw new Error('the gateway has no log')
+  for await (const line of createInterface(stderr)) {
+    const url = line.startsWith('{') ? JSON.parse(line).url : undefined
+    if (typeof url === 'string') {
+      stderr.resume()
+      return url
+    }
+  }
+  throw new Error('the gateway did not start')
+}
