@@ -80,7 +80,7 @@ try {
 
 async function saturate(customers: readonly Customer[]): Promise<void> {
   const batched: Partial<LedgerLimits> = {}
-  const single: Partial<LedgerLimits> = { batchMax: 1, lanes: 20 }
+  const single: Partial<LedgerLimits> = { batchMax: 1, concurrency: 20 }
   const hot = await run('one hot wallet, batched', customers.slice(0, 1), batched)
   const many = await run(`${WALLETS} wallets, batched`, customers, batched)
   if (asJson) {

@@ -1,8 +1,8 @@
 /** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
 
 import { GatewayError } from '../errors.ts'
+import { type Again, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
-import { type Again, backoffMs, createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import type { KeyRow } from './key-secret.ts'
 
 export interface FoundKey {
@@ -22,7 +22,7 @@ export interface FoundKey {
 
 export interface KeyFinderOptions {
   readonly url: string
-  readonly lanes?: number
+  readonly concurrency?: number
   readonly batchMax?: number
   /** Look-ups that wait at the same time. */
   readonly waitingMax?: number
@@ -71,11 +71,11 @@ interface Question {
 
 /** Look-ups that arrive together go in one statement. */
 export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
-  const { lanes: lanesMax = 2, batchMax = 500, waitingMax = 20_000, retryMs = 5_000 } = options
+  const { concurrency = 2, batchMax = 500, waitingMax = 20_000, retryMs = 5_000 } = options
   const pool = openStatementPool({
     url: options.url,
     name: 'gateway keys',
-    connectionsMax: lanesMax,
+    connectionsMax: concurrency,
     statementTimeoutMs: 4_000,
     deadlineMs: 5_000,
     connectTimeoutSeconds: 3,
@@ -83,7 +83,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   })
   let next = 0
   let failures = 0
-  const lanes = createLanes<Question>({ lanes: lanesMax, batchMax, laneOf: () => next++, run })
+  const batcher = createBatcher<Question>({ concurrency, batchMax, queueOf: () => next++, run })
 
   let lastFault: unknown = 'Postgres did not answer in time'
 
@@ -108,14 +108,14 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   return {
     find(hashes) {
       if (hashes.length === 0) return Promise.resolve(null)
-      if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many look-ups wait'))
+      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many look-ups wait'))
       const { promise, resolve, reject } = Promise.withResolvers<FoundKey | null>()
       const question: Question = { hashes, resolve, reject, expired: false }
       const timer = setTimeout(() => {
         question.expired = true
         reject(unavailable(lastFault))
       }, retryMs)
-      lanes.push(question)
+      batcher.push(question)
       return promise.finally(() => clearTimeout(timer))
     },
     async hashNow({ accountId, keyId }) {

@@ -7,9 +7,9 @@ import { sweepPeople } from '../accounts/sweep.ts'
 import type { PeopleServices } from '../accounts/types.ts'
 import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
+import { takeLease } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
 import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailFigures } from '../lib/mail.ts'
-import { takeTurn } from '../lib/turns.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
 import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
@@ -88,7 +88,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
     const attempt = async () => {
-      if (await takeTurn(query, { task, everyMs })) await run()
+      if (await takeLease(query, { task, everyMs })) await run()
     }
     return every(everyMs, attempt, log)
   }

@@ -10,7 +10,7 @@ export interface TelemetryConfig {
 export interface MetricsConfig {
   readonly host: string
   readonly port: number
-  /** Pause between two audits of the books; 0: there are none. */
+  /** Pause between two audits; 0: there are none. */
   readonly auditMinutes: number
 }
 

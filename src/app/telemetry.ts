@@ -12,8 +12,8 @@ import type { Maintenance } from '../operations/maintenance.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
-import { Books } from '../telemetry/books.ts'
 import { CallFigures } from '../telemetry/calls.ts'
+import { DatabaseMetrics } from '../telemetry/database.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
 import { startMetricsServer } from '../telemetry/metrics-server.ts'
 import { ProcessFigures } from '../telemetry/process.ts'
@@ -109,10 +109,10 @@ export class Telemetry {
     const report = ({ level, message, cause }: { level: 'error' | 'warn'; message: string; cause?: unknown }) =>
       log[level]({ cause }, message)
     const processFigures = new ProcessFigures()
-    const books = new Books({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
+    const databaseMetrics = new DatabaseMetrics({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
     this.#closers.push(
       () => processFigures.close(),
-      () => books.close(),
+      () => databaseMetrics.close(),
     )
     const labels: Labels = config.worker === null ? {} : { worker: String(config.worker) }
     const text = async () => {
@@ -130,7 +130,7 @@ export class Telemetry {
         ...calls.families(),
         ...upstreamFamilies(watched.upstreams.status()),
         ...ledger,
-        ...books.families(),
+        ...databaseMetrics.families(),
         ...processFigures.families(),
       ]
       return writeExposition(families, labels)

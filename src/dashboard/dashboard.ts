@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { later } from '../lib/later.ts'
+import { defer } from '../lib/deferred.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
 import { codedAsset, loadAssets } from './assets.ts'
@@ -86,7 +86,7 @@ function templatesWhenAsked(): () => Promise<Templates> {
 function loadSoon(server: FastifyInstance, { templates, options: { log } }: Frame): void {
   let cancel = () => {}
   server.addHook('onListen', async () => {
-    cancel = later(() => {
+    cancel = defer(() => {
       templates().then(
         ({ names }) => log.debug({ templates: names.length }, 'pages are loaded'),
         cause => log.error({ cause }, 'no page can be shown: its templates cannot be loaded'),

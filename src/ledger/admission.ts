@@ -38,7 +38,7 @@ export class Admission {
   readonly #placing: Placing
   readonly #limits: LedgerLimits
   readonly #queues = new Map<number, WalletQueue>()
-  /** A key never changes its account: this chooses lanes and queues, and never decides anything about money. */
+  /** A key never changes its account: this chooses queues, and never decides anything about money. */
   readonly #accountOfKey = new Map<string, number>()
   #waiting = 0
   #closed = false

@@ -1,9 +1,9 @@
 /** Holds of running calls on their way to grow: batched, and sent again while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
+import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
-import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { AMOUNT_MICRO_VND_MAX } from './check.ts'
 import { type ExtendResult, extendHolds } from './extend.ts'
@@ -27,16 +27,16 @@ export interface ExtendingOptions {
 
 export class Extending {
   readonly #options: ExtendingOptions
-  readonly #lanes: Lanes<Extension>
+  readonly #batcher: Batcher<Extension>
   #failures = 0
   #stopped = false
 
   constructor(options: ExtendingOptions) {
     this.#options = options
-    this.#lanes = createLanes<Extension>({
-      lanes: options.limits.lanes,
+    this.#batcher = createBatcher<Extension>({
+      concurrency: options.limits.concurrency,
       batchMax: options.limits.batchMax,
-      laneOf: ({ request }) => request.accountId,
+      queueOf: ({ request }) => request.accountId,
       run: batch => this.#run(batch),
     })
   }
@@ -46,7 +46,7 @@ export class Extending {
     const wantMicroVnd =
       request.wantMicroVnd > AMOUNT_MICRO_VND_MAX ? microVnd(AMOUNT_MICRO_VND_MAX) : request.wantMicroVnd
     return new Promise((resolve, reject) => {
-      this.#lanes.push({ request: { ...request, wantMicroVnd }, signal, resolve, reject })
+      this.#batcher.push({ request: { ...request, wantMicroVnd }, signal, resolve, reject })
     })
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStatementPool, type StatementPool } from '../lib/database.ts'
 import { FileLock } from '../lib/file-lock.ts'
-import { takeTurn } from '../lib/turns.ts'
+import { takeLease } from '../lib/lease.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
@@ -250,8 +250,8 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
     openStatementPool({ ...shared, name: `gateway ${purpose}`, connectionsMax, synchronousCommit })
   return {
     // A hold that a crash of Postgres loses costs nothing: what makes a charge is the settlement.
-    holds: pool('holds', limits.lanes, 'off'),
-    settles: pool('settles', limits.lanes, 'on'),
+    holds: pool('holds', limits.concurrency, 'off'),
+    settles: pool('settles', limits.concurrency, 'on'),
     life: pool('life', 1, 'on'),
   }
 }
@@ -290,7 +290,7 @@ async function sweep(parts: Parts): Promise<void> {
   await parts.setAside.tell(options.instanceName, parts.spool.setAside)
   const foundDead = await adoptSpools(parts)
   const turn = { task: 'ledger sweep', everyMs: limits.sweepMs }
-  if (foundDead || (await takeTurn(pools.life.query, turn))) await sweepDead(parts)
+  if (foundDead || (await takeLease(pools.life.query, turn))) await sweepDead(parts)
   const own = { instanceId: parts.instanceId, olderThanMs: limits.orphanMs, open, limit: limits.batchMax }
   await free(parts, await findOrphans(pools.life, own))
 }

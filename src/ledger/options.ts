@@ -51,7 +51,7 @@ export interface LedgerLimits {
   /** Settlements kept in memory; beyond that only the spool has them until there is room. */
   readonly settlementsMax: number
   /** Statements under way at the same time, for holds and for settlements each. */
-  readonly lanes: number
+  readonly concurrency: number
   readonly batchMax: number
   /** Server's limit of one statement; the process waits 1 s longer. */
   readonly statementTimeoutMs: number
@@ -89,7 +89,7 @@ export const LEDGER_LIMITS: LedgerLimits = {
   settleWaitMs: 250,
   settleRetryMs: 1_000,
   settlementsMax: 50_000,
-  lanes: 2,
+  concurrency: 2,
   batchMax: 500,
   statementTimeoutMs: 4_000,
   heartbeatMs: 1_000,

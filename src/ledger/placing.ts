@@ -1,9 +1,9 @@
 /** Holds on their way to Postgres: batched, and retried with the same call id while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
+import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
-import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import type { LedgerFigures } from './figures.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
@@ -73,31 +73,31 @@ export interface PlacingOptions {
 
 export class Placing {
   readonly #options: PlacingOptions
-  readonly #lanes: Lanes<Placement>
+  readonly #batcher: Batcher<Placement>
   #failures = 0
   #lastFault: unknown = 'Postgres did not answer in time'
   readonly #faultOf = (): unknown => this.#lastFault
 
   constructor(options: PlacingOptions) {
     this.#options = options
-    this.#lanes = createLanes<Placement>({
-      lanes: options.limits.lanes,
+    this.#batcher = createBatcher<Placement>({
+      concurrency: options.limits.concurrency,
       batchMax: options.limits.batchMax,
-      laneOf: ({ accountId, row }) => accountId ?? Number.parseInt(row.keyHashHex.slice(0, 8), 16),
+      queueOf: ({ accountId, row }) => accountId ?? Number.parseInt(row.keyHashHex.slice(0, 8), 16),
       run: batch => this.#run(batch),
     })
   }
 
   /**
-   * One try for the money; null when it has to queue first. The calls of one account go in one lane, so that this
+   * One try for the money; null when it has to queue first. The calls of one account go in one queue, so that this
    * process never waits for itself.
    * Rejects with GatewayError ledger_unavailable when Postgres gave no answer in time; a hold may exist then.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
-    if (this.#lanes.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
+    if (this.#batcher.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
     return new Promise((resolve, reject) => {
       const given = { row, accountId, origin, resolve, reject }
-      this.#lanes.push(new Placement(given, this.#options.limits.holdRetryMs, this.#faultOf))
+      this.#batcher.push(new Placement(given, this.#options.limits.holdRetryMs, this.#faultOf))
     })
   }
 

@@ -1,9 +1,9 @@
 /** Settlements on their way: spooled, batched, retried until they are durable, answered once. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
-import { type Again, backoffMs, createLanes, type Lanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 import { checkSettlement, cleanName } from './check.ts'
 import type { LedgerFigures } from './figures.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
@@ -74,17 +74,17 @@ export interface SettlingOptions {
 export class Settling {
   readonly #options: SettlingOptions
   readonly #pending = new Map<string, Pending>()
-  readonly #lanes: Lanes<Pending>
+  readonly #batcher: Batcher<Pending>
   #failures = 0
   #spooledOnly = 0
   #stopped = false
 
   constructor(options: SettlingOptions) {
     this.#options = options
-    this.#lanes = createLanes<Pending>({
-      lanes: options.limits.lanes,
+    this.#batcher = createBatcher<Pending>({
+      concurrency: options.limits.concurrency,
       batchMax: options.limits.batchMax,
-      laneOf: pending => pending.settlement.accountId,
+      queueOf: pending => pending.settlement.accountId,
       run: batch => this.#run(batch),
     })
   }
@@ -122,7 +122,7 @@ export class Settling {
 
   /** Waits for what is under way, at most `timeoutMs`; the spool keeps the rest. */
   async stop(timeoutMs: number): Promise<void> {
-    await Promise.race([this.#lanes.drained(), sleep(timeoutMs, undefined, { ref: false })])
+    await Promise.race([this.#batcher.drained(), sleep(timeoutMs, undefined, { ref: false })])
     this.#stopped = true
     for (const pending of this.#pending.values()) pending.resolve(SPOOLED)
   }
@@ -138,7 +138,7 @@ export class Settling {
     }
     const pending = new Pending(settlement)
     this.#pending.set(settlement.callId, pending)
-    this.#lanes.push(pending)
+    this.#batcher.push(pending)
     return pending
   }
 

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defer } from './deferred.ts'
 import { uuidv7 } from './ids.ts'
-import { later } from './later.ts'
 
 export interface MailMessage {
   readonly to: string
@@ -43,7 +43,7 @@ function whenFirstUsed<Open extends { close(): void }>(
     return opening
   }
   // Whoever sends hears of a failure.
-  const cancel = later(() => void open().catch(() => {}))
+  const cancel = defer(() => void open().catch(() => {}))
   return {
     open,
     close() {

@@ -3,7 +3,7 @@
  * length, and very long texts are counted in windows. About 1 ms for 100 kB; the first call reads the vocabulary.
  */
 
-import { later } from './later.ts'
+import { defer } from './deferred.ts'
 import { PieceReader } from './token-pieces.ts'
 import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
@@ -29,7 +29,7 @@ export function warmTokens(): void {
   const part = (): void => {
     if (!readVocabularyPart()) setTimeout(part, WARM_PAUSE_MS).unref()
   }
-  later(part)
+  defer(part)
 }
 
 /** Exact up to `exactCharactersMax` characters, save for runs above `pieceBytesMax`; beyond that an estimate. */

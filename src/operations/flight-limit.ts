@@ -5,8 +5,8 @@
  */
 
 import { GatewayError } from '../errors.ts'
+import { createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
-import { createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 
 export interface FlightLimiterOptions {
   readonly url: string
@@ -99,9 +99,9 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   const flights = new Map<number, Flight>()
   let processes = 0
   let refused = 0
-  const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(batch) })
+  const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })
   const renewal = setInterval(() => {
-    for (const [keyId, { taken }] of flights) if (taken !== null) lanes.push({ keyId, call: null })
+    for (const [keyId, { taken }] of flights) if (taken !== null) batcher.push({ keyId, call: null })
   }, renewMs).unref()
 
   function ownShare(limit: number): number {
@@ -176,7 +176,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   function giveBackSoon(keyId: number, flight: Flight): void {
     flight.giveBack ??= setTimeout(() => {
       flight.giveBack = undefined
-      lanes.push({ keyId, call: null })
+      batcher.push({ keyId, call: null })
     }, giveBackMs).unref()
   }
 
@@ -189,8 +189,8 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
         return null
       }
       if (flight.count >= limit) return Promise.reject(refusal(limit))
-      if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their place'))
-      return new Promise((grant, refuse) => lanes.push({ keyId, call: { grant, refuse } }))
+      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their place'))
+      return new Promise((grant, refuse) => batcher.push({ keyId, call: { grant, refuse } }))
     },
     release(keyId) {
       const flight = flights.get(keyId)
@@ -206,7 +206,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       processes = count
       // What goes beyond the own share must be known to all.
       for (const [keyId, flight] of flights) {
-        if (flight.taken === null && flight.count > ownShare(flight.limit)) lanes.push({ keyId, call: null })
+        if (flight.taken === null && flight.count > ownShare(flight.limit)) batcher.push({ keyId, call: null })
       }
     },
     get load() {
@@ -215,7 +215,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     async close() {
       clearInterval(renewal)
       for (const { giveBack } of flights.values()) clearTimeout(giveBack)
-      await lanes.drained()
+      await batcher.drained()
       await pool.close()
     },
   }

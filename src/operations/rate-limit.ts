@@ -5,8 +5,8 @@
  */
 
 import { GatewayError } from '../errors.ts'
+import { createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts'
-import { createLanes, NOTHING_AGAIN } from '../lib/lanes.ts'
 
 export interface RateLimiterOptions {
   readonly url: string
@@ -95,7 +95,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   })
   /** By key: when its next call may be granted. */
   const usedUp = new Map<number, number>()
-  const lanes = createLanes<Question>({ lanes: 1, batchMax, laneOf: () => 0, run: batch => answer(batch) })
+  const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })
 
   /** Grants each key as many of its questions as there is room for, the first ones first. */
   async function answer(batch: readonly Question[]) {
@@ -131,15 +131,15 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         if (waitMs > 0) return Promise.reject(limited(limit, waitMs))
         usedUp.delete(keyId)
       }
-      if (lanes.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their rate limit'))
-      return new Promise((grant, refuse) => lanes.push({ keyId, limit, grant, refuse }))
+      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their rate limit'))
+      return new Promise((grant, refuse) => batcher.push({ keyId, limit, grant, refuse }))
     },
     forget: () => usedUp.clear(),
     get load() {
       return pool.load
     },
     async close() {
-      await lanes.drained()
+      await batcher.drained()
       await pool.close()
     },
   }

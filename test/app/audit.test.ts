@@ -7,7 +7,7 @@ import { ACTIONS } from '../../src/cli/actions.ts'
 import { readCommand } from '../../src/cli/arguments.ts'
 import { writeExposition } from '../../src/lib/metrics.ts'
 import { parseSecretSet } from '../../src/lib/secrets.ts'
-import { Books } from '../../src/telemetry/books.ts'
+import { DatabaseMetrics } from '../../src/telemetry/database.ts'
 import { readable, Visitor } from '../dashboard/visitor.ts'
 import { parseExposition } from '../support/exposition.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -51,10 +51,15 @@ const ANY_SECRETS = parseSecretSet('KEY_PEPPERS', `1:${Buffer.alloc(32, 1).toStr
 
 /** Rules with a difference, as the metrics have them. */
 async function metrics(): Promise<Readonly<Record<string, number>>> {
-  const books = new Books({ url: running.database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
-  await books.audit()
-  const family = parseExposition(writeExposition(books.families())).get('gateway_audit_differences')
-  await books.close()
+  const databaseMetrics = new DatabaseMetrics({
+    url: running.database.url,
+    report: () => {},
+    everyMs: 0,
+    auditEveryMs: 0,
+  })
+  await databaseMetrics.audit()
+  const family = parseExposition(writeExposition(databaseMetrics.families())).get('gateway_audit_differences')
+  await databaseMetrics.close()
   const found = (family?.samples ?? []).filter(({ value }) => value > 0)
   return Object.fromEntries(found.map(({ labels, value }) => [labels.rule, value]))
 }

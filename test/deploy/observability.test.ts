@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
-import { Books } from '../../src/telemetry/books.ts'
+import { DatabaseMetrics } from '../../src/telemetry/database.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
 import { type ParsedFamily, parseExposition } from '../support/exposition.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -75,12 +75,14 @@ beforeAll(async () => {
   await fetch(`${running.url}/webhooks/bank/signed`, { method: 'POST', body: '{}' })
   await running.gateway.readiness.idle()
   await running.database.sql`insert into bank_pull (source, finished_at) values ('test', now())`
-  const books = new Books({ url: running.database.url, report: () => {}, auditEveryMs: 0 })
-  await books.look()
-  await books.audit()
+  const databaseMetrics = new DatabaseMetrics({ url: running.database.url, report: () => {}, auditEveryMs: 0 })
+  await databaseMetrics.look()
+  await databaseMetrics.audit()
   const text = await (await fetch(running.gateway.metrics?.url ?? '')).text()
-  families = parseExposition(mergeExpositions([text, writeExposition(books.families(), { worker: 'books' })]))
-  await books.close()
+  families = parseExposition(
+    mergeExpositions([text, writeExposition(databaseMetrics.families(), { worker: 'database' })]),
+  )
+  await databaseMetrics.close()
 })
 afterAll(async () => {
   await running.close()

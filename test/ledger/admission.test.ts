@@ -52,7 +52,7 @@ test('a call that wants more gets it, at most a sixteenth of the balance, never 
 })
 
 test('sixteen calls that want all run side by side; what is left behind them goes to the next, if it is enough', async () => {
-  const ledger = await startLedger(database.url, { limits: { admissionWaitMs: 200, lanes: 1 } })
+  const ledger = await startLedger(database.url, { limits: { admissionWaitMs: 200, concurrency: 1 } })
   const customer = await createCustomer(database.sql, 64n * CALL_MICRO_VND)
   const all = { wantMaxMicroVnd: microVnd(1_000n * CALL_MICRO_VND) }
   const first = await here.admit(holdRequest(customer, { wantMicroVnd: microVnd(2n * CALL_MICRO_VND) }), patient)
@@ -143,7 +143,7 @@ test('serves the calls of a wallet in the order in which they came', async () =>
 })
 
 test('a small call does not overtake a large one that came first and does not fit', async () => {
-  const ledger = await startLedger(database.url, { limits: { lanes: 1, batchMax: 1 } })
+  const ledger = await startLedger(database.url, { limits: { concurrency: 1, batchMax: 1 } })
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   const ask = (calls: bigint): Promise<unknown> =>
     ledger.admit(holdRequest(customer, { wantMicroVnd: microVnd(calls * CALL_MICRO_VND) }), patient)

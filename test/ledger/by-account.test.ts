@@ -82,7 +82,7 @@ const FILES = [
   ...readdirSync(LEDGER).filter(name => name.endsWith('.ts')),
   '../accounts/find-key.ts',
   '../operations/rate-limit.ts',
-  '../lib/turns.ts',
+  '../lib/lease.ts',
 ]
 
 const database = await createTestDatabase()

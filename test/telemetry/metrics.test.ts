@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
 import { Histogram, histogram, mergeExpositions, writeExposition } from '../../src/lib/metrics.ts'
-import { Books } from '../../src/telemetry/books.ts'
+import { DatabaseMetrics } from '../../src/telemetry/database.ts'
 import { chatCall, goodMessage, MESSAGE, MESSAGES_START, textDelta } from '../support/chat.ts'
 import { Figures, parseExposition, scrape } from '../support/exposition.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -271,41 +271,41 @@ test('without METRICS_PORT there are none', async () => {
   await running.close()
 })
 
-describe('the books', () => {
+describe('what the database knows', () => {
   test('show old holds, and the audit its differences', async () => {
     const database = await createTestDatabase()
-    const books = new Books({ url: database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
+    const databaseMetrics = new DatabaseMetrics({ url: database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
     const { sql } = database
     await sql`insert into wallet (account_id, balance_micro_vnd, held_micro_vnd, seq) values (1, 5, 5, 0)`
-    await books.look()
-    await books.audit()
-    const figures = new Figures(writeExposition(books.families()))
+    await databaseMetrics.look()
+    await databaseMetrics.audit()
+    const figures = new Figures(writeExposition(databaseMetrics.families()))
     expect(figures.sum('gateway_database_holds')).toBe(0)
     expect(figures.sum('gateway_transfers_unmatched')).toBe(0)
     expect(figures.sum('gateway_audit_differences', { rule: 'balance' })).toBe(1)
     expect(figures.sum('gateway_audit_differences', { rule: 'held' })).toBe(1)
     expect(figures.sum('gateway_audit_differences')).toBe(2)
     expect(figures.sum('gateway_audit_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
-    await books.close()
+    await databaseMetrics.close()
     await database.drop()
   })
 
   test('a database that is away leaves the last figures, and one line in the log', async () => {
     const reported: string[] = []
-    const books = new Books({
+    const databaseMetrics = new DatabaseMetrics({
       url: 'postgres://nobody@127.0.0.1:1/nothing',
       report: ({ message }) => reported.push(message),
       everyMs: 0,
       auditEveryMs: 0,
     })
-    await books.look()
-    await books.look()
-    expect(books.families().map(({ name, samples }) => [name, samples.length])).toContainEqual([
+    await databaseMetrics.look()
+    await databaseMetrics.look()
+    expect(databaseMetrics.families().map(({ name, samples }) => [name, samples.length])).toContainEqual([
       'gateway_database_holds',
       0,
     ])
-    expect(reported).toEqual(['the books cannot be read; the last figures stay'])
-    await books.close()
+    expect(reported).toEqual(['the ledger cannot be read for the metrics; the last values stay'])
+    await databaseMetrics.close()
   })
 })
 

@@ -5,8 +5,8 @@ import { type MetricsServer, startMetricsServer } from '../../telemetry/metrics-
 import { type Config, ConfigError } from '../config.ts'
 import { type Foundation, layFoundation } from '../foundation.ts'
 import { greet } from '../welcome.ts'
-import { Crew, WorkerStartError } from './crew.ts'
 import { gatherMetrics } from './metrics.ts'
+import { WorkerPool, WorkerStartError } from './pool.ts'
 
 export interface Supervisor {
   readonly url: string
@@ -25,7 +25,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
   const foundation = await layFoundation(config)
   const { promise: hopeless, reject: despair } = Promise.withResolvers<never>()
   hopeless.catch(() => {})
-  const crew = new Crew({
+  const pool = new WorkerPool({
     size: config.workers ?? 1,
     environment: workerEnvironment(foundation),
     limits: config.limits,
@@ -34,7 +34,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
   })
   let metrics: MetricsServer | null = null
   const close = async (quick: boolean) => {
-    await crew.stop(quick ? { kind: 'stop' } : { kind: 'retire', how: 'leaving' })
+    await pool.stop(quick ? { kind: 'stop' } : { kind: 'retire', how: 'leaving' })
     await metrics?.close()
     await foundation.close()
   }
@@ -42,19 +42,19 @@ export async function supervise(config: Config, write: (text: string) => void): 
     if (config.metrics !== null) {
       metrics = await startMetricsServer({
         ...config.metrics,
-        text: () => gatherMetrics(crew.working),
+        text: () => gatherMetrics(pool.working),
         report: ({ level, message, cause }) => log[level]({ cause }, message),
       })
     }
-    const { url, sandboxed, catalogue } = await crew.start()
+    const { url, sandboxed, catalogue } = await pool.start()
     log.info({ url, catalogue, workers: config.workers }, 'ready')
     await greet(foundation, { url, sandboxed, write, log })
     return {
       url,
       hopeless,
-      reload: () => void crew.replaceAll(),
+      reload: () => void pool.replaceAll(),
       stop: ({ quick }) => close(quick),
-      hurry: () => crew.hurry(),
+      hurry: () => pool.hurry(),
     }
   } catch (error) {
     await close(true)

@@ -12,7 +12,7 @@ import type { Logger } from '../../lib/log.ts'
 import type { ConfigLimits } from '../limits.ts'
 import { type FromWorker, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   readonly size: number
   /** Of each worker, above the supervisor's own. */
   readonly environment: Readonly<Record<string, string>>
@@ -50,8 +50,8 @@ const GENERATIONS_MAX = 3
 /** Time that a worker has to close what it has open, above the time for its calls. */
 const CLOSING_MS = 60_000
 
-export class Crew {
-  readonly #options: CrewOptions
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
   readonly #members = new Map<number, Member>()
   #stopping = false
   #filling = false
@@ -59,7 +59,7 @@ export class Crew {
   #replacing: Promise<void> | null = null
   #replaceAgain = false
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options
     cluster.schedulingPolicy = cluster.SCHED_NONE
   }

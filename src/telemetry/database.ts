@@ -5,13 +5,13 @@
 
 import { audit } from '../audit/audit.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
+import { takeLease } from '../lib/lease.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
-import { takeTurn } from '../lib/turns.ts'
 import { countUnreadable } from '../payments/notification.ts'
 import { type PullState, readPulls } from '../payments/pull.ts'
 import { countUnmatched } from '../payments/unmatched.ts'
 
-export interface BooksOptions {
+export interface DatabaseMetricsOptions {
   readonly url: string
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
   /** Least pause between two looks, in ms. */
@@ -41,8 +41,8 @@ interface Audited {
   readonly differences: Readonly<Record<string, number>>
 }
 
-export class Books {
-  readonly #options: BooksOptions
+export class DatabaseMetrics {
+  readonly #options: DatabaseMetricsOptions
   readonly #sql: Sql
   #look: Look | null = null
   #looking: Promise<void> | null = null
@@ -52,11 +52,11 @@ export class Books {
   #isDown = false
   #closed = false
 
-  constructor(options: BooksOptions) {
+  constructor(options: DatabaseMetricsOptions) {
     this.#options = options
     this.#sql = openDatabase({
       url: options.url,
-      name: 'gateway books',
+      name: 'gateway metrics',
       connectionsMax: 2,
       statementTimeoutMs: AUDIT_TIMEOUT_MS,
     })
@@ -101,7 +101,8 @@ export class Books {
       this.#look = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
       this.#isDown = false
     } catch (cause) {
-      if (!this.#isDown && !this.#closed) this.#report('warn', 'the books cannot be read; the last figures stay', cause)
+      if (!this.#isDown && !this.#closed)
+        this.#report('warn', 'the ledger cannot be read for the metrics; the last values stay', cause)
       this.#isDown = true
     } finally {
       this.#looking = null
@@ -127,15 +128,15 @@ export class Books {
 
   #schedule(): void {
     if (this.#options.auditEveryMs === 0 || this.#closed) return
-    this.#timer = setTimeout(() => void this.#auditInTurn().then(() => this.#schedule()), AUDIT_LOOK_MS)
+    this.#timer = setTimeout(() => void this.#auditOnLease().then(() => this.#schedule()), AUDIT_LOOK_MS)
     this.#timer.unref()
   }
 
   /** One process audits for all of them. */
-  async #auditInTurn(): Promise<void> {
+  async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
-    const turn = { task: 'audit', everyMs: this.#options.auditEveryMs }
-    const isMine = await takeTurn(query, turn).catch(() => false)
+    const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }
+    const isMine = await takeLease(query, lease).catch(() => false)
     if (isMine) await this.audit()
   }
 
@@ -189,7 +190,7 @@ function auditFamilies(audited: Audited | null): readonly Family[] {
   return [
     gauge(
       'gateway_audit_timestamp_seconds',
-      'When this process last audited the books, in seconds since 1970.',
+      'When this process last audited the ledger, in seconds since 1970.',
       audited === null ? [] : audited.atSeconds,
     ),
     gauge(

@@ -5,12 +5,12 @@
 
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
-export interface LanesOptions<Item> {
+export interface BatcherOptions<Item> {
   /** Batches under way at the same time. */
-  readonly lanes: number
+  readonly concurrency: number
   readonly batchMax: number
-  /** Items of one lane stay in order and are never in two batches at once. Any safe integer; taken modulo `lanes`. */
-  readonly laneOf: (item: Item) => number
+  /** Items of one queue stay in order and are never in two batches at once. Any safe integer; taken modulo `concurrency`. */
+  readonly queueOf: (item: Item) => number
   /** Must not reject. Items that it returns are put in front again, after the pause. */
   readonly run: (batch: Item[]) => Promise<Again<Item>>
 }
@@ -22,7 +22,7 @@ export interface Again<Item> {
 
 export const NOTHING_AGAIN: Again<never> = { items: [], pauseMs: 0 }
 
-export interface Lanes<Item> {
+export interface Batcher<Item> {
   push(item: Item): void
   /** Items that wait or are under way. */
   readonly size: number
@@ -30,24 +30,24 @@ export interface Lanes<Item> {
   drained(): Promise<void>
 }
 
-export function createLanes<Item>(options: LanesOptions<Item>): Lanes<Item> {
-  const lanes = Array.from({ length: options.lanes }, () => ({ queue: [] as Item[], busy: false }))
+export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item> {
+  const queues = Array.from({ length: options.concurrency }, () => ({ items: [] as Item[], busy: false }))
   let size = 0
   let waiting: (() => void)[] = []
 
-  async function work(lane: { queue: Item[]; busy: boolean }): Promise<void> {
-    while (lane.queue.length > 0) {
-      const batch = lane.queue.splice(0, options.batchMax)
+  async function work(queue: { items: Item[]; busy: boolean }): Promise<void> {
+    while (queue.items.length > 0) {
+      const batch = queue.items.splice(0, options.batchMax)
       const again = await options.run(batch)
       size -= batch.length - again.items.length
       if (again.items.length > 0) {
-        lane.queue.unshift(...again.items)
+        queue.items.unshift(...again.items)
         await sleep(again.pauseMs)
       }
       // Whoever got an answer acts on it before the next batch leaves.
-      if (lane.queue.length > 0) await turn()
+      if (queue.items.length > 0) await turn()
     }
-    lane.busy = false
+    queue.busy = false
     if (size > 0) return
     const resolved = waiting
     waiting = []
@@ -56,13 +56,13 @@ export function createLanes<Item>(options: LanesOptions<Item>): Lanes<Item> {
 
   return {
     push(item) {
-      const lane = lanes[options.laneOf(item) % options.lanes]!
-      lane.queue.push(item)
+      const queue = queues[options.queueOf(item) % options.concurrency]!
+      queue.items.push(item)
       size++
-      if (lane.busy) return
-      lane.busy = true
+      if (queue.busy) return
+      queue.busy = true
       // After the events of this turn, so that what arrives together goes together.
-      setImmediate(work, lane)
+      setImmediate(work, queue)
     },
     get size() {
       return size
