@@ -330,6 +330,18 @@ create table topup_order (
 CREATE INDEX topup_order_account ON public.topup_order USING btree (account_id, created_at);
 CREATE INDEX topup_order_created ON public.topup_order USING btree (created_at);
 
+create table unknown_model (
+  day date not null,
+  name text not null,
+  fell_back bigint not null,
+  refused bigint not null,
+  last_at timestamp with time zone not null default now(),
+  constraint unknown_model_pkey PRIMARY KEY (day, name),
+  constraint unknown_model_fell_back_check CHECK ((fell_back >= 0)),
+  constraint unknown_model_name_check CHECK ((char_length(name) <= 256)),
+  constraint unknown_model_refused_check CHECK ((refused >= 0))
+);
+
 create table usage (
   account_id bigint not null,
   seq bigint not null,

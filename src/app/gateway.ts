@@ -18,6 +18,7 @@ import type { Logger } from '../lib/log.ts'
 import { openWatchedDatabase } from '../lib/watched-database.ts'
 import { createFlightLimiter } from '../operations/flight-limit.ts'
 import { createRateLimiter } from '../operations/rate-limit.ts'
+import { countUnknownModels } from '../operations/unknown-models.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
 import type { Caller } from '../pipeline/call.ts'
@@ -161,6 +162,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     onCredited: accountId => ledger.wake(accountId),
   })
+  const unknownModels = countUnknownModels({
+    sql,
+    report: ({ level, fields, message }) => log[level](fields, message),
+    namesMax: config.limits.unknownModelsMax,
+    namesPerDayMax: config.limits.unknownModelsPerDayMax,
+    writeMs: config.limits.unknownModelsWriteMs,
+  })
   const startedAt = new Date().toISOString()
   const watching = watchOperations({
     sql,
@@ -192,6 +200,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     observer: telemetry.observer,
     tracer: telemetry.tracer,
+    unknownModels,
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
     walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
@@ -215,6 +224,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     server.server.closeAllConnections()
     await readiness.idle()
     await server.close()
+    await unknownModels.close()
     await backOffice.close()
     await ledger.close()
     await watching.then(
@@ -244,6 +254,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       pinger,
       maintenance: () => operations.maintenance,
       mails: () => backOffice.mails(),
+      unknownModels,
       requests: () => ({
         bodies: server.bodies
           .byKind()

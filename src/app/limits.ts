@@ -160,6 +160,24 @@ export const LIMITS = {
   },
   upstreamConnectionsMax: { fallback: 4096, min: 1, max: 65_535, what: 'Connections to one upstream.' },
   upstreamTriesMax: { fallback: 4, min: 1, max: 20, what: 'Most tries of one call at all its upstreams.' },
+  unknownModelsMax: {
+    fallback: 1_000,
+    min: 1,
+    max: 100_000,
+    what: 'Names of unknown models that a process keeps until it writes them down; calls for more are counted without.',
+  },
+  unknownModelsWriteMs: {
+    fallback: 60_000,
+    min: 100,
+    max: 3_600_000,
+    what: 'Pause between two writes of the names of unknown models.',
+  },
+  unknownModelsPerDayMax: {
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+    what: 'Names of unknown models that are listed of one day.',
+  },
   rememberedKeysMax: { fallback: 10_000, min: 1, max: 10_000_000, what: 'API keys that a process remembers.' },
   rememberedKeyMs: {
     fallback: 60_000,

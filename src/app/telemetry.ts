@@ -9,6 +9,7 @@ import type { Logger } from '../lib/log.ts'
 import type { MailFigures } from '../lib/mail.ts'
 import { counter, type Family, gauge, type Labels, writeExposition } from '../lib/metrics.ts'
 import type { Maintenance } from '../operations/maintenance.ts'
+import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
@@ -33,6 +34,7 @@ export interface Watched {
   readonly pinger: Pinger
   readonly maintenance: () => Maintenance
   readonly mails: () => MailFigures
+  readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
   readonly requests: () => RequestFigures
   /** Pools that are not the ledger's. */
   readonly pools: () => readonly PoolLoad[]
@@ -158,7 +160,7 @@ export class Telemetry {
     ]
   }
 
-  #serviceFamilies({ catalogue, readiness, pinger, maintenance, mails }: Watched): readonly Family[] {
+  #serviceFamilies({ catalogue, readiness, pinger, maintenance, mails, unknownModels }: Watched): readonly Family[] {
     const { waiting, sent, failed } = mails()
     const facts = { version: this.#options.version, catalogue: catalogue.settings.digest, node: process.version }
     return [
@@ -172,6 +174,16 @@ export class Telemetry {
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
       ]),
+      counter(
+        'gateway_unknown_model_calls_total',
+        'Calls that asked for a model by a name that means nothing, by what became of them.',
+        Object.entries(unknownModels.calls).map(([outcome, calls]) => [{ outcome }, calls] as const),
+      ),
+      counter(
+        'gateway_unknown_model_calls_unnamed_total',
+        'Part of them whose names were too many to be written down.',
+        unknownModels.unnamed,
+      ),
     ]
   }
 }

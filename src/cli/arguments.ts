@@ -18,6 +18,7 @@ export interface Verb {
     | 'account'
     | 'older-than'
     | 'concurrency'
+    | 'days'
   )[]
 }
 
@@ -117,6 +118,13 @@ export const VERBS: readonly Verb[] = [
     purpose: 'Delete old usage rows; their sums per day, key and model stay',
     words: 0,
     options: ['older-than'],
+  },
+  {
+    name: 'model unknown',
+    usage: 'model unknown [--days DAYS]',
+    purpose: 'Names of models that clients asked for and nothing has, in the last days (7)',
+    words: 0,
+    options: ['days'],
   },
   {
     name: 'secrets status',
@@ -225,6 +233,7 @@ function parse(argv: readonly string[]) {
       account: { type: 'string' },
       'older-than': { type: 'string' },
       concurrency: { type: 'string' },
+      days: { type: 'string' },
     },
   })
 }

@@ -3,10 +3,12 @@
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
 import { listKeys } from '../accounts/keys.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
+import { catalogue } from '../catalogue/current.ts'
 import { RETIRE_DAYS_MIN, retireUsage } from '../ledger/retire.ts'
 import { announce } from '../operations/channel.ts'
 import { RETRY_AFTER_SECONDS_MAX, setMaintenance } from '../operations/maintenance.ts'
 import { readProcessStatus } from '../operations/process-status.ts'
+import { readUnknownModels, UNKNOWN_MODELS_KEPT_DAYS } from '../operations/unknown-models.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 import { UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
@@ -132,10 +134,31 @@ const usageRetire: Action = async ({ sql }, { options }) => {
   return { data: { rows, accounts }, text: `${rows} usage rows of ${accounts} accounts were retired; their sums stay.` }
 }
 
+const UNKNOWN_MODELS_SHOWN_MAX = 1_000
+
+const modelUnknown: Action = async ({ sql }, { options }) => {
+  const days = readCount(options.days ?? '7', 'a number of days', { min: 1, max: UNKNOWN_MODELS_KEPT_DAYS })
+  const found = await readUnknownModels(sql, { days, limit: UNKNOWN_MODELS_SHOWN_MAX })
+  const names = found.map(each => ({
+    name: each.name,
+    fell_back: each.fellBack,
+    refused: each.refused,
+    last_at: each.lastAt.toISOString(),
+    known_as: catalogue.resolve(each.name)?.entry.id ?? null,
+  }))
+  const rows = names.map(
+    each =>
+      `${String(each.fell_back).padStart(9)} fell back, ${String(each.refused).padStart(6)} refused  ${JSON.stringify(each.name)}` +
+      (each.known_as === null ? '' : `  now ${each.known_as}`),
+  )
+  return { data: { days, names }, text: rows.join('\n') || `No unknown names of models in the last ${days} days.` }
+}
+
 export const OPERATIONS_ACTIONS: Readonly<Record<string, Action>> = {
   'key limit': keyLimit,
   'maintenance on': maintenanceOn,
   'maintenance off': maintenanceOff,
   'upstream status': upstreamStatus,
   'usage retire': usageRetire,
+  'model unknown': modelUnknown,
 }

@@ -14,6 +14,7 @@ import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
+import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { ImageFetcher } from '../upstream/fetch-image.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
 import type { Metered } from './meter.ts'
@@ -174,6 +175,8 @@ export interface Services {
   readonly log: PipelineLog
   readonly observer: CallObserver
   readonly tracer: CallTracer
+  /** Counts names of models that mean nothing. */
+  readonly unknownModels: Pick<UnknownModels, 'count'>
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
   /** Page where a wallet is topped up, for the text of a 402. */

@@ -9,7 +9,7 @@ import type { CallScope } from './run-accounted.ts'
 
 /** Throws GatewayError `model_not_found` or `wrong_endpoint`. */
 export function chooseEntry({ services, call, account, headers }: CallScope, requestedName: string): Resolution {
-  const resolution = resolve(services.catalogue, requestedName, call.endpoint)
+  const resolution = resolve(services.catalogue, requestedName, call.endpoint, services.unknownModels)
   // The usage row names the entry of a refused call too.
   account.resolved(resolution)
   refuseWrongEndpoint(resolution, call.endpoint)

@@ -3,6 +3,7 @@
 import type { Catalogue, Resolution } from '../catalogue/catalogue.ts'
 import { GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
+import type { Services } from './call.ts'
 
 export type { Resolution } from '../catalogue/catalogue.ts'
 
@@ -32,11 +33,22 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
   })
 }
 
-/** The entry that the name means, served on the endpoint or not. Throws GatewayError `model_not_found` where no fallback applies. */
-export function resolve(catalogue: Catalogue, name: string, endpoint: Endpoint): Resolution {
+/**
+ * The entry that the name means, served on the endpoint or not. Throws GatewayError `model_not_found` where no fallback
+ * applies. A name that means nothing is told to `unknownModels`.
+ */
+export function resolve(
+  catalogue: Catalogue,
+  name: string,
+  endpoint: Endpoint,
+  unknownModels?: Services['unknownModels'],
+): Resolution {
   const found = catalogue.resolve(name)
-  if (found === null && !FALLBACK_ENDPOINTS.has(endpoint)) throw unknownModel(catalogue, name, endpoint)
-  return found ?? catalogue.fallback(name)
+  if (found !== null) return found
+  const fallsBack = FALLBACK_ENDPOINTS.has(endpoint)
+  unknownModels?.count(name, fallsBack ? 'fell_back' : 'refused')
+  if (!fallsBack) throw unknownModel(catalogue, name, endpoint)
+  return catalogue.fallback(name)
 }
 
 /** Throws GatewayError `wrong_endpoint`. */

@@ -10,6 +10,7 @@ const TABS = [
   { tab: 'transfers', path: '/operator/transfers' },
   { tab: 'orders', path: '/operator/orders' },
   { tab: 'revenue', path: '/operator/revenue' },
+  { tab: 'models', path: '/operator/models' },
   { tab: 'log', path: '/operator/log' },
 ] as const
 

@@ -1,8 +1,9 @@
-/** Orders of all accounts, revenue by day and model, and the log of what operators did. */
+/** Orders of all accounts, revenue by day and model, unknown names of models, and the log of what operators did. */
 
 import { listActions } from '../../accounts/operator-log.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { readUnknownModels } from '../../operations/unknown-models.ts'
 import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { chartOf } from '../money/chart.ts'
@@ -20,6 +21,13 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     authentication: 'operator',
     purpose: 'By day and model',
     handle: revenue,
+  },
+  {
+    method: 'GET',
+    path: '/operator/models',
+    authentication: 'operator',
+    purpose: 'Names of models that mean nothing',
+    handle: unknownModels,
   },
   { method: 'GET', path: '/operator/log', authentication: 'operator', purpose: 'What operators did', handle: log },
 ]
@@ -77,6 +85,18 @@ async function revenue(request: PageRequest): Promise<Answer> {
     chart: { ...chart, titleKey: 'operator.revenue.chart' },
   })
   return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
+}
+
+/** What the catalogue knows by now is marked: its alias came after the calls. */
+async function unknownModels(request: PageRequest): Promise<Answer> {
+  const { options, query } = request
+  const chosen = PERIODS_DAYS.find(days => String(days) === query.text('days')) ?? PERIODS_DAYS[0]
+  const found = await readUnknownModels(options.sql, { days: chosen, limit: options.limits.tableRows })
+  return operatorPage(request, 'operator-models', 'models', {
+    periods: PERIODS_DAYS.map(days => ({ days, isChosen: days === chosen })),
+    fallback: options.catalogue.settings.fallback,
+    names: found.map(each => ({ ...each, knownAs: options.catalogue.resolve(each.name)?.entry.id ?? null })),
+  })
 }
 
 async function log(request: PageRequest): Promise<Answer> {

@@ -1,0 +1,168 @@
+/**
+ * Names of models that mean nothing: each is a missing alias, or a slip of somebody's. They are counted in memory and added
+ * up by day in Postgres, so that operators see those of all processes. What waits in memory when a process dies is lost.
+ */
+
+import { type AnySql, plainArray, textArray } from '../lib/database.ts'
+
+/** `fell_back`: the fallback served the call. `refused`: the endpoint has none. */
+export type UnknownOutcome = 'fell_back' | 'refused'
+
+export interface UnknownModelsOptions {
+  readonly sql: AnySql
+  readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
+  /** Names that are kept in memory between two writes; calls for further ones are counted without their names. */
+  readonly namesMax: number
+  /** Names that are kept of one day; calls for further ones are not listed. */
+  readonly namesPerDayMax: number
+  /** Pause between two writes, in ms. */
+  readonly writeMs: number
+}
+
+export interface UnknownModels {
+  /** On the hot path: must be cheap. */
+  count(name: string, outcome: UnknownOutcome): void
+  /** Calls since the start. */
+  readonly calls: Readonly<Record<UnknownOutcome, number>>
+  /** Calls since the start whose names found no room in memory. */
+  readonly unnamed: number
+  /** Writes what waits in memory. Never rejects: what could not be written waits for the next time. */
+  write(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Longest name that is kept, in characters; the usage row keeps as many. */
+const NAME_MAX = 256
+/** Names in one log line. */
+const LOGGED_MAX = 20
+/** Days after which a name is forgotten. */
+export const UNKNOWN_MODELS_KEPT_DAYS = 90
+
+const TODAY = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
+
+/** In the order of the names, so that processes never wait for each other in a circle. New names come while there is room. */
+const WRITE = `
+with asked as (
+  select name, fell_back, refused,
+         exists (select from unknown_model known where known.day = ${TODAY} and known.name = given.name) as is_known
+    from unnest($1::text[], $2::text::bigint[], $3::text::bigint[]) as given(name, fell_back, refused)),
+  room as (
+  select $4::text::integer - count(*) as names
+    from (select from unknown_model where day = ${TODAY} limit $4::text::integer) as listed),
+  ranked as (select *, row_number() over (partition by is_known order by fell_back + refused desc, name) as rank from asked)
+insert into unknown_model as u (day, name, fell_back, refused)
+select ${TODAY}, name, fell_back, refused from ranked, room where is_known or rank <= room.names order by name
+on conflict (day, name) do update set fell_back = u.fell_back + excluded.fell_back, refused = u.refused + excluded.refused,
+  last_at = now()`
+
+/** Passes over rows that another process is forgetting. */
+const FORGET = `delete from unknown_model where (day, name) in (
+  select day, name from unknown_model where day < ${TODAY} - ${UNKNOWN_MODELS_KEPT_DAYS}
+   order by day, name limit 10000 for update skip locked)`
+
+interface Counts {
+  fell_back: number
+  refused: number
+}
+
+/** Writes again and again until it is closed. */
+export function countUnknownModels(options: UnknownModelsOptions): UnknownModels {
+  const { sql, report, namesMax, namesPerDayMax } = options
+  const calls: Counts = { fell_back: 0, refused: 0 }
+  let unnamed = 0
+  let waiting = new Map<string, Counts>()
+  let writing: Promise<void> = Promise.resolve()
+
+  const add = (name: string, counts: Readonly<Counts>) => {
+    const known = waiting.get(name)
+    if (known !== undefined) {
+      known.fell_back += counts.fell_back
+      known.refused += counts.refused
+    } else if (waiting.size < namesMax) waiting.set(name, { ...counts })
+    else unnamed += counts.fell_back + counts.refused
+  }
+
+  const writeOnce = async () => {
+    if (waiting.size === 0) return
+    const taken = waiting
+    waiting = new Map()
+    const rows = [...taken].map(([name, counts]) => ({ name, ...counts }))
+    try {
+      await sql.unsafe(WRITE, [
+        textArray(rows.map(row => row.name)),
+        plainArray(rows.map(row => row.fell_back)),
+        plainArray(rows.map(row => row.refused)),
+        String(namesPerDayMax),
+      ])
+    } catch (cause) {
+      for (const [name, counts] of taken) add(name, counts)
+      return report({ level: 'warn', fields: { cause }, message: 'unknown names of models could not be written down' })
+    }
+    report({ level: 'info', fields: summaryOf(rows), message: 'models were asked for by names that mean nothing' })
+    await sql.unsafe(FORGET).catch(() => {})
+  }
+  const write = () => {
+    writing = writing.then(writeOnce)
+    return writing
+  }
+  const timer = setInterval(write, options.writeMs).unref()
+
+  return {
+    count(name, outcome) {
+      calls[outcome]++
+      add(cleanName(name), { fell_back: 0, refused: 0, [outcome]: 1 })
+    },
+    calls,
+    get unnamed() {
+      return unnamed
+    },
+    write,
+    async close() {
+      clearInterval(timer)
+      await write()
+    },
+  }
+}
+
+/** As the usage row has it. */
+function cleanName(name: string): string {
+  return name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '')
+}
+
+function summaryOf(rows: readonly (Counts & { readonly name: string })[]): object {
+  const counted = rows.map(({ name, fell_back, refused }) => ({ name, calls: fell_back + refused }))
+  const most = counted.toSorted((a, b) => b.calls - a.calls).slice(0, LOGGED_MAX)
+  return {
+    names: most,
+    otherNames: counted.length - most.length,
+    calls: counted.reduce((sum, row) => sum + row.calls, 0),
+  }
+}
+
+export interface UnknownModel {
+  readonly name: string
+  /** Calls that the fallback served. */
+  readonly fellBack: number
+  /** Calls that were refused, on endpoints without a fallback. */
+  readonly refused: number
+  readonly lastAt: Date
+}
+
+const READ = `
+select name, sum(fell_back)::text as fell_back, sum(refused)::text as refused, max(last_at) as last_at
+  from unknown_model where day > ${TODAY} - $1::text::integer
+ group by name order by sum(fell_back) desc, sum(refused) desc, name limit $2::text::integer`
+
+/** The names of the last days, today included, that most calls asked for. */
+export async function readUnknownModels(
+  sql: AnySql,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<readonly UnknownModel[]> {
+  const rows = await sql.unsafe(READ, [String(days), String(limit)])
+  return rows.map(row => ({
+    name: row.name,
+    fellBack: Number(row.fell_back),
+    refused: Number(row.refused),
+    lastAt: new Date(row.last_at),
+  }))
+}
