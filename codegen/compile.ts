@@ -2,6 +2,7 @@
 
 import type { CatalogueFile, FamilyFile, Tables, UpstreamsFile } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
+import { withoutConsequences } from './echoes.ts'
 import { type Finding, isError, sortFindings } from './findings.ts'
 import { checkMargins } from './margin/below-cost.ts'
 import { resolveTables } from './resolve.ts'
@@ -51,10 +52,10 @@ export function createCompiler(schemas: Schemas): Compiler {
       if (files.upstreams !== undefined) findings.push(...validateFile(files.upstreams, validators.upstreams, schemas))
       for (const family of files.families) findings.push(...validateFile(family, validators.family, schemas))
       const view = viewCatalogue(files, options.today)
-      const isReadable = all.every(file => file.value !== undefined)
+      const isReadable = files.isWhole && all.every(file => file.value !== undefined)
       const isValid = isReadable && !findings.some(isError)
       if (isReadable) findings.push(...checkCatalogue(view))
-      const sorted = sortFindings(findings)
+      const sorted = sortFindings(withoutConsequences(findings))
       const isSound = options.lenient ? isValid && hasItsUpstreams(view) : !sorted.some(isError)
       if (!isSound || files.catalogue === undefined || files.upstreams === undefined) {
         return { findings: sorted, tables: null, view }
@@ -76,11 +77,12 @@ function hasItsUpstreams(view: CatalogueView): boolean {
   return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
-/** Which file is which, by its path below the catalogue folder. */
-function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles {
+/** Which file is which, by its path below the catalogue folder; `isWhole` unless one stands where nothing reads it. */
+function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles & { readonly isWhole: boolean } {
   const families: SourceFile[] = []
   let catalogue: SourceFile | undefined
   let upstreams: SourceFile | undefined
+  const astray = new Set<string>()
   const label = texts[0]?.path.split('/')[0] ?? 'catalogue'
   for (const text of texts) {
     const path = text.path.slice(label.length + 1)
@@ -89,18 +91,32 @@ function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles
     else if (/^families\/[^/]+\.yaml$/.test(path)) families.push(new SourceFile(text))
     else if (text.parsed?.value === undefined && text.parsed !== undefined) findings.push(...text.parsed.findings)
     else if (!path.endsWith('.md')) {
+      const goal = goalOf(path)
+      if (goal !== null) astray.add(goal)
       const place = { file: text.path, line: 1, column: 1 }
-      const fix = 'move it to families/<family>.yaml, or delete it'
+      const fix = goal === null ? 'delete it' : `move it to ${goal}, or delete it`
       findings.push({ ...place, code: 'unexpected-file', message: 'nothing reads this file', fix })
     }
   }
   for (const [name, file] of [
     ['catalogue.yaml', catalogue],
     ['upstreams.yaml', upstreams],
+    ['families', families[0]],
   ] as const) {
-    if (file !== undefined) continue
+    if (file !== undefined || astray.size > 0) continue
     const place = { file: `${label}/${name}`, line: 1, column: 1 }
-    findings.push({ ...place, code: 'missing-file', message: 'the file is not there', fix: 'bring it back' })
+    const [message, fix] =
+      name === 'families'
+        ? ['there is no family', 'bring the files back: families/<family>.yaml']
+        : ['the file is not there', 'bring it back']
+    findings.push({ ...place, code: 'missing-file', message, fix })
   }
-  return { catalogue, upstreams, families }
+  return { catalogue, upstreams, families, isWhole: astray.size === 0 && families.length > 0 }
+}
+
+/** Where a YAML file was to stand; null for what is none. */
+function goalOf(path: string): string | null {
+  const name = /([^/]+)\.ya?ml$/i.exec(path)?.[1]?.toLowerCase()
+  if (name === undefined) return null
+  return name === 'catalogue' || name === 'upstreams' ? `${name}.yaml` : `families/${name}.yaml`
 }

@@ -1,10 +1,11 @@
 /** What each kind of schema error means to an operator, and what to write instead. */
 
 import type { Code } from './codes.ts'
+import { homeOf } from './homes.ts'
 import { findReference, type Schema, type Schemas } from './schemas.ts'
 import type { Path } from './source.ts'
 import { didYouMean, wholeNumberMeant } from './spelling.ts'
-import { describe, exampleOf, expectedType, hint, show } from './words.ts'
+import { describe, exampleOf, expectedType, hint, oddCharacter, show } from './words.ts'
 
 /** A schema error without Ajv's ways of naming. */
 export interface Complaint {
@@ -17,6 +18,8 @@ export interface Complaint {
   readonly name: string
   /** The key, when it is the key that is wrong. */
   readonly key: string | undefined
+  /** The missing key that an unknown one was meant to be. */
+  readonly meant?: string
   /** The value as it is written in the file, or ''. */
   readonly source: () => string
 }
@@ -40,13 +43,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   enum: readUnknownWord,
   pattern: readPattern,
   minimum: readMinimum,
-  maximum: ({ name, value, params }) => outOfRange(`${name} is ${show(value)}`, `at most ${String(params.limit)}`),
-  minItems: ({ name, params }) => outOfRange(`${name} is too short`, `at least ${String(params.limit)}`),
-  minLength: ({ name, params }) => outOfRange(`${name} is too short`, `at least ${String(params.limit)}`),
-  maxItems: ({ name, params }) => outOfRange(`${name} is too long`, `at most ${String(params.limit)}`),
-  maxLength: ({ name, params }) => outOfRange(`${name} is too long`, `at most ${String(params.limit)}`),
+  maximum: ({ name, value, params, schema }) =>
+    outOfRange(`${name} is ${show(value)}`, `at most ${String(params.limit)}${unitOf(schema)}`),
+  minItems: ({ name, params }) => outOfRange(`${name} has too few items`, `at least ${String(params.limit)}`),
+  minLength: ({ name, schema }) => ({ code: 'out-of-range', message: `${name} is empty`, fix: hint(schema) }),
+  maxItems: ({ name, params }) => outOfRange(`${name} has too many items`, `at most ${String(params.limit)}`),
+  maxLength: ({ name, params }) => outOfRange(`${name} is too long`, `at most ${String(params.limit)} characters`),
   minProperties: readMinProperties,
-  maxProperties: ({ name, params }) => outOfRange(`${name} is too long`, `at most ${String(params.limit)} keys`),
+  maxProperties: readMaxProperties,
   uniqueItems: readRepeatedItem,
   anyOf: ({ name }) => ({
     code: 'missing-key',
@@ -65,13 +69,29 @@ function outOfRange(message: string, bound: string): Reading {
   return { code: 'out-of-range', message, fix: `write ${bound}` }
 }
 
-function readUnknownKey({ params, schema }: Complaint): Reading {
+/** Waits are written in seconds by many. */
+function unitOf({ unit }: Schema): string {
+  return unit === 'ms' ? ' ms' : ''
+}
+
+const CREDENTIAL_KEYS =
+  /^(api[-_]?|access[-_]?|secret[-_]?|auth[-_]?)?(key|token|secret|password|credentials?)(s|[-_].*)?$/i
+
+function readUnknownKey({ params, schema, meant }: Complaint, schemas: Schemas): Reading {
   const key = String(params.additionalProperty)
+  const at = { at: [key], part: 'key' } as const
+  const message = `unknown key ${show(key)}`
+  if (CREDENTIAL_KEYS.test(key) && meant === undefined) {
+    const fix = 'leave it out, and set UPSTREAM_<ID>_API_KEY in the environment'
+    return { code: 'credential', message: `${show(key)}: credentials do not stand in the catalogue`, fix, ...at }
+  }
   const splitNumber = /^[0-9]{3}$/.test(key)
   const fix = splitNumber
     ? 'a comma ends the value: write numbers as digits only'
-    : didYouMean(key, Object.keys(schema.properties ?? {}))
-  return { code: 'unknown-key', message: `unknown key ${show(key)}`, fix, at: [key], part: 'key' }
+    : meant !== undefined
+      ? `did you mean "${meant}"?`
+      : (homeOf(key, schema, schemas) ?? didYouMean(key, Object.keys(schema.properties ?? {})))
+  return { code: 'unknown-key', message, fix, ...at }
 }
 
 function readUnknownWord({ name, key, value, schema }: Complaint): Reading {
@@ -86,6 +106,16 @@ function readMissingKey({ name, params, schema }: Complaint, schemas: Schemas): 
   return { code: 'missing-key', message: `${name} has no ${show(key)}`, fix: `write \`${key}: ${example}\`` }
 }
 
+/** What other languages call them. */
+const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
+  remove: 'drop',
+  delete: 'drop',
+  unset: 'drop',
+  rename: 'move',
+  replace: 'set',
+  add: 'set',
+  limit: 'clamp',
+}
 const OPERATIONS = ['set', 'default', 'drop', 'move', 'clamp', 'map']
 
 function readUnknownOperation({ name, params }: Complaint): Reading {
@@ -95,7 +125,9 @@ function readUnknownOperation({ name, params }: Complaint): Reading {
     return { code: 'missing-key', message: `${name} has no "op"`, fix }
   }
   const message = `"op" cannot be ${show(tagValue)}`
-  return { code: 'unknown-word', message, fix: didYouMean(String(tagValue), OPERATIONS), at: ['op'] }
+  const other = OTHER_OPERATIONS[String(tagValue)]
+  const fix = other === undefined ? didYouMean(String(tagValue), OPERATIONS) : `did you mean "${other}"?`
+  return { code: 'unknown-word', message, fix, at: ['op'] }
 }
 
 function readWrongType({ name, value, schema, source }: Complaint): Reading {
@@ -103,19 +135,20 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
   return { code: 'wrong-type', message, fix: typeFix(value, schema, source()) }
 }
 
+/** Digits in groups, perhaps with the currency, a unit of thousands not among it. */
+const DIGITS = /^([0-9][0-9_., ']*)\s*(vnd|vnđ|đ|₫|dong|đồng)?$/i
+
 function typeFix(value: unknown, schema: Schema, source: string): string {
   const isNumber = schema.type === 'integer' || schema.type === 'number'
-  const meant = wholeNumberMeant(source)
-  if (isNumber && /^[0-9][0-9_., ]*$/.test(typeof value === 'string' ? value : source) && meant !== null) {
-    return `write digits only, e.g. ${meant}`
-  }
-  if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) {
-    return `put it in quotes: "${source}"`
-  }
+  const digits = DIGITS.exec((typeof value === 'string' ? value : source).normalize('NFKC'))?.[1]
+  const meant = digits === undefined ? null : wholeNumberMeant(digits)
+  if (isNumber && meant !== null) return `write digits only, e.g. ${meant}`
+  const isText = schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')
+  if (isText && new RegExp(schema.pattern ?? '').test(source)) return `put it in quotes: "${source}"`
   return hint(schema)
 }
 
-const CREDENTIALS_IN_URL = /^[a-z]+:\/\/[^/]*@/
+const CREDENTIALS_IN_URL = /^[a-z]+:\/\/[^/]*@|[?&](api[-_]?)?(key|token|secret|password)=/i
 
 function readPattern({ name, key, value, schema }: Complaint): Reading {
   if (key !== undefined) {
@@ -126,11 +159,22 @@ function readPattern({ name, key, value, schema }: Complaint): Reading {
     const fix = 'write the bare address and set UPSTREAM_<ID>_API_KEY in the environment'
     return { code: 'credential', message: `${name} carries a credential`, fix }
   }
-  return { code: 'bad-form', message: `${name} cannot be ${show(value)}`, fix: hint(schema) }
+  const message = `${name} cannot be ${show(value)}${oddCharacter(value)}`
+  return { code: 'bad-form', message, fix: patternFix(String(value), schema) }
 }
 
-function readMinimum({ name, value, params }: Complaint): Reading {
-  if (name !== '"vnd"') return outOfRange(`${name} is ${show(value)}`, `at least ${String(params.limit)}`)
+function patternFix(value: string, schema: Schema): string {
+  if (value.includes('${')) return 'write the value itself: nothing is filled in from the environment'
+  const words = /^\^\(([a-z_|]+)\)\$$/.exec(schema.pattern ?? '')?.[1]?.split('|')
+  if (words !== undefined) return didYouMean(value, words)
+  const fits = (other: string) => other !== value && new RegExp(schema.pattern ?? '', 'u').test(other)
+  if (fits(value.trim())) return `write it without the spaces around it: ${value.trim()}`
+  return fits(value.toLowerCase()) ? `write it in lower case: ${value.toLowerCase()}` : hint(schema)
+}
+
+function readMinimum({ name, value, params, schema }: Complaint): Reading {
+  if (name !== '"vnd"')
+    return outOfRange(`${name} is ${show(value)}`, `at least ${String(params.limit)}${unitOf(schema)}`)
   const fix = 'write the price in whole dong, e.g. 6500'
   return { code: 'price-zero', message: `a price of ${show(value)} gives the model away`, fix }
 }
@@ -138,6 +182,15 @@ function readMinimum({ name, value, params }: Complaint): Reading {
 function readMinProperties({ name }: Complaint): Reading {
   if (name !== '"when"') return outOfRange(`${name} is empty`, 'at least one key')
   return { code: 'missing-key', message: '"when" has no test', fix: 'write one of `exists`, `equals`, `one_of`' }
+}
+
+function readMaxProperties({ name, params }: Complaint): Reading {
+  if (name !== '"when"') return outOfRange(`${name} is too long`, `at most ${String(params.limit)} keys`)
+  return {
+    code: 'out-of-range',
+    message: '"when" has more than one test',
+    fix: 'keep one of `exists`, `equals`, `one_of`',
+  }
 }
 
 function readRepeatedItem({ name, value, params }: Complaint): Reading {

@@ -20,20 +20,50 @@ export function wholeNumberMeant(source: string): number | null {
   return digits === '' ? null : Number(digits)
 }
 
-/** The word that needs the fewest edits, when they are few enough to be a slip; ties go to the first in the list. */
+/**
+ * The word that was meant, if one is near: the same words in another order, case or spelling of the gaps; else the one that
+ * needs the fewest edits, when they are few enough to be a slip; else the one that it begins, or that it goes on. Ties go to
+ * the first in the list.
+ */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
+  const parts = partsOf(word)
+  return known.find(candidate => partsOf(candidate) === parts) ?? fewestEdits(word, known) ?? sameBeginning(word, known)
+}
+
+/** `contextTokens`, `tokens-context` and `context_tokens` have the same parts. */
+function partsOf(word: string): string {
+  const spaced = word.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return spaced
+    .split(/[^a-z0-9]+/)
+    .toSorted()
+    .join(' ')
+}
+
+function fewestEdits(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   let nearest: string | undefined
   let fewest = limit + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= fewest) continue
-    const edits = editDistance(word, candidate)
+    const edits = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (edits < fewest) {
       fewest = edits
       nearest = candidate
     }
   }
   return nearest
+}
+
+/** Fewest characters that two words must share to mean the same. */
+const BEGINNING_MIN = 3
+
+function sameBeginning(word: string, known: readonly string[]): string | undefined {
+  const longer = known.filter(candidate => word.length >= BEGINNING_MIN && candidate.startsWith(word))
+  const shorter = known.filter(candidate => candidate.length >= BEGINNING_MIN && word.startsWith(candidate))
+  const [shortest] = longer.toSorted((a, b) => a.length - b.length)
+  // Of several, only one that the others go on is meant.
+  if (shortest !== undefined && longer.every(candidate => candidate.startsWith(shortest))) return shortest
+  return shorter.length === 1 ? shorter[0] : undefined
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */

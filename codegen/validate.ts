@@ -2,6 +2,7 @@
 
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { isScalar } from 'yaml'
+import { findRenamed, isEcho, renamedKey } from './echoes.ts'
 import type { Finding } from './findings.ts'
 import { type Complaint, readError } from './schema-errors.ts'
 import type { Schema, Schemas } from './schemas.ts'
@@ -10,9 +11,15 @@ import type { Path, SourceFile } from './source.ts'
 /** Validates one file. An unreadable file has no value to validate and gives its own findings. */
 export function validateFile(file: SourceFile, validate: ValidateFunction, schemas: Schemas): Finding[] {
   if (file.value === undefined || validate(file.value)) return []
-  return (validate.errors ?? []).filter(isOwnError).map(error => {
+  const errors = (validate.errors ?? []).filter(isOwnError)
+  const byPlace = Map.groupBy(errors, error => error.instancePath)
+  const renamed = findRenamed(byPlace)
+  const own = errors.filter(error => !isEcho(error, byPlace.get(error.instancePath) ?? [], renamed))
+  return own.map(error => {
     const path = pointerSteps(error.instancePath)
-    const { code, message, fix, at = [], part = 'value' } = readError(complaintOf(file, path, error), schemas)
+    const meant = renamed.get(renamedKey(error, String(error.params.additionalProperty)))
+    const complaint = { ...complaintOf(file, path, error), ...(meant !== undefined && { meant }) }
+    const { code, message, fix, at = [], part = 'value' } = readError(complaint, schemas)
     return { ...file.locate([...path, ...at], part), code, message, fix }
   })
 }

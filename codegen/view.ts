@@ -84,6 +84,8 @@ export function reporter(findings: Finding[]): Report {
   }
 }
 
+const SERVICE = /^(?!req$)[a-z][a-z0-9]{1,11}$/
+
 export function viewCatalogue(files: SourceFiles, today: string | null = null): CatalogueView {
   const settings = asRecord(files.catalogue?.value)
   const families = files.families.map(viewFamily)
@@ -101,7 +103,8 @@ export function viewCatalogue(files: SourceFiles, today: string | null = null): 
     const host = hosts.get(target.via)
     if (host !== undefined) host.isUsed = true
   }
-  const service = asText(settings.service)
+  // A name that cannot be one is a finding of its own, and its ids would all be others.
+  const service = SERVICE.test(asText(settings.service)) ? asText(settings.service) : ''
   return { service, main: files.catalogue, settings, families, entries, byId, hosts, today }
 }
 

@@ -4,10 +4,21 @@ import type { Schema } from './schemas.ts'
 
 const SHOWN_MAX = 80
 
-/** A value as JSON, cut when it is long. */
+/** What looks like a credential is in the file, and need not be in a log too. */
+const SECRET = /\b(sk|pk|key|ghp|xai|gsk)[-_][A-Za-z0-9_-]{8,}|(?<=\bBearer )\S{8,}/g
+
+/** A value as JSON, cut when it is long, without what looks like a credential. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  const text = (JSON.stringify(value) ?? 'nothing').replace(SECRET, '…')
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
+}
+
+/** Names the first character that is not plain, which may look like one that is; '' where all are. */
+export function oddCharacter(value: unknown): string {
+  const character = typeof value === 'string' ? /[^\x20-\x7e]/u.exec(value)?.[0] : undefined
+  if (character === undefined) return ''
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  return `, whose ${show(character)} is U+${code}`
 }
 
 /** What a value is, for the middle of a sentence. */
@@ -42,7 +53,8 @@ export function hint(schema: Schema): string {
     return `write for example ${exampleOf(schema)}`
   if (schema.required !== undefined) return `write the keys ${schema.required.join(', ')} with their values`
   const keys = Object.keys(schema.properties ?? {})
-  return keys.length > 0 ? `write keys such as ${keys.slice(0, 4).join(', ')}` : `write ${expectedType(schema)}`
+  if (keys.length > 0) return `write keys such as ${keys.slice(0, 4).join(', ')}`
+  return schema.type === 'array' ? 'write a list, each item behind a `-`' : `write ${expectedType(schema)}`
 }
 
 export function exampleOf(schema: Schema | undefined): string {

@@ -2,6 +2,7 @@
 
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, type Report, reporter } from '../view.ts'
+import { checkConnections } from './connections.ts'
 import { checkCosts } from './costs.ts'
 import { checkCounts, checkEntries, checkFamilies } from './entries.ts'
 import { checkExtras } from './extras.ts'
@@ -26,6 +27,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkDeprecations,
   checkEnds,
   checkHosts,
+  checkConnections,
   checkTargets,
   checkRules,
   checkExtras,

@@ -1,42 +1,61 @@
 /** Checks of entries against their models, their neighbours and the expected numbers. */
 
+import { nearestWord } from '../spelling.ts'
 import { isStandard, KINDS, PER_CALL_PREFIX, prefixOf } from '../standards.ts'
-import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type ModelView, type Report } from '../view.ts'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  type CatalogueView,
+  type EntryView,
+  type FamilyView,
+  type ModelView,
+  type Report,
+} from '../view.ts'
 
 export function checkFamilies(view: CatalogueView, report: Report): void {
-  const seen = new Map<string, string>()
   for (const family of view.families) {
     if (family.name === '') continue
     const expected = `${family.name}.yaml`
-    const actual = family.file.path.slice(family.file.path.lastIndexOf('/') + 1)
-    if (actual !== expected) {
-      report(
-        family,
-        ['family'],
-        'family-file',
-        `family "${family.name}" stands in ${actual}`,
-        `rename the file to ${expected}`,
-      )
+    const actual = baseName(family)
+    const rightful = rightfulFamily(view, family.name)
+    if (rightful !== family) {
+      const message = `family "${family.name}" stands in ${rightful?.file.path} too`
+      report(family, ['family'], 'duplicate-family', message, 'delete one of the two, or move the models into one file')
+    } else if (actual !== expected) {
+      const message = `family "${family.name}" stands in ${actual}`
+      report(family, ['family'], 'family-file', message, `rename the file to ${expected}`)
     }
-    const other = seen.get(family.name)
-    if (other !== undefined) {
-      report(
-        family,
-        ['family'],
-        'duplicate-family',
-        `family "${family.name}" stands in ${other} too`,
-        'move the models into one file',
-      )
-    } else seen.set(family.name, family.file.path)
   }
 }
 
+function baseName({ file }: FamilyView): string {
+  return file.path.slice(file.path.lastIndexOf('/') + 1)
+}
+
+/** Of several files of one family the one that is called after it, else the first. */
+function rightfulFamily(view: CatalogueView, name: string): FamilyView | undefined {
+  const all = view.families.filter(family => family.name === name)
+  return all.find(family => baseName(family) === `${name}.yaml`) ?? all[0]
+}
+
+/** Two files of one family, which is said of the family. */
+export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
+  const [family, other] = [entry.model.family, first.model.family]
+  return family !== other && family.name === other.name
+}
+
 export function checkEntries(view: CatalogueView, report: Report): void {
-  for (const family of view.families) for (const model of family.models) checkModel(model, report)
+  for (const family of view.families)
+    for (const model of family.models) {
+      checkModel(model, report)
+      checkKind(model, report)
+    }
   for (const entry of view.entries) {
     if (entry.id === '') continue
     const first = view.byId.get(entry.id)
-    if (first !== undefined && first !== entry) {
+    if (first !== undefined && first !== entry && !isOfSpareFile(entry, first)) {
       const place = first.file.locate([...first.path, 'id'])
       report(
         entry,
@@ -47,6 +66,7 @@ export function checkEntries(view: CatalogueView, report: Report): void {
       )
     }
     checkPrefix(view, entry, report)
+    checkModelOf(view, entry, report)
     checkLimits(entry, report)
   }
 }
@@ -60,7 +80,7 @@ function checkModel(model: ModelView, report: Report): void {
       ['context_tokens', 1_000_000],
       ['output_tokens_max', 128_000],
     ] as const) {
-      if (model.value[key] !== undefined) continue
+      if (model.value[key] !== undefined || Object.keys(model.value).some(other => nearestWord(other, [key]))) continue
       report(
         model,
         ['name'],
@@ -104,7 +124,37 @@ function checkModel(model: ModelView, report: Report): void {
   }
 }
 
+/** An id of others is a finding of its own. */
+const ID_CHARACTERS = /^[a-z0-9._/-]+$/
+
+/** `req/x` and `svc/x` stand beside `x`: elsewhere the line was copied, or moved, with the wrong neighbours. */
+function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): void {
+  if (prefixOf(entry.id) === '') return
+  const plain = view.byId.get(entry.id.slice(entry.id.indexOf('/') + 1))
+  if (plain === undefined || plain.model === entry.model || isOfSpareFile(entry, plain)) return
+  const [own, other] = [entry, plain].map(({ model }) => asText(model.value.name))
+  const message = `"${plain.id}" is an entry of ${other}, and this is ${own}`
+  report(entry, ['id'], 'other-model', message, `move the line to ${other}, or correct the id`)
+}
+
+/** Facts of other kinds of models would be thought to be in force. */
+function checkKind(model: ModelView, report: Report): void {
+  if (!isStandard(model.family.standard)) return
+  const kind = KINDS[model.family.standard]
+  for (const [key, kinds, of] of [
+    ['images_max', 'image', 'models that make images'],
+    ['hold_output_tokens', 'chat', 'models that chat'],
+  ] as const) {
+    if (kind === kinds) continue
+    for (const place of [model, ...model.entries]) {
+      if (place.value[key] === undefined) continue
+      report(place, [key], 'capability-fact', `"${key}" is a fact of ${of}`, 'leave it out', 'key')
+    }
+  }
+}
+
 function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): void {
+  if (!ID_CHARACTERS.test(entry.id)) return
   const prefix = prefixOf(entry.id)
   const known = [PER_CALL_PREFIX, view.service]
   if (prefix !== '' && view.service !== '' && !known.includes(prefix)) {
@@ -131,6 +181,8 @@ function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): voi
 }
 
 function checkLimits(entry: EntryView, report: Report): void {
+  // A number that is read as another one than it looks like says nothing of the others.
+  if (entry.file.findings.length > 0) return
   for (const key of ['context_tokens', 'output_tokens_max']) {
     const own = asNumber(entry.value[key])
     const limit = asNumber(entry.model.value[key])
@@ -146,7 +198,7 @@ function checkLimits(entry: EntryView, report: Report): void {
   }
   const context = asNumber(entry.value.context_tokens) ?? asNumber(entry.model.value.context_tokens)
   const output = asNumber(entry.value.output_tokens_max) ?? asNumber(entry.model.value.output_tokens_max)
-  if (context !== undefined && output !== undefined && output > context) {
+  if (context !== undefined && context > 0 && output !== undefined && output > context) {
     const place = entry.value.output_tokens_max === undefined ? entry.model : entry
     report(
       place,
@@ -162,21 +214,19 @@ export function checkCounts(view: CatalogueView, report: Report): void {
   const isComplete = view.families.every(family => family.models.length > 0)
   if (view.main === undefined || !isComplete) return
   const counts = asRecord(view.settings.counts)
-  const actual = {
+  const actual: Readonly<Record<string, number>> = {
     entries: view.entries.length,
-    aws: view.entries.filter(entry => view.service !== '' && prefixOf(entry.id) === view.service).length,
+    ...(view.service !== '' && { aws: view.entries.filter(entry => prefixOf(entry.id) === view.service).length }),
     per_call: view.entries.filter(entry => prefixOf(entry.id) === PER_CALL_PREFIX).length,
   }
-  for (const [key, found] of Object.entries(actual)) {
-    const expected = asNumber(counts[key])
-    if (expected === undefined || expected === found) continue
-    const place = { file: view.main, path: [] }
-    report(
-      place,
-      ['counts', key],
-      'count',
-      `${found} entries, expected ${expected}`,
-      `bring the lost entry back, or write \`${key}: ${found}\``,
-    )
-  }
+  const wrong = Object.entries(actual).filter(([key, found]) => (asNumber(counts[key]) ?? found) !== found)
+  const [first] = wrong
+  if (first === undefined) return
+  const found = wrong.map(([key, count]) => `${key} ${count}`).join(' and ')
+  const expected = wrong.map(([key]) => String(counts[key])).join(' and ')
+  const corrected = wrong.map(([key, count]) => `${key}: ${count}`).join(', ')
+  const isLess = wrong.some(([key, count]) => count < Number(counts[key]))
+  const fix = `${isLess ? 'bring the lost entries back' : 'take out what is too many'}, or write \`${corrected}\``
+  const place = { file: view.main, path: ['counts'] }
+  report(place, [first[0]], 'count', `found ${found}, expected ${expected}`, fix)
 }

@@ -1,6 +1,7 @@
 /** Checks of prices: above the floor, near their neighbours, and acknowledged as they are. */
 
-import { asList, asNumber, asRecord, type CatalogueView, type Report } from '../view.ts'
+import { isAlias } from 'yaml'
+import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
 /** Prices of one unit from which their median is usual. */
@@ -23,7 +24,10 @@ export function checkPrices(view: CatalogueView, report: Report): void {
     [...neighbours].map(([key, prices]) => [key, { count: prices.length, median: medianOf(prices) }]),
   )
   for (const entry of view.entries) {
+    checkBorrowed(entry, report)
     if (entry.price === undefined || entry.price.vnd <= 0) continue
+    // `2,000` in braces is 2 and a key "000", which is a finding of its own.
+    if (Object.keys(asRecord(entry.value.price)).some(key => key !== 'vnd' && key !== 'per')) continue
     const { vnd, per } = entry.price
     const floor = asNumber(floors[per])
     if (floor !== undefined && vnd < floor) {
@@ -52,6 +56,15 @@ export function checkPrices(view: CatalogueView, report: Report): void {
   }
 }
 
+/** By an anchor one price would change with another. */
+function checkBorrowed(entry: EntryView, report: Report): void {
+  const { file, path } = entry
+  if (!file.text.includes('&')) return
+  const borrowed = [['price'], ['price', 'vnd']].find(at => isAlias(file.nodeAt([...path, ...at])))
+  if (borrowed === undefined) return
+  report(entry, borrowed, 'price-borrowed', 'the price is that of another entry', 'write it out: each has its own')
+}
+
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
@@ -72,8 +85,15 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const aliases = asRecord(view.settings.aliases)
+  const seen = new Set<unknown>()
   for (const [index, item] of asList(view.settings.acknowledged).entries()) {
     const { name, price } = asRecord(item)
+    if (seen.has(name)) {
+      const place = { file: view.main, path: ['acknowledged', index] }
+      report(place, ['name'], 'duplicate-item', `"${String(name)}" is acknowledged twice`, 'keep one of the two')
+      continue
+    }
+    seen.add(name)
     const { vnd, per } = asRecord(price)
     if (typeof name !== 'string' || typeof vnd !== 'number' || typeof per !== 'string') continue
     const find = (id: unknown) => (typeof id === 'string' ? view.byId.get(id) : undefined)

@@ -14,9 +14,9 @@ export function checkAliases(view: CatalogueView, report: Report): void {
     if (entry !== undefined) {
       if (!isLongerName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
     } else if (Object.hasOwn(aliases, goal)) {
-      const end = aliases[goal]
-      report(place, [alias], 'alias-of-alias', `"${goal}" is an alias itself`, `write the entry: ${String(end)}`)
-    } else report(place, [alias], 'alias-unknown', `"${goal}" is not an entry`, suggestEntry(view, goal))
+      report(place, [alias], 'alias-of-alias', `"${goal}" is an alias itself`, suggestEntry(view, goal))
+    } else if (!view.byId.has(alias))
+      report(place, [alias], 'alias-unknown', `"${goal}" is not an entry`, suggestEntry(view, goal))
   }
 }
 
@@ -39,7 +39,8 @@ export function checkFallback(view: CatalogueView, report: Report): void {
   const place = { file: view.main, path: [] }
   const entry = view.byId.get(fallback)
   if (entry === undefined) {
-    report(place, ['fallback'], 'fallback-unknown', `"${fallback}" is not an entry`, suggestEntry(view, fallback))
+    const is = Object.hasOwn(asRecord(view.settings.aliases), fallback) ? 'is an alias' : 'is not an entry'
+    report(place, ['fallback'], 'fallback-unknown', `"${fallback}" ${is}`, suggestEntry(view, fallback))
     return
   }
   if (isStandard(entry.standard) && KINDS[entry.standard] !== 'chat') {
@@ -62,8 +63,15 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-/** What to write instead of a name that is not an entry. */
+/** Most aliases of each other that are followed. */
+const ALIASES_MAX = 10
+
+/** What to write instead of a name that is not an entry: the entry that an alias leads to, or one of a like name. */
 export function suggestEntry(view: CatalogueView, name: string): string {
+  const aliases = asRecord(view.settings.aliases)
+  let goal = name
+  for (let step = 0; step < ALIASES_MAX && Object.hasOwn(aliases, goal); step++) goal = asText(aliases[goal])
+  if (view.byId.has(goal)) return `write the entry: ${goal}`
   const nearest = nearestWord(
     name,
     [...view.byId.keys()].filter(id => id === id.toLowerCase()),

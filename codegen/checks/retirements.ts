@@ -14,7 +14,11 @@ export function checkDeprecations(view: CatalogueView, report: Report): void {
   for (const family of view.families) {
     for (const model of family.models) {
       if (model.value.released !== undefined) checkDate(report, model, ['released'], model.value.released)
-      for (const place of [model, ...model.entries]) checkDates(place, report)
+      checkFarDate(view, model, ['released'], report)
+      for (const place of [model, ...model.entries]) {
+        checkDates(place, report)
+        for (const key of ['since', 'retires']) checkFarDate(view, place, ['deprecated', key], report)
+      }
     }
   }
   for (const entry of view.entries) checkSuccessor(view, entry, report)
@@ -34,6 +38,17 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
+/** Nobody announces more than this ahead. */
+const FAR_YEARS = 5
+
+function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: string[], report: Report): void {
+  const day = at.reduce<unknown>((value, key) => asRecord(value)[key], place.value)
+  if (view.today === null || typeof day !== 'string' || !/^[0-9]{4}-/.test(day)) return
+  const years = Number(day.slice(0, 4)) - Number(view.today.slice(0, 4))
+  if (years < FAR_YEARS) return
+  report(place, at, 'far-date', `${day} is ${years} years ahead`, 'make sure that the year is meant')
+}
+
 export function checkDate(report: Report, place: Place, at: Path, value: unknown): void {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return
   const time = Date.parse(`${value}T00:00:00Z`)
@@ -41,12 +56,15 @@ export function checkDate(report: Report, place: Place, at: Path, value: unknown
   report(place, at, 'bad-date', `${value} is not in the calendar`, 'write a day that exists, as YYYY-MM-DD')
 }
 
+const DEPRECATED_KEYS = ['since', 'retires', 'successor']
+
 function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): void {
   const { holder, retires, successor } = entry.deprecated
   if (holder === undefined) return
   const place = holder === 'entry' ? entry : entry.model
   if (successor === undefined) {
-    if (retires !== undefined && hasHeirs(view, entry)) {
+    const isMisspelt = Object.keys(asRecord(place.value.deprecated)).some(key => !DEPRECATED_KEYS.includes(key))
+    if (retires !== undefined && !isMisspelt && hasHeirs(view, entry)) {
       report(
         place,
         ['deprecated'],

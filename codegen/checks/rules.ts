@@ -15,11 +15,11 @@ import {
 } from '../view.ts'
 
 /** What the bill and the meter depend on. */
-const BILLED = ['/model', '/stream', '/stream_options']
+export const BILLED = ['/model', '/stream', '/stream_options']
 /** The number of choices or images: a rule may drop or lower it, nothing else. */
-const CHOICES = '/n'
+export const CHOICES = '/n'
 /** Caps of the output: a rule may lower them, nothing else. */
-const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
+export const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
 
 interface RuleView extends Place {
   readonly value: Loose
@@ -67,6 +67,7 @@ export function checkRules(view: CatalogueView, report: Report): void {
     checkEndpoints(rule, use, report)
     checkStars(rule, report)
     checkBounds(rule, report)
+    checkVain(rule, report)
     const shadow = use.shadows[0]
     if (shadow === undefined || use.shadows.length < use.chains) continue
     const place = shadow.file.locate(shadow.path)
@@ -187,6 +188,24 @@ function checkBounds(rule: RuleView, report: Report): void {
   const { op, min, max } = rule.value
   if (op !== 'clamp' || typeof min !== 'number' || typeof max !== 'number' || min <= max) return
   report(rule, ['min'], 'out-of-range', `min is ${min}, above max ${max}`, `write at most ${max}`)
+}
+
+/** What a rule writes is what was there, or its condition rules out what it works on. */
+function checkVain({ value, ...place }: RuleView, report: Report): void {
+  const { op, path, from, to, values } = value
+  const { path: tested, exists } = asRecord(value.when)
+  const table = Object.entries(asRecord(values))
+  const isIdentity = table.length > 0 && table.every(([old, now]) => old === String(now))
+  const reason =
+    op === 'move' && from === to
+      ? 'it moves the value to where it is'
+      : op === 'map' && isIdentity
+        ? 'each value becomes what it was'
+        : tested === path && path !== undefined && exists === (op === 'default')
+          ? 'its condition rules out what it works on'
+          : null
+  if (reason === null || (op === 'set' && exists === false)) return
+  report(place, [], 'rule-vain', `the rule does nothing: ${reason}`, 'correct it, or leave it out')
 }
 
 /** Whether one pointer is the other, or lies above or below it, with `*` for any step. */

@@ -1,7 +1,7 @@
 /** Checks of targets and upstreams: what is named must exist, and must speak the format. */
 
-import { didYouMean } from '../spelling.ts'
-import { isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
+import { didYouMean, nearestWord } from '../spelling.ts'
+import { ENDPOINT_ORDER, isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
 import {
   asList,
   asNumber,
@@ -13,16 +13,8 @@ import {
   type Report,
   type TargetView,
 } from '../view.ts'
+import { isOfSpareFile } from './entries.ts'
 
-/** Headers that carry credentials; those come from the environment. */
-const CREDENTIAL_HEADERS = new Set([
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'cookie',
-  'x-goog-api-key',
-])
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/
 
 export function checkHosts(view: CatalogueView, report: Report): void {
@@ -59,19 +51,7 @@ export function checkHosts(view: CatalogueView, report: Report): void {
         'write `region: us-east-1` beside the scheme',
       )
     }
-    for (const header of Object.keys(asRecord(host.value.headers))) {
-      if (!CREDENTIAL_HEADERS.has(header)) continue
-      const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_API_KEY`
-      report(
-        host,
-        ['headers', header],
-        'credential',
-        `"${header}" carries a credential`,
-        `leave it out and set ${variable} in the environment`,
-        'key',
-      )
-    }
-    if (!host.isUsed) {
+    if (!host.isUsed && Object.keys(host.value).length > 0) {
       report(
         host,
         [],
@@ -85,13 +65,14 @@ export function checkHosts(view: CatalogueView, report: Report): void {
 }
 
 export function checkTargets(view: CatalogueView, report: Report): void {
+  checkShared(view, report)
   for (const entry of view.entries) {
     const seen = new Set<string>()
     for (const target of entry.targets) {
       if (target.via === '') continue
       const host = view.hosts.get(target.via)
       if (host === undefined) {
-        if (view.hosts.size > 0) {
+        if (view.hosts.size > 0 && !isMisspeltHost(view, target.via)) {
           report(
             target,
             ['via'],
@@ -99,7 +80,7 @@ export function checkTargets(view: CatalogueView, report: Report): void {
             `"${target.via}" is not in upstreams.yaml`,
             didYouMean(
               target.via,
-              [...view.hosts.keys()].filter(id => /^[a-z0-9-]+$/.test(id)),
+              [...view.hosts.keys()].filter(id => HOST_ID.test(id)),
             ),
           )
         }
@@ -121,10 +102,24 @@ export function checkTargets(view: CatalogueView, report: Report): void {
   }
 }
 
+function isPathKey(key: string): boolean {
+  return key === 'chat_completions_prefilled' || ENDPOINT_ORDER.some(endpoint => endpoint === key)
+}
+
+const HOST_ID = /^[a-z][a-z0-9-]*$/
+
+/** An id that upstreams.yaml has in a form that ids cannot have is a finding there. */
+function isMisspeltHost({ hosts }: CatalogueView, via: string): boolean {
+  const misspelt = [...hosts.keys()].filter(id => !HOST_ID.test(id))
+  return nearestWord(via, misspelt) !== undefined
+}
+
 function checkFormat(entry: EntryView, target: TargetView, host: HostView, report: Report): void {
   const standard = asText(target.value.standard) || entry.standard
   if (!isStandard(standard)) return
   const paths = asRecord(host.value.paths)
+  // Paths that are not there, or not of an endpoint, are findings of their own.
+  if (!Object.keys(paths).some(isPathKey) || !Object.keys(paths).every(isPathKey)) return
   const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
   if (missing.length === 0) return
   const message = `"${host.id}" has no path for ${missing.join(', ')}, which ${standard} needs`
@@ -134,6 +129,24 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
       ? `write \`standard: ${speaks[0]}\` in the target, or add the path`
       : 'add the path in upstreams.yaml'
   report(target, ['via'], 'format-unreachable', message, fix)
+}
+
+/** One model of an upstream is one model here: what was copied from a neighbour still names that. */
+function checkShared(view: CatalogueView, report: Report): void {
+  const users = new Map<string, EntryView>()
+  for (const entry of view.entries) {
+    // What goes out of use may be served by what comes after it.
+    if (entry.deprecated.retires !== undefined) continue
+    for (const target of entry.targets) {
+      const key = JSON.stringify([target.via, target.value.model])
+      const first = users.get(key)
+      if (first === undefined) users.set(key, entry)
+      else if (first.model !== entry.model && !isOfSpareFile(entry, first)) {
+        const message = `"${first.id}" of another model goes to "${asText(target.value.model)}" too`
+        report(target, ['model'], 'target-shared', message, 'make sure that this is no leftover of a copy')
+      }
+    }
+  }
 }
 
 function checkWeights(entry: EntryView, report: Report): void {

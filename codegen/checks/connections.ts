@@ -1,0 +1,137 @@
+/** Checks of what upstreams.yaml puts on every request: the address, headers, members of the body, waits. */
+
+import { NEEDED_FIELDS } from '../standards.ts'
+import { asList, asNumber, asRecord, asText, type CatalogueView, type HostView, type Report } from '../view.ts'
+import { BILLED, CHOICES, OUTPUT_CAPS } from './rules.ts'
+
+export function checkConnections(view: CatalogueView, report: Report): void {
+  for (const host of view.hosts.values()) {
+    checkAddress(host, report)
+    checkAuth(host, report)
+    checkHeaders(host, report)
+    checkFields(host, report)
+    checkWaits(host, report)
+  }
+}
+
+const PORT_MAX = 65_535
+
+function checkAddress(host: HostView, report: Report): void {
+  const url = asText(host.value.base_url)
+  const port = Number(/:([0-9]+)(\/|$)/.exec(url.slice('https://'.length))?.[1] ?? 1)
+  if (port < 1 || port > PORT_MAX) {
+    report(host, ['base_url'], 'bad-form', `${port} is no port`, `write one from 1 to ${PORT_MAX}, or none`)
+  }
+  const base = url.split('/').slice(3)
+  const isModelInPath = host.value.wire === 'bedrock'
+  for (const [endpoint, path] of Object.entries(asRecord(host.value.paths))) {
+    const doubled = doubledPart(base, asText(path).split('/').slice(1))
+    if (doubled !== '') {
+      const message = `"${doubled}" ends the address and begins the path`
+      report(host, ['paths', endpoint], 'path-doubled', message, 'leave it out of one of the two')
+    }
+    if (isModelInPath && !asText(path).includes('{model}')) {
+      const message = 'the wire "bedrock" names the model in the path'
+      report(host, ['paths', endpoint], 'bad-form', message, 'write it with {model}, e.g. "/model/{model}/invoke"')
+    }
+  }
+}
+
+/** The longest end of one list that begins the other, as a path; '' where there is none. */
+function doubledPart(base: readonly string[], path: readonly string[]): string {
+  for (let length = Math.min(base.length, path.length); length > 0; length--) {
+    const end = base.slice(-length).join('/')
+    if (end !== '' && end === path.slice(0, length).join('/')) return `/${end}`
+  }
+  return ''
+}
+
+/** What a scheme does not read would be thought to be in force. */
+function checkAuth(host: HostView, report: Report): void {
+  const { scheme, header, region } = asRecord(host.value.auth)
+  if (typeof scheme !== 'string') return
+  if (header !== undefined && scheme !== 'header') {
+    const fix = 'leave `header` out, or write `scheme: header`'
+    report(host, ['auth', 'header'], 'auth-incomplete', `the scheme "${scheme}" has a header of its own`, fix, 'key')
+  }
+  const isNamed = asText(host.value.base_url).includes('{region}')
+  if (region !== undefined && scheme !== 'sigv4' && !isNamed) {
+    const fix = 'leave `region` out, or write {region} in the address'
+    report(host, ['auth', 'region'], 'auth-incomplete', `the scheme "${scheme}" needs no region`, fix, 'key')
+  }
+}
+
+/** Names of what carries a credential, in headers and bodies; those come from the environment. */
+const CREDENTIAL_NAME =
+  /^(proxy-)?authorization$|^cookie$|(^|[-_])(api|access|auth)[-_]?(key|token)$|[-_](secret|password)$/
+/** Written by the connection or by the gateway itself. */
+const RESERVED = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function checkHeaders(host: HostView, report: Report): void {
+  const variable = `UPSTREAM_${host.id.toUpperCase().replaceAll('-', '_')}_API_KEY`
+  for (const kind of ['headers', 'fields'] as const) {
+    for (const name of Object.keys(asRecord(host.value[kind]))) {
+      if (CREDENTIAL_NAME.test(name)) {
+        const fix = `leave it out and set ${variable} in the environment`
+        report(host, [kind, name], 'credential', `"${name}" carries a credential`, fix, 'key')
+      } else if (kind === 'headers' && RESERVED.has(name)) reportReserved(name, ['headers', name])
+    }
+  }
+  for (const [index, name] of asList(host.value.forward_headers).entries()) {
+    if (CREDENTIAL_NAME.test(String(name))) {
+      const message = `"${String(name)}" would tell the provider the client's own key`
+      report(host, ['forward_headers', index], 'credential', message, 'leave it out')
+    } else if (RESERVED.has(String(name))) reportReserved(String(name), ['forward_headers', index])
+  }
+
+  function reportReserved(name: string, at: readonly (string | number)[]): void {
+    report(host, at, 'header-reserved', `"${name}" is written by the gateway`, 'leave it out', 'key')
+  }
+}
+
+function checkFields(host: HostView, report: Report): void {
+  const needed = Object.values(NEEDED_FIELDS).flat()
+  for (const name of Object.keys(asRecord(host.value.fields))) {
+    const pointer = `/${name}`
+    const isBilled = [...BILLED, CHOICES, ...OUTPUT_CAPS].includes(pointer)
+    if (!isBilled && !needed.includes(pointer)) continue
+    const message = isBilled ? `"${name}" is billed or metered` : `"${name}" would be the same in every call`
+    report(host, ['fields', name], 'field-billed', message, 'leave it out', 'key')
+  }
+}
+
+/** As the schema has them. */
+const COOLDOWN = { base_ms: 10_000, max_ms: 300_000 }
+
+function checkWaits(host: HostView, report: Report): void {
+  const timeouts = asRecord(host.value.timeouts)
+  const total = asNumber(timeouts.total_ms)
+  for (const key of ['connect_ms', 'first_byte_ms', 'idle_ms']) {
+    const wait = asNumber(timeouts[key])
+    if (wait === undefined || total === undefined || wait <= total) continue
+    const message = `${key} is ${wait}, above total_ms ${total}`
+    report(host, ['timeouts', key], 'out-of-range', message, `write at most ${total} ms, or raise total_ms`)
+  }
+  const cooldown = asRecord(host.value.cooldown)
+  const base = asNumber(cooldown.base_ms) ?? COOLDOWN.base_ms
+  const longest = asNumber(cooldown.max_ms) ?? COOLDOWN.max_ms
+  if (base > longest) {
+    const key = cooldown.base_ms === undefined ? 'max_ms' : 'base_ms'
+    const message = `base_ms is ${base}, above max_ms ${longest}`
+    report(host, ['cooldown', key], 'out-of-range', message, 'write a longer max_ms, or a shorter base_ms')
+  }
+}
