@@ -28,6 +28,7 @@ export const CODES = {
   'yaml-syntax': masking('The file is not valid YAML, or a key stands twice.'),
   'number-form': masking('A number that YAML reads as another one than it looks like (`50.000`, `0x10`).'),
   // Schema
+  'old-word': masking('A word of the catalogue that is written otherwise now; `catalogue migrate-words` does it.'),
   'unknown-key': masking('A key that the schema does not know.'),
   'missing-key': error('A key that the schema needs.'),
   'wrong-type': masking('A value of the wrong type (`1_000_000` is text).'),

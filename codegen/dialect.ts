@@ -18,7 +18,8 @@ export function camelCase(key: string): string {
 
 /**
  * Merges layers of facts, later ones first in rank, and fills in every default of the schema. Nested objects merge key by
- * key, lists replace. Throws when a word of the schema has no default: then a table could not be complete.
+ * key, lists replace; null is a value like others. Throws when a word of the schema has no default: then a table could not
+ * be complete.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   const resolved: Record<string, unknown> = {}
@@ -28,10 +29,16 @@ export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined
       resolved[camelCase(key)] = resolveFacts(property, values as Facts[])
     } else {
       if (property.default === undefined) throw new Error(`${schema.title ?? 'schema'}: "${key}" needs a default`)
-      resolved[camelCase(key)] = values.at(-1) ?? property.default
+      const said = values.length === 0 ? property.default : values.at(-1)
+      resolved[camelCase(key)] = isMapping(property) ? Object.assign({}, ...values) : said
     }
   }
   return resolved
+}
+
+/** Keys of the operator's own, each with facts: they merge key by key too. */
+function isMapping({ type, additionalProperties }: Schema): boolean {
+  return type === 'object' && typeof additionalProperties === 'object'
 }
 
 /** The schema of what `resolveFacts` returns: every key there, in camelCase. */

@@ -85,7 +85,7 @@ export function renderDocs(schemas: Schemas): string {
     severity: row.severity,
     meaning: cell(row.meaning),
   }))
-  const shared = ['pointer', 'value', 'on', 'when'].flatMap(name => {
+  const shared = ['pointer', 'value', 'endpoints', 'when'].flatMap(name => {
     const schema = schemas.rule.definitions?.[name]
     return schema === undefined ? [] : [rowOf(schemas, { schema, home: 'rule' }, name, undefined)]
   })

@@ -90,8 +90,9 @@ function nodeOf(file: SourceFile, path: Path): Node {
   return node
 }
 
-function rangeOf(node: Node): readonly [number, number] {
-  const range = node.range
+/** Where a node that was read from a text begins, and where its value ends. */
+export function rangeOf(node: unknown): readonly [number, number] {
+  const { range } = node as Node
   if (range === null || range === undefined) throw new Error('a parsed node has a range')
   return [range[0], range[1]]
 }

@@ -30,10 +30,21 @@ function placesOf({
 const PLACES_MAX = 2
 
 /** What to do with a key that other places have, and this one does not; undefined where none has it. */
-export function homeOf(key: string, here: Schema, schemas: Schemas): string | undefined {
+export function homeOf(
+  { key, value }: { readonly key: string; readonly value: unknown },
+  here: Schema,
+  schemas: Schemas,
+): string | undefined {
+  // What a dialect holds are groups of words.
+  const isGroup = value !== null && typeof value === 'object'
   if (here.properties !== undefined && Object.hasOwn(here.properties, key)) return undefined
   const homes = placesOf(schemas)
-    .filter(([, schema]) => schema?.properties !== undefined && Object.hasOwn(schema.properties, key))
+    .filter(
+      ([, schema]) =>
+        (schema !== schemas.dialect || isGroup) &&
+        schema?.properties !== undefined &&
+        Object.hasOwn(schema.properties, key),
+    )
     .map(([name]) => name)
   return homes.length === 0 ? undefined : `it belongs in ${homes.slice(0, PLACES_MAX).join(' or ')}`
 }

@@ -5,6 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Compiled, createCompiler } from './compile.ts'
 import { compareText, formatFindings, isError } from './findings.ts'
+import { migrateText } from './migrate.ts'
 import { parseAhead } from './parse-ahead.ts'
 import { readSchemas, SCHEMA_NAMES, type Schema, type SchemaName, type Schemas } from './schemas.ts'
 import { readCatalogue, type SourceText } from './source.ts'
@@ -33,11 +34,18 @@ export async function readProject({ root }: Project): Promise<readonly SourceTex
   return parseAhead(readCatalogue(join(root, 'catalogue'), 'catalogue'))
 }
 
-/** The catalogue of a folder or of a git commit, compiled with the schemas it had then. Throws UsageError. */
+/**
+ * The catalogue of a folder or of a git commit, compiled with the schemas it had then; one in old words is compared in the
+ * words of today. Throws UsageError.
+ */
 export async function compileBase({ root }: Project, base: string): Promise<Compiled & { schemas: Schemas }> {
   const isFolder = existsSync(join(base, 'catalogue')) && statSync(base).isDirectory()
-  const schemas = isFolder ? readFolderSchemas(base) : readCommitSchemas(root, base)
-  const texts = isFolder ? readCatalogue(join(base, 'catalogue'), 'catalogue') : readCommit(root, base, 'catalogue')
+  const written = isFolder ? readCatalogue(join(base, 'catalogue'), 'catalogue') : readCommit(root, base, 'catalogue')
+  const texts = written.map(source =>
+    source.parsed === undefined ? { path: source.path, text: migrateText(source).text } : source,
+  )
+  const isOld = texts.some(({ text }, index) => text !== written[index]?.text)
+  const schemas = isOld ? readSchemas() : isFolder ? readFolderSchemas(base) : readCommitSchemas(root, base)
   const compiled = createCompiler(schemas).compile(await parseAhead(texts), { lenient: true })
   if (compiled.tables !== null) return { ...compiled, schemas }
   const errors = formatFindings(compiled.findings.filter(isError).slice(0, 5), 'text')

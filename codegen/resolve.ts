@@ -133,7 +133,9 @@ function resolveEntry(context: Context, family: FamilyFile, model: ModelFacts, e
           entry.dialect,
           host.dialect,
           target.dialect,
-          ...(entry.price.per === 'request' ? [{ choices_max: entry.dialect?.choices_max ?? 1 }] : []),
+          ...(entry.price.per === 'request'
+            ? [{ output: { choices_max: entry.dialect?.output?.choices_max ?? 1 } }]
+            : []),
         ]),
         extras: context.extras([host.extras, family.extras, model.extras, entry.extras, target.extras]),
         rules: [family, model, entry, host, target].flatMap((layer): readonly Rule[] => layer.rules ?? []),

@@ -13,6 +13,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   digest: async () => (await import('./verbs/digest.ts')).digest,
   list: async () => (await import('./verbs/list.ts')).list,
   add: async () => (await import('./verbs/add.ts')).add,
+  'migrate-words': async () => (await import('./verbs/migrate-words.ts')).migrateWords,
   'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
   diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
 }
@@ -64,6 +65,12 @@ const HELP: Readonly<Record<string, Help>> = {
       '--dry-run': 'check and say, but write nothing',
     },
     exits: `${EXITS}; then nothing was written`,
+  },
+  'migrate-words': {
+    usage: 'migrate-words [--check]',
+    purpose: 'Rewrite words of earlier versions in catalogue/ in those of today; comments, order and layout stay.',
+    options: { '--check': 'say what would be rewritten, but write nothing' },
+    exits: `${EXITS}: words that somebody has to decide about, or, with --check, any`,
   },
   'price-diff': {
     usage: 'price-diff BASE [--usage FILE.csv] [--threshold PERCENT]',

@@ -2,9 +2,11 @@
 
 import type { Code } from './codes.ts'
 import { homeOf } from './homes.ts'
+import { oldWordAt } from './old-words.ts'
 import { findReference, type Schema, type Schemas } from './schemas.ts'
 import type { Path } from './source.ts'
 import { didYouMean, wholeNumberMeant } from './spelling.ts'
+import { asRecord } from './view.ts'
 import { describe, exampleOf, expectedType, hint, oddCharacter, show } from './words.ts'
 
 /** A schema error without Ajv's ways of naming. */
@@ -16,6 +18,8 @@ export interface Complaint {
   readonly value: unknown
   /** What to call the value in a sentence. */
   readonly name: string
+  /** Where the value stands. */
+  readonly path: Path
   /** The key, when it is the key that is wrong. */
   readonly key: string | undefined
   /** The missing key that an unknown one was meant to be. */
@@ -60,9 +64,24 @@ const READERS: Readonly<Record<string, Reader>> = {
 }
 
 export function readError(complaint: Complaint, schemas: Schemas): Reading {
+  const old = readOldWord(complaint)
+  if (old !== null) return old
   const reader = READERS[complaint.keyword]
   if (reader !== undefined) return reader(complaint, schemas)
   return { code: 'bad-form', message: `${complaint.name} is not valid`, fix: hint(complaint.schema) }
+}
+
+/** A word that this place had before, or a value that is written otherwise now. */
+function readOldWord({ keyword, params, path, value }: Complaint): Reading | null {
+  const isKey = keyword === 'additionalProperties'
+  const key = isKey ? String(params.additionalProperty) : undefined
+  const full = key === undefined ? path : [...path, key]
+  const said = key === undefined ? value : asRecord(value)[key]
+  const old = oldWordAt(full, said)
+  if (old === null) return null
+  const { message, now } = old
+  const fix = now === null ? 'leave it out' : `write \`${now}\`, or run \`catalogue migrate-words\``
+  return { code: 'old-word', message, fix, ...(key !== undefined && { at: [key], part: 'key' as const }) }
 }
 
 function outOfRange(message: string, bound: string): Reading {
@@ -77,7 +96,7 @@ function unitOf({ unit }: Schema): string {
 const CREDENTIAL_KEYS =
   /^(api[-_]?|access[-_]?|secret[-_]?|auth[-_]?)?(key|token|secret|password|credentials?)(s|[-_].*)?$/i
 
-function readUnknownKey({ params, schema, meant }: Complaint, schemas: Schemas): Reading {
+function readUnknownKey({ params, schema, meant, value }: Complaint, schemas: Schemas): Reading {
   const key = String(params.additionalProperty)
   const at = { at: [key], part: 'key' } as const
   const message = `unknown key ${show(key)}`
@@ -90,7 +109,8 @@ function readUnknownKey({ params, schema, meant }: Complaint, schemas: Schemas):
     ? 'a comma ends the value: write numbers as digits only'
     : meant !== undefined
       ? `did you mean "${meant}"?`
-      : (homeOf(key, schema, schemas) ?? didYouMean(key, Object.keys(schema.properties ?? {})))
+      : (homeOf({ key, value: asRecord(value)[key] }, schema, schemas) ??
+        didYouMean(key, Object.keys(schema.properties ?? {})))
   return { code: 'unknown-key', message, fix, ...at }
 }
 

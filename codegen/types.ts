@@ -25,7 +25,7 @@ export function bundle(schemas: Schemas): Schema {
 
   const inline = (reference: string, home: SchemaName): Schema => {
     if (reference === 'dialect.schema.json#resolved') {
-      definitions.Dialect ??= resolvedSchema(schemas.dialect, 'Dialect')
+      definitions.Dialect ??= copy(resolvedSchema(schemas.dialect, 'Dialect'), 'dialect')
       return { $ref: '#/definitions/Dialect' }
     }
     const found = followReference(schemas, home, reference)

@@ -4,6 +4,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { isScalar } from 'yaml'
 import { findRenamed, isEcho, renamedKey } from './echoes.ts'
 import type { Finding } from './findings.ts'
+import { isUnderOldName } from './old-words.ts'
 import { type Complaint, readError } from './schema-errors.ts'
 import type { Schema, Schemas } from './schemas.ts'
 import type { Path, SourceFile } from './source.ts'
@@ -27,10 +28,11 @@ export function validateFile(file: SourceFile, validate: ValidateFunction, schem
 /** Errors that only say that a deeper one exists, which is reported itself. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
-function isOwnError({ keyword, schemaPath, params }: ErrorObject): boolean {
+function isOwnError({ keyword, schemaPath, params, data }: ErrorObject): boolean {
   const isOption = schemaPath.includes('/anyOf/')
   const isTag = keyword === 'required' && params.missingProperty === 'op'
-  return !isOption && !isTag && !ECHOES.has(keyword)
+  const isRenamed = keyword === 'required' && isUnderOldName(params.missingProperty, data)
+  return !isOption && !isTag && !isRenamed && !ECHOES.has(keyword)
 }
 
 function complaintOf(file: SourceFile, path: Path, error: ErrorObject): Complaint {
@@ -40,6 +42,7 @@ function complaintOf(file: SourceFile, path: Path, error: ErrorObject): Complain
     params: error.params as Record<string, unknown>,
     value: error.data as unknown,
     name: nameOf(path),
+    path,
     key: error.propertyName,
     source: () => {
       const node = file.nodeAt(path)

@@ -1,5 +1,6 @@
 /** Checks of entries against their models, their neighbours and the expected numbers. */
 
+import { oldWordAt } from '../old-words.ts'
 import { nearestWord } from '../spelling.ts'
 import { isStandard, KINDS, PER_CALL_PREFIX, prefixOf } from '../standards.ts'
 import {
@@ -100,12 +101,14 @@ function checkModel(model: ModelView, report: Report): void {
     ...asRecord(asRecord(model.family.value.dialect).reasoning),
     ...asRecord(asRecord(model.value.dialect).reasoning),
   }
-  const parameter = reasoning.parameter ?? 'none'
+  // An old word for none has its own finding.
+  const isOld = oldWordAt(['dialect', 'reasoning', 'parameter'], reasoning.parameter) !== null
+  const parameter = isOld ? null : (reasoning.parameter ?? null)
   const reasons = capabilities.includes('reasoning')
-  if (!reasons && parameter !== 'none') {
+  if (!reasons && parameter !== null) {
     const own = asRecord(asRecord(model.value.dialect).reasoning).parameter !== undefined
     const message = `the dialect asks for reasoning by "${String(parameter)}", but the model has no capability "reasoning"`
-    const fix = 'write `dialect: { reasoning: { parameter: none } }` in the model, or add the capability'
+    const fix = 'write `dialect: { reasoning: { parameter: null } }` in the model, or add the capability'
     report(model, own ? ['dialect', 'reasoning', 'parameter'] : ['capabilities'], 'capability-fact', message, fix)
   }
   if (

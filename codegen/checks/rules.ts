@@ -106,7 +106,7 @@ function checkBilled(rule: RuleView, report: Report): void {
         [key],
         'rule-billed',
         `${pointer} could raise ${CHOICES}, of which each one is billed`,
-        'use `op: drop`, `op: clamp` with `max` only, or the word `choices_max`',
+        'use `op: drop`, `op: clamp` with `max` only, or the word `output.choices_max`',
       )
       continue
     }
@@ -135,12 +135,12 @@ function noteEndpoints(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, U
 
 /** A conversation, a prompt or a voice may be changed within, but not go as a whole, nor be the same for all. */
 function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
-  const { op, on } = rule.value
+  const { op, endpoints: own } = rule.value
   const key = op === 'move' ? 'from' : 'path'
   const pointer = asText(rule.value[key])
   if (pointer === '' || (op !== 'drop' && op !== 'move' && op !== 'set')) return
   if (BILLED.some(field => touches(pointer, field))) return
-  const bodies = [...endpoints].filter(endpoint => on === undefined || asList(on).includes(endpoint))
+  const bodies = [...endpoints].filter(endpoint => own === undefined || asList(own).includes(endpoint))
   const needed = bodies
     .flatMap(endpoint => NEEDED_FIELDS[endpoint])
     .find(field => (op === 'set' ? isSame(pointer, field) && field !== '/voice' : takesAll(pointer, field)))
@@ -162,10 +162,10 @@ function isSame(pointer: string, field: string): boolean {
 function checkEndpoints(rule: RuleView, { endpoints }: Use, report: Report): void {
   // Of what cannot be known, the reason is a finding of its own.
   if (endpoints.size === 0) return
-  for (const [index, endpoint] of asList(rule.value.on).entries()) {
+  for (const [index, endpoint] of asList(rule.value.endpoints).entries()) {
     if (endpoints.has(endpoint as Endpoint)) continue
     const message = `no body of ${String(endpoint)} goes upstream here`
-    report(rule, ['on', index], 'rule-endpoint', message, `write one of: ${[...endpoints].join(', ')}`)
+    report(rule, ['endpoints', index], 'rule-endpoint', message, `write one of: ${[...endpoints].join(', ')}`)
   }
 }
 
@@ -226,9 +226,9 @@ function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use
     if (use === undefined) continue
     use.chains++
     const written = earlier.value.op === 'move' ? earlier.value.to : earlier.value.path
-    const shadow = chain.slice(index + 1).find(({ value: { op, path, when, on } }) => {
+    const shadow = chain.slice(index + 1).find(({ value: { op, path, when, endpoints } }) => {
       const isUnconditional = when === undefined && (op === 'set' || op === 'drop')
-      return isUnconditional && path === written && covers(on, earlier.value.on)
+      return isUnconditional && path === written && covers(endpoints, earlier.value.endpoints)
     })
     if (shadow !== undefined) use.shadows.push(shadow)
   }

@@ -9,13 +9,13 @@ function refusedBy(rules: readonly Rule[]): string[] {
 }
 
 function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
-  const { reasoning, streamOptions } = target.dialect
+  const { reasoning, usage } = target.dialect
   return {
     kind: entry.kind,
-    refuses: [...refusedBy(target.rules), ...(streamOptions ? [] : ['stream_options'])],
-    reasonsByDefault: reasoning.onByDefault,
-    hidesReasoning: reasoning.display,
-    usageUnasked: !streamOptions,
+    refuses: [...refusedBy(target.rules), ...(usage.streamOptions ? [] : ['stream_options'])],
+    reasonsByDefault: reasoning.byDefault,
+    hidesReasoning: reasoning.display === 'on_request',
+    usageUnasked: !usage.streamOptions,
     reasoning: entry.capabilities.includes('reasoning'),
     vision: entry.capabilities.includes('vision'),
     tools: entry.capabilities.includes('tools'),

@@ -96,7 +96,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
     },
     effort: effort(has('reasoning') ? dialect : undefined),
     image_input: supported(has('vision')),
-    pdf_input: supported(isChat && dialect !== undefined && dialect.documents !== 'reject'),
+    pdf_input: supported(isChat && dialect !== undefined && dialect.content.documents !== 'reject'),
     server_tools: serverTools,
     structured_outputs: supported(isChat && dialect !== undefined && takesSchemas(dialect)),
     thinking: thinking(has('reasoning'), dialect, entry.apiStandard),
@@ -125,7 +125,7 @@ function isOpen(treatment: ToolTreatment | undefined): boolean {
 }
 
 function takesSchemas(dialect: Dialect): boolean {
-  return dialect.structuredOutput === 'native' || dialect.structuredOutput === 'json_schema'
+  return dialect.structuredOutput.method === 'native' || dialect.structuredOutput.method === 'json_schema'
 }
 
 function effort(dialect: Dialect | undefined): Readonly<Record<string, unknown>> {
@@ -146,8 +146,8 @@ function thinking(
   dialect: Dialect | undefined,
   standard: ApiStandard,
 ): Readonly<Record<string, unknown>> {
-  const parameter = dialect?.reasoning.parameter ?? 'none'
-  const steers = reasons && parameter !== 'none'
+  const parameter = dialect?.reasoning.parameter ?? null
+  const steers = reasons && parameter !== null
   const isConverted = standard !== 'messages'
   const takesBudget = parameter === 'budget' || (parameter === 'adaptive' && dialect?.reasoning.budgetAccepted === true)
   return {
@@ -155,7 +155,7 @@ function thinking(
     types: {
       adaptive: supported(steers && (isConverted || parameter === 'adaptive')),
       between_tools: supported(false),
-      disabled: supported(!reasons || dialect?.reasoning.off !== 'no'),
+      disabled: supported(!reasons || dialect?.reasoning.disable !== 'refused'),
       enabled: supported(steers && (isConverted || takesBudget)),
     },
   }
@@ -163,7 +163,7 @@ function thinking(
 
 /** A request can change how much the model reasons, or whether. */
 function steersReasoning({ reasoning }: Dialect): boolean {
-  return reasoning.parameter !== 'none' && (reasoning.levels.length > 0 || reasoning.off !== 'no')
+  return reasoning.parameter !== null && (reasoning.levels !== null || reasoning.disable !== 'refused')
 }
 
 /** Request fields worth sending, in the names that price-aware tools know. */
@@ -175,13 +175,14 @@ function supportedParameters(entry: ModelEntry): string[] {
   if (entry.capabilities.includes('streaming')) parameters.push('stream')
   if (entry.capabilities.includes('tools')) parameters.push('tools', 'tool_choice')
   if (dialect === undefined) return parameters.toSorted()
-  if (entry.capabilities.includes('tools') && dialect.parallelToolCalls) parameters.push('parallel_tool_calls')
+  if (entry.capabilities.includes('tools') && dialect.tools.parallelFlag) parameters.push('parallel_tool_calls')
   if (entry.capabilities.includes('reasoning') && steersReasoning(dialect)) {
     parameters.push('reasoning', 'reasoning_effort')
   }
-  if (dialect.stopMax > 0) parameters.push('stop')
-  if (dialect.sampling !== 'none') parameters.push('temperature', 'top_p', ...(dialect.topK ? ['top_k'] : []))
-  if (dialect.structuredOutput !== 'prompt') parameters.push('response_format')
+  if (dialect.sampling.stopMax > 0) parameters.push('stop')
+  if (dialect.sampling.parameters !== null)
+    parameters.push('temperature', 'top_p', ...(dialect.sampling.topK ? ['top_k'] : []))
+  if (dialect.structuredOutput.method !== 'prompt') parameters.push('response_format')
   if (takesSchemas(dialect)) parameters.push('structured_outputs')
   return parameters.toSorted()
 }

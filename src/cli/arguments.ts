@@ -169,6 +169,7 @@ const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue check', purpose: 'Find every mistake in the catalogue' },
   { usage: 'catalogue list [--channel WORD] …', purpose: 'The entries as a table' },
   { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry beside a like one' },
+  { usage: 'catalogue migrate-words [--check]', purpose: 'Rewrite words of earlier versions where they stand' },
   { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'What the catalogue changes against a commit' },
 ]
 

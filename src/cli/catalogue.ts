@@ -17,6 +17,7 @@ const VERBS: Readonly<Record<string, string>> = {
   list: 'list',
   add: 'add',
   diff: 'price-diff',
+  'migrate-words': 'migrate-words',
   digest: 'digest',
 }
 

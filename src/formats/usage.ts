@@ -58,12 +58,12 @@ export function usageReport(
   return { state: final ? 'final' : 'running', usage, hiddenOutputTokens, zeroIsTrue }
 }
 
-/** What the dialect says about an upstream's usage object; a resolved dialect fits. */
+/** What the dialect says about an upstream's usage object; `usage` of a resolved dialect fits. */
 export interface UsageFacts {
   /** Further pointers into `usage` that hold cached input tokens. */
-  readonly usageCachedPaths?: readonly string[]
-  /** total_less_prompt: `completion_tokens` leaves reasoning out; the output is `total_tokens` less `prompt_tokens`. */
-  readonly usageOutput?: 'completion' | 'total_less_prompt'
+  readonly cached?: readonly string[] | null
+  /** without_reasoning: so says `completion_tokens`; the output is `total_tokens` less `prompt_tokens`. */
+  readonly outputCounts?: 'all' | 'without_reasoning'
 }
 
 /** No call uses more: a larger figure is a fault of the provider, and is not believed. */

@@ -112,16 +112,20 @@ export const SETTINGS = {
     fields: {
       service_tier: {
         otherwise: 'leave_out',
-        on: ['messages', 'chat_completions', 'responses', 'images_generations', 'images_edits'],
+        endpoints: ['messages', 'chat_completions', 'responses', 'images_generations', 'images_edits'],
       },
-      speed: { otherwise: 'leave_out', on: ['messages', 'chat_completions', 'responses'], betas: ['fast-mode-*'] },
-      inference_geo: { otherwise: 'leave_out', on: ['messages'] },
-      fallbacks: { otherwise: 'refuse', on: ['messages'], betas: ['server-side-fallback-*'] },
-      best_of: { otherwise: 'leave_out', on: ['messages', 'chat_completions', 'responses'] },
-      deferred: { otherwise: 'leave_out', on: ['chat_completions'] },
-      quality: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
-      size: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
-      input_fidelity: { otherwise: 'leave_out', on: ['images_generations', 'images_edits'] },
+      speed: {
+        otherwise: 'leave_out',
+        endpoints: ['messages', 'chat_completions', 'responses'],
+        betas: ['fast-mode-*'],
+      },
+      inference_geo: { otherwise: 'leave_out', endpoints: ['messages'] },
+      fallbacks: { otherwise: 'refuse', endpoints: ['messages'], betas: ['server-side-fallback-*'] },
+      best_of: { otherwise: 'leave_out', endpoints: ['messages', 'chat_completions', 'responses'] },
+      deferred: { otherwise: 'leave_out', endpoints: ['chat_completions'] },
+      quality: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
+      size: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
+      input_fidelity: { otherwise: 'leave_out', endpoints: ['images_generations', 'images_edits'] },
     },
     tools: {
       web_search: {
@@ -227,5 +231,5 @@ export const SETTINGS = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'b90121d20f52c1b4b836f42df6938dff96ba841d08fb60f58f3356ff51c43e98',
+  digest: '629d08a772ddbb59a8bbb4bb6f5519b9c46e1a48ab80f11b47a949460b5a85ad',
 } as const satisfies TableSettings

@@ -139,7 +139,7 @@ export interface ExtraField {
    *
    * @minItems 1
    */
-  readonly on: readonly Endpoint[]
+  readonly endpoints: readonly Endpoint[]
   /**
    * Beta flags that do not go upstream where it may not pass; a `*` at the end stands for any ending.
    *
@@ -345,54 +345,77 @@ export interface TimeoutFacts {
   readonly total_ms?: number
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. */
+/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. null stands for none. */
 export interface DialectFacts {
-  /** Field of a chat request that caps the output. */
-  readonly max_tokens_field?: ("max_tokens" | "max_completion_tokens")
-  /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
-  readonly max_tokens_default?: number
-  /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
-  readonly choices_max?: (number | null)
-  /** Role that carries instructions in a chat request. system: the developer role is refused. */
-  readonly system_role?: ("system" | "developer")
-  /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
-  readonly mid_system?: ("keep" | "hoist" | "user_text")
-  /** User and assistant turns must alternate: consecutive turns of one role are merged. */
-  readonly alternate_roles?: boolean
-  /** `string`: the upstream wants plain strings wherever a content holds text only. */
-  readonly text_content?: ("parts" | "string")
-  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. */
-  readonly sampling?: ("full" | "none" | "temperature_xor_top_p" | "none_when_thinking")
-  /** Highest temperature accepted; higher values are clamped. */
-  readonly temperature_max?: number
-  /** The upstream takes `top_k`. */
-  readonly top_k?: boolean
-  /** Most stop sequences accepted; 0: the parameter is refused. */
-  readonly stop_max?: number
-  /** How reasoning is asked for. */
+  /** How much comes back. */
+  readonly output?: {
+    /** Field of a chat request that caps the output. */
+    readonly cap_field?: ("max_tokens" | "max_completion_tokens")
+    /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+    readonly choices_max?: (number | null)
+  }
+  /** Roles and order of messages. */
+  readonly turns?: {
+    /** Role that carries instructions in a chat request. system: the developer role is refused. */
+    readonly system_role?: ("system" | "developer")
+    /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
+    readonly mid_system?: ("keep" | "hoist" | "user_text")
+    /** User and assistant turns must alternate: consecutive turns of one role are merged. */
+    readonly alternate?: boolean
+    /** A last assistant message. continue: the model goes on with it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+    readonly prefill?: ("continue" | "unsupported" | "prefix" | "partial" | "user_turn")
+    /** Message threads are accepted. */
+    readonly threads?: boolean
+  }
+  /** What messages hold. */
+  readonly content?: {
+    /** `string`: the upstream wants plain strings wherever a content holds text only. */
+    readonly text?: ("parts" | "string")
+    /** Image URLs: passed on, fetched and sent inline, or refused. */
+    readonly image_url?: ("pass" | "inline" | "reject")
+    /** An image sent to a model without vision: refused, or replaced by a note. */
+    readonly images_unsupported?: ("reject" | "placeholder")
+    /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+    readonly documents?: ("file" | "placeholder" | "reject")
+    /** `cache_control` marks in converted requests. */
+    readonly cache_control?: ("pass" | "drop")
+  }
+  /** How the next token is chosen, and when to stop. */
+  readonly sampling?: {
+    /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. null: none. */
+    readonly parameters?: ("all" | "temperature_xor_top_p" | "all_unless_thinking" | null)
+    /** Highest temperature accepted; higher values are clamped. */
+    readonly temperature_max?: number
+    /** The upstream takes `top_k`. */
+    readonly top_k?: boolean
+    /** Most stop sequences accepted; at most 0: the parameter is refused. */
+    readonly stop_max?: number
+  }
+  /** How reasoning is asked for, what comes back, and what goes back with the history. */
   readonly reasoning?: {
-    /** none: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
-    readonly parameter?: ("none" | "reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive")
+    /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
+    readonly parameter?: ("reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive" | null)
     /**
-     * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top.
+     * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. null: the model takes no effort.
      *
+     * @minItems 1
      * @maxItems 7
      */
-    readonly levels?: readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[]
+    readonly levels?: (readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[] | null)
     /** The model reasons when the request does not say. */
-    readonly on_by_default?: boolean
-    /** Whether reasoning can be switched off. no: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
-    readonly off?: ("yes" | "no" | "up_to_high")
-    /** Reasoning text is left out of replies unless `thinking.display` asks for it. */
-    readonly display?: boolean
+    readonly by_default?: boolean
+    /** Whether reasoning can be switched off. refused: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
+    readonly disable?: ("allowed" | "refused" | "up_to_high")
+    /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
+    readonly display?: ("always" | "on_request")
     /** `budget_tokens` is accepted where the parameter is adaptive. */
     readonly budget_accepted?: boolean
     /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
-    readonly budget_field?: ("none" | "thinking_budget")
+    readonly budget_field?: ("thinking_budget" | null)
     /** Reasoning must be off when the call is not streamed. */
     readonly stream_only?: boolean
-    /** Function tools beside `reasoning_effort`. absent: refused, so the effort is left out. explicit_none: `none` must be sent. */
-    readonly with_tools?: ("yes" | "absent" | "explicit_none")
+    /** An effort beside function tools. refused: it is left out. explicit_none: `none` must be sent. */
+    readonly beside_tools?: ("accepted" | "refused" | "explicit_none")
     /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
     readonly budgets?: {
       /** For low and below. */
@@ -409,77 +432,91 @@ export interface DialectFacts {
       /** From here on high. */
       readonly high?: number
     }
+    /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
+    readonly field?: ("reasoning_content" | "reasoning" | "content_parts")
+    /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
+    readonly tag?: (string | null)
+    /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
+    readonly echo?: ("always" | "if_present" | "never")
+    /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
+    readonly echo_placeholder?: (string | null)
   }
-  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
-  readonly reasoning_echo?: ("always" | "if_present" | "never")
-  /** What goes back with `always` where no reasoning is known; some upstreams take an empty text for a missing one. */
-  readonly reasoning_echo_placeholder?: string
-  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`); empty: none. */
-  readonly reasoning_tag?: string
-  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
-  readonly reasoning_field?: ("reasoning_content" | "reasoning" | "content_parts")
-  /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
-  readonly forced_tool_choice?: ("yes" | "no" | "not_with_thinking")
-  /** The flag that forbids parallel tool calls is accepted. */
-  readonly parallel_tool_calls?: boolean
-  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
-  readonly tool_name_max?: number
-  /** What a tool name must begin with. */
-  readonly tool_name_start?: ("any" | "letter")
-  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
-  readonly tool_id?: ("any" | "word" | "alphanumeric_9")
-  /** no_meta_schema: `$schema` is removed from tool parameters. */
-  readonly tool_schema?: ("pass" | "no_meta_schema")
-  /** Whether `strict` on a tool is accepted where its schema qualifies. */
-  readonly tool_strict?: ("pass" | "drop")
-  /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
-  readonly tool_result_images?: ("native" | "following_user" | "placeholder")
-  /** Tools that the provider of the other format runs itself (web search, code execution): refused, or left out. */
-  readonly server_tools?: ("reject" | "drop")
-  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
-  readonly structured_output?: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
-  /** Image URLs: passed on, fetched and sent inline, or refused. */
-  readonly image_url?: ("pass" | "inline" | "reject")
-  /** An image sent to a model without vision: refused, or replaced by a note. */
-  readonly images_unsupported?: ("reject" | "placeholder")
-  /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
-  readonly documents?: ("file" | "placeholder" | "reject")
-  /** A last assistant message: continued by the model (yes), not continued (no: refused in the messages format, plain history in a chat request), continued when its flag `prefix` or `partial` is set, or followed by a short user turn that asks to go on. */
-  readonly prefill?: ("yes" | "no" | "prefix" | "partial" | "user_turn")
-  /** `cache_control` marks in converted requests. */
-  readonly cache_control?: ("pass" | "drop")
-  /**
-   * Beta flags that may go upstream; `*` means all.
-   *
-   * @maxItems 128
-   */
-  readonly betas?: readonly string[]
-  /** Beta flag that must go with an effort in the messages format; empty: none. */
-  readonly effort_beta?: string
-  /**
-   * Further pointers into `usage` of a chat reply that hold cached input tokens.
-   *
-   * @maxItems 16
-   */
-  readonly usage_cached_paths?: readonly string[]
-  /** Output tokens of a chat reply. total_less_prompt: `completion_tokens` leaves reasoning out, so the output is the total less the prompt. */
-  readonly usage_output?: ("completion" | "total_less_prompt")
-  /** Field of a chat request that carries the end user's id. none: it is left out, in the messages format too. */
-  readonly user_field?: ("user" | "safety_identifier" | "user_id" | "none")
-  /** Longest end user id accepted; longer ones are hashed. */
-  readonly user_max?: number
-  /** Characters of an end user id: word is [a-zA-Z0-9_-]; ids with others are hashed. */
-  readonly user_characters?: ("any" | "word")
-  /** `stream_options.include_usage` is accepted. */
-  readonly stream_options?: boolean
-  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
-  readonly thought_signature_path?: string
-  /** Signature that is accepted for calls which another model made; empty: none is sent. */
-  readonly thought_signature_placeholder?: string
-  /** Message threads are accepted. */
-  readonly thread?: boolean
-  /** A reasoning parameter that the model does not take: left out or brought to what the model has, or refused with the 400 from which coding agents recover. */
-  readonly on_unsupported?: ("strip" | "refuse")
+  /** Tools, their calls and their results. */
+  readonly tools?: {
+    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+    readonly forced?: ("accepted" | "refused" | "not_with_thinking")
+    /** The flag that forbids parallel calls is accepted. */
+    readonly parallel_flag?: boolean
+    /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
+    readonly name_max?: number
+    /** What a tool name must begin with. */
+    readonly name_start?: ("any" | "letter")
+    /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
+    readonly call_id?: ("any" | "word" | "alphanumeric_9")
+    /** no_meta_schema: `$schema` is removed from tool parameters. */
+    readonly schema?: ("pass" | "no_meta_schema")
+    /** Whether `strict` on a tool is accepted where its schema qualifies. */
+    readonly strict?: ("pass" | "drop")
+    /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
+    readonly result_images?: ("native" | "following_user" | "placeholder")
+    /**
+     * Types of tools that another provider runs and that are taken out of a converted request instead of refused; a `*` at the end stands for any ending. What is done about tools that cost more than tokens stands in `extras`.
+     *
+     * @minItems 1
+     * @maxItems 32
+     */
+    readonly left_out?: (readonly string[] | null)
+    /** What a tool call of a chat reply carries that must come back with the same call. */
+    readonly signature?: {
+      /** Pointer to it in the call; null: calls carry none. */
+      readonly path?: (string | null)
+      /** What is accepted for calls that another model made; null: nothing is sent. */
+      readonly placeholder?: (string | null)
+    }
+  }
+  /** Replies in JSON. */
+  readonly structured_output?: {
+    /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
+    readonly method?: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
+  }
+  /** How a reply tells its tokens. */
+  readonly usage?: {
+    /**
+     * Further pointers into `usage` of a chat reply that hold cached input tokens.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    readonly cached?: (readonly string[] | null)
+    /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
+    readonly output_counts?: ("all" | "without_reasoning")
+    /** `stream_options.include_usage` is accepted. */
+    readonly stream_options?: boolean
+  }
+  /** The id of the end user that a client may give. */
+  readonly end_user?: {
+    /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
+    readonly field?: ("user" | "safety_identifier" | "user_id" | null)
+    /** Longest id accepted; longer ones are hashed. */
+    readonly length_max?: number
+    /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+    readonly characters?: ("any" | "word")
+  }
+  /** Beta flags of the client, at upstreams that take any. */
+  readonly betas?: {
+    /** Flags that do not stand under `flags`. */
+    readonly unlisted?: ("pass" | "drop")
+    /** Flags that pass, each with what there is to know about it. */
+    readonly flags?: {
+      readonly [k: string]: BetaFlag
+    }
+    /** Flag that must go with an effort in the messages format. */
+    readonly effort?: (string | null)
+  }
+}
+
+/** One beta flag. */
+export interface BetaFlag {
 }
 
 /** What makes a provider charge more than its tokens, and what happens to it. What is not said here is as catalogue.yaml says by default; layers merge in the order upstream, family, model, entry, target. */
@@ -507,7 +544,7 @@ export interface SetRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** The rule runs only when this holds for the whole body. Exactly one of the tests. */
@@ -540,7 +577,7 @@ export interface DefaultRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** Removes what the path names. */
@@ -554,7 +591,7 @@ export interface DropRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** Takes the value from one path to another. What was at the goal is replaced. Each `*` of the goal stands for the member that the same `*` of the source found. */
@@ -570,7 +607,7 @@ export interface MoveRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** Keeps a number within bounds. Anything but a number is left alone. */
@@ -588,7 +625,7 @@ export interface ClampRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** Replaces a string, number or boolean by the value that the table gives for it. Values that are not in the table stay. */
@@ -607,7 +644,7 @@ export interface MapRule {
    *
    * @minItems 1
    */
-  readonly on?: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** One family of models: its facts, its models, and the entries that clients can name. One file per family in catalogue/families/. */
@@ -837,129 +874,103 @@ export interface UpstreamCostTier {
   readonly output: string
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. */
+/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. null stands for none. */
 export interface Dialect {
+  readonly output: DialectOutput
+  readonly turns: DialectTurns
+  readonly content: DialectContent
+  readonly sampling: DialectSampling
+  readonly reasoning: DialectReasoning
+  readonly tools: DialectTools
+  readonly structuredOutput: DialectStructuredOutput
+  readonly usage: DialectUsage
+  readonly endUser: DialectEndUser
+  readonly betas: DialectBetas
+}
+
+/** How much comes back. */
+export interface DialectOutput {
   /** Field of a chat request that caps the output. */
-  readonly maxTokensField: ("max_tokens" | "max_completion_tokens")
-  /** Cap of the output, in tokens, for calls that give none where the messages format demands one; 0: the model's own limit. */
-  readonly maxTokensDefault: number
+  readonly capField: ("max_tokens" | "max_completion_tokens")
   /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
   readonly choicesMax: (number | null)
+}
+
+/** Roles and order of messages. */
+export interface DialectTurns {
   /** Role that carries instructions in a chat request. system: the developer role is refused. */
   readonly systemRole: ("system" | "developer")
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly midSystem: ("keep" | "hoist" | "user_text")
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
-  readonly alternateRoles: boolean
+  readonly alternate: boolean
+  /** A last assistant message. continue: the model goes on with it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+  readonly prefill: ("continue" | "unsupported" | "prefix" | "partial" | "user_turn")
+  /** Message threads are accepted. */
+  readonly threads: boolean
+}
+
+/** What messages hold. */
+export interface DialectContent {
   /** `string`: the upstream wants plain strings wherever a content holds text only. */
-  readonly textContent: ("parts" | "string")
-  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. */
-  readonly sampling: ("full" | "none" | "temperature_xor_top_p" | "none_when_thinking")
-  /** Highest temperature accepted; higher values are clamped. */
-  readonly temperatureMax: number
-  /** The upstream takes `top_k`. */
-  readonly topK: boolean
-  /** Most stop sequences accepted; 0: the parameter is refused. */
-  readonly stopMax: number
-  readonly reasoning: DialectReasoning
-  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
-  readonly reasoningEcho: ("always" | "if_present" | "never")
-  /** What goes back with `always` where no reasoning is known; some upstreams take an empty text for a missing one. */
-  readonly reasoningEchoPlaceholder: string
-  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`); empty: none. */
-  readonly reasoningTag: string
-  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
-  readonly reasoningField: ("reasoning_content" | "reasoning" | "content_parts")
-  /** Whether a tool can be forced (`any`, `required`, a named tool). no: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
-  readonly forcedToolChoice: ("yes" | "no" | "not_with_thinking")
-  /** The flag that forbids parallel tool calls is accepted. */
-  readonly parallelToolCalls: boolean
-  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
-  readonly toolNameMax: number
-  /** What a tool name must begin with. */
-  readonly toolNameStart: ("any" | "letter")
-  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
-  readonly toolId: ("any" | "word" | "alphanumeric_9")
-  /** no_meta_schema: `$schema` is removed from tool parameters. */
-  readonly toolSchema: ("pass" | "no_meta_schema")
-  /** Whether `strict` on a tool is accepted where its schema qualifies. */
-  readonly toolStrict: ("pass" | "drop")
-  /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
-  readonly toolResultImages: ("native" | "following_user" | "placeholder")
-  /** Tools that the provider of the other format runs itself (web search, code execution): refused, or left out. */
-  readonly serverTools: ("reject" | "drop")
-  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
-  readonly structuredOutput: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
+  readonly text: ("parts" | "string")
   /** Image URLs: passed on, fetched and sent inline, or refused. */
   readonly imageUrl: ("pass" | "inline" | "reject")
   /** An image sent to a model without vision: refused, or replaced by a note. */
   readonly imagesUnsupported: ("reject" | "placeholder")
   /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
   readonly documents: ("file" | "placeholder" | "reject")
-  /** A last assistant message: continued by the model (yes), not continued (no: refused in the messages format, plain history in a chat request), continued when its flag `prefix` or `partial` is set, or followed by a short user turn that asks to go on. */
-  readonly prefill: ("yes" | "no" | "prefix" | "partial" | "user_turn")
   /** `cache_control` marks in converted requests. */
   readonly cacheControl: ("pass" | "drop")
-  /**
-   * Beta flags that may go upstream; `*` means all.
-   *
-   * @maxItems 128
-   */
-  readonly betas: readonly string[]
-  /** Beta flag that must go with an effort in the messages format; empty: none. */
-  readonly effortBeta: string
-  /**
-   * Further pointers into `usage` of a chat reply that hold cached input tokens.
-   *
-   * @maxItems 16
-   */
-  readonly usageCachedPaths: readonly string[]
-  /** Output tokens of a chat reply. total_less_prompt: `completion_tokens` leaves reasoning out, so the output is the total less the prompt. */
-  readonly usageOutput: ("completion" | "total_less_prompt")
-  /** Field of a chat request that carries the end user's id. none: it is left out, in the messages format too. */
-  readonly userField: ("user" | "safety_identifier" | "user_id" | "none")
-  /** Longest end user id accepted; longer ones are hashed. */
-  readonly userMax: number
-  /** Characters of an end user id: word is [a-zA-Z0-9_-]; ids with others are hashed. */
-  readonly userCharacters: ("any" | "word")
-  /** `stream_options.include_usage` is accepted. */
-  readonly streamOptions: boolean
-  /** Pointer into a tool call of a chat reply to a signature that must come back with the same call; empty: calls carry none. */
-  readonly thoughtSignaturePath: string
-  /** Signature that is accepted for calls which another model made; empty: none is sent. */
-  readonly thoughtSignaturePlaceholder: string
-  /** Message threads are accepted. */
-  readonly thread: boolean
-  /** A reasoning parameter that the model does not take: left out or brought to what the model has, or refused with the 400 from which coding agents recover. */
-  readonly onUnsupported: ("strip" | "refuse")
 }
 
-/** How reasoning is asked for. */
+/** How the next token is chosen, and when to stop. */
+export interface DialectSampling {
+  /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. null: none. */
+  readonly parameters: ("all" | "temperature_xor_top_p" | "all_unless_thinking" | null)
+  /** Highest temperature accepted; higher values are clamped. */
+  readonly temperatureMax: number
+  /** The upstream takes `top_k`. */
+  readonly topK: boolean
+  /** Most stop sequences accepted; at most 0: the parameter is refused. */
+  readonly stopMax: number
+}
+
+/** How reasoning is asked for, what comes back, and what goes back with the history. */
 export interface DialectReasoning {
-  /** none: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
-  readonly parameter: ("none" | "reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive")
+  /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
+  readonly parameter: ("reasoning_effort" | "thinking_type" | "enable_thinking" | "budget" | "adaptive" | null)
   /**
-   * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top.
+   * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. null: the model takes no effort.
    *
+   * @minItems 1
    * @maxItems 7
    */
-  readonly levels: readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[]
+  readonly levels: (readonly ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[] | null)
   /** The model reasons when the request does not say. */
-  readonly onByDefault: boolean
-  /** Whether reasoning can be switched off. no: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
-  readonly off: ("yes" | "no" | "up_to_high")
-  /** Reasoning text is left out of replies unless `thinking.display` asks for it. */
-  readonly display: boolean
+  readonly byDefault: boolean
+  /** Whether reasoning can be switched off. refused: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
+  readonly disable: ("allowed" | "refused" | "up_to_high")
+  /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
+  readonly display: ("always" | "on_request")
   /** `budget_tokens` is accepted where the parameter is adaptive. */
   readonly budgetAccepted: boolean
   /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
-  readonly budgetField: ("none" | "thinking_budget")
+  readonly budgetField: ("thinking_budget" | null)
   /** Reasoning must be off when the call is not streamed. */
   readonly streamOnly: boolean
-  /** Function tools beside `reasoning_effort`. absent: refused, so the effort is left out. explicit_none: `none` must be sent. */
-  readonly withTools: ("yes" | "absent" | "explicit_none")
+  /** An effort beside function tools. refused: it is left out. explicit_none: `none` must be sent. */
+  readonly besideTools: ("accepted" | "refused" | "explicit_none")
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
+  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
+  readonly field: ("reasoning_content" | "reasoning" | "content_parts")
+  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
+  readonly tag: (string | null)
+  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
+  readonly echo: ("always" | "if_present" | "never")
+  /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
+  readonly echoPlaceholder: (string | null)
 }
 
 /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
@@ -978,6 +989,85 @@ export interface DialectReasoningBudgetFloors {
   readonly medium: number
   /** From here on high. */
   readonly high: number
+}
+
+/** Tools, their calls and their results. */
+export interface DialectTools {
+  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+  readonly forced: ("accepted" | "refused" | "not_with_thinking")
+  /** The flag that forbids parallel calls is accepted. */
+  readonly parallelFlag: boolean
+  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
+  readonly nameMax: number
+  /** What a tool name must begin with. */
+  readonly nameStart: ("any" | "letter")
+  /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
+  readonly callId: ("any" | "word" | "alphanumeric_9")
+  /** no_meta_schema: `$schema` is removed from tool parameters. */
+  readonly schema: ("pass" | "no_meta_schema")
+  /** Whether `strict` on a tool is accepted where its schema qualifies. */
+  readonly strict: ("pass" | "drop")
+  /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
+  readonly resultImages: ("native" | "following_user" | "placeholder")
+  /**
+   * Types of tools that another provider runs and that are taken out of a converted request instead of refused; a `*` at the end stands for any ending. What is done about tools that cost more than tokens stands in `extras`.
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  readonly leftOut: (readonly string[] | null)
+  readonly signature: DialectToolsSignature
+}
+
+/** What a tool call of a chat reply carries that must come back with the same call. */
+export interface DialectToolsSignature {
+  /** Pointer to it in the call; null: calls carry none. */
+  readonly path: (string | null)
+  /** What is accepted for calls that another model made; null: nothing is sent. */
+  readonly placeholder: (string | null)
+}
+
+/** Replies in JSON. */
+export interface DialectStructuredOutput {
+  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
+  readonly method: ("native" | "json_schema" | "json_object" | "tool" | "prompt")
+}
+
+/** How a reply tells its tokens. */
+export interface DialectUsage {
+  /**
+   * Further pointers into `usage` of a chat reply that hold cached input tokens.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly cached: (readonly string[] | null)
+  /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
+  readonly outputCounts: ("all" | "without_reasoning")
+  /** `stream_options.include_usage` is accepted. */
+  readonly streamOptions: boolean
+}
+
+/** The id of the end user that a client may give. */
+export interface DialectEndUser {
+  /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
+  readonly field: ("user" | "safety_identifier" | "user_id" | null)
+  /** Longest id accepted; longer ones are hashed. */
+  readonly lengthMax: number
+  /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+  readonly characters: ("any" | "word")
+}
+
+/** Beta flags of the client, at upstreams that take any. */
+export interface DialectBetas {
+  /** Flags that do not stand under `flags`. */
+  readonly unlisted: ("pass" | "drop")
+  /** Flags that pass, each with what there is to know about it. */
+  readonly flags: {
+    readonly [k: string]: BetaFlag
+  }
+  /** Flag that must go with an effort in the messages format. */
+  readonly effort: (string | null)
 }
 
 /** What happens to each word of the extras, with nothing left open. */

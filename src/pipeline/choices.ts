@@ -15,7 +15,7 @@ export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
   if (n === undefined || n === null) return 1
   if (typeof n !== 'number' || !Number.isSafeInteger(n) || n < 1)
     throw invalid('Input should be a whole number of choices, 1 or more')
-  const limits = entry.upstreams.map(({ dialect }) => dialect.choicesMax ?? CHOICES_MAX)
+  const limits = entry.upstreams.map(({ dialect }) => dialect.output.choicesMax ?? CHOICES_MAX)
   const most = Math.min(...limits)
   if (n <= most) return n
   if (most > 1) throw invalid(`at most ${most} choices can be asked for in one call with this model`)

@@ -25,7 +25,7 @@ export interface InlineOptions {
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options
-  if (target.dialect.imageUrl !== 'inline') return body
+  if (target.dialect.content.imageUrl !== 'inline') return body
   const json = body.json
   const urls = imageUrlsToFetch(format, json)
   if (urls.length === 0) return body

@@ -4,7 +4,8 @@ import type { UpstreamTarget } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../lib/json.ts'
 
 /** Whether the last message bears the flag by which the target continues it. */
-export function isPrefilled(upstreamBody: JsonObject, { dialect: { prefill } }: UpstreamTarget): boolean {
+export function isPrefilled(upstreamBody: JsonObject, { dialect }: UpstreamTarget): boolean {
+  const { prefill } = dialect.turns
   if (prefill !== 'prefix' && prefill !== 'partial') return false
   const last = arrayOrEmpty(upstreamBody.messages).at(-1)
   return isObject(last) && last[prefill] === true

@@ -33,7 +33,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
     outputTokensAfforded,
     betas,
   })
-  const usageFacts: UsageFacts = target.dialect
+  const usageFacts: UsageFacts = target.dialect.usage
   const billed = (stream: ReplyStream) => {
     const used = usedByStream(stream, countInputTokens)
     return { usage: billedUsage(used, stream.usage), estimated: used.estimated }

@@ -87,7 +87,7 @@ function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Prom
   const { services, client, format, extras } = open
   assert(open.body)
   const body = extras.bodyFor(open.body, target)
-  if (target.dialect.imageUrl !== 'inline') return prepareInTurn(open, body, target)
+  if (target.dialect.content.imageUrl !== 'inline') return prepareInTurn(open, body, target)
   return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
     prepareInTurn(open, inlined, target),
   )

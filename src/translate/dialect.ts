@@ -1,6 +1,6 @@
 /** Names for parts of the generated dialect type. */
 
-import type { Dialect, DialectReasoning } from '../generated/types.ts'
+import type { Dialect, DialectBetas, DialectReasoning, DialectTools } from '../generated/types.ts'
 
-export type { Dialect, DialectReasoning }
-export type EffortLevel = DialectReasoning['levels'][number]
+export type { Dialect, DialectBetas, DialectReasoning, DialectTools }
+export type EffortLevel = NonNullable<DialectReasoning['levels']>[number]

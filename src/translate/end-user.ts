@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import { hash } from './names.ts'
 
 /** The id itself where the upstream takes it, else a stable hash of it. */
-export function endUserId(id: string, facts: Pick<Dialect, 'userMax' | 'userCharacters'>): string {
-  const fits = id.length <= facts.userMax && (facts.userCharacters === 'any' || /^[a-zA-Z0-9_-]+$/.test(id))
-  return fits ? id : hash(id).slice(0, facts.userMax)
+export function endUserId(id: string, facts: Pick<Dialect['endUser'], 'lengthMax' | 'characters'>): string {
+  const fits = id.length <= facts.lengthMax && (facts.characters === 'any' || /^[a-zA-Z0-9_-]+$/.test(id))
+  return fits ? id : hash(id).slice(0, facts.lengthMax)
 }

@@ -10,8 +10,8 @@ const HASH_LENGTH = 8
 
 export interface NameRules {
   /** Longest name accepted, in characters. */
-  readonly toolNameMax: number
-  readonly toolNameStart: 'any' | 'letter'
+  readonly nameMax: number
+  readonly nameStart: 'any' | 'letter'
 }
 
 /** Two-way map between the client's tool names and those that go upstream. One per request. */
@@ -41,13 +41,13 @@ export class ToolNames {
   }
 
   #isAccepted(name: string): boolean {
-    if (name.length > this.#rules.toolNameMax || !WORD.test(name)) return false
-    return this.#rules.toolNameStart === 'any' || /^[a-zA-Z]/.test(name)
+    if (name.length > this.#rules.nameMax || !WORD.test(name)) return false
+    return this.#rules.nameStart === 'any' || /^[a-zA-Z]/.test(name)
   }
 
   #shorten(name: string): string {
-    const lettered = this.#rules.toolNameStart === 'letter' && !/^[a-zA-Z]/.test(name) ? `t${name}` : name
-    const stem = lettered.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, this.#rules.toolNameMax - HASH_LENGTH - 1)
+    const lettered = this.#rules.nameStart === 'letter' && !/^[a-zA-Z]/.test(name) ? `t${name}` : name
+    const stem = lettered.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, this.#rules.nameMax - HASH_LENGTH - 1)
     for (let attempt = 0; ; attempt += 1) {
       const shortened = `${stem}_${hash(attempt === 0 ? name : `${name} ${attempt}`).slice(0, HASH_LENGTH)}`
       if (!this.#client.has(shortened)) return shortened

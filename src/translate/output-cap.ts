@@ -1,6 +1,6 @@
 /** The cap on output tokens, brought within what the model can do. */
 
-/** Cap where neither the client, nor the dialect, nor the catalogue says one, in tokens. */
+/** Cap where neither the client nor the catalogue says one, in tokens. */
 const OUTPUT_TOKENS_FALLBACK = 8_192
 /** Tokens left free between input and output when the gateway chooses the cap: estimates are not exact. */
 const CONTEXT_MARGIN_TOKENS = 2_000
@@ -15,8 +15,6 @@ export function clampOutputTokens(wanted: number, outputTokensMax: number | null
 export interface OutputFacts {
   readonly outputTokensMax: number | null
   readonly contextTokens: number | null
-  /** The dialect's own default; 0 means the model's limit. */
-  readonly maxTokensDefault: number
   readonly inputTokensEstimate: number
 }
 
@@ -25,8 +23,7 @@ export interface OutputFacts {
  * hold the input and that much output, because upstreams then refuse a call whose client never asked for it.
  */
 export function chosenOutputTokens(facts: OutputFacts): number {
-  const limit = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK
-  const wanted = facts.maxTokensDefault > 0 ? Math.min(facts.maxTokensDefault, limit) : limit
+  const wanted = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK
   if (facts.contextTokens === null) return wanted
   const estimate = Math.ceil(facts.inputTokensEstimate * 1.1)
   const room = facts.contextTokens - estimate - CONTEXT_MARGIN_TOKENS

@@ -1,7 +1,7 @@
 /** How a client's reasoning wish is put to an upstream of the given dialect. */
 
 import type { JsonObject } from '../lib/json.ts'
-import type { DialectReasoning, EffortLevel } from './dialect.ts'
+import type { Dialect, DialectReasoning, EffortLevel } from './dialect.ts'
 import { nearestLevel, type ReasoningWish } from './reasoning-wish.ts'
 
 /** Least thinking budget that is accepted anywhere, in tokens. */
@@ -31,35 +31,35 @@ export function planChatReasoning(
   const effort = effortOf(wish, reasoning)
   switch (reasoning.parameter) {
     case 'reasoning_effort': {
-      if (hasTools && reasoning.withTools === 'explicit_none') return off({ reasoning_effort: 'none' })
-      if (hasTools && reasoning.withTools === 'absent') return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (hasTools && reasoning.besideTools === 'explicit_none') return off({ reasoning_effort: 'none' })
+      if (hasTools && reasoning.besideTools === 'refused') return { fields: NOTHING, reasons: reasoning.byDefault }
       if (wish.wanted === false) return leastEffort(reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
-      if (level === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (level === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       return { fields: { reasoning_effort: level }, reasons: level !== 'none' }
     }
     case 'thinking_type': {
       if (wish.wanted === false) {
-        return reasoning.off === 'no' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
+        return reasoning.disable === 'refused' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       const level = effort && nearestLevel(effort, reasoning.levels)
       // A model that always reasons takes the effort but no switch.
-      const thinking = reasoning.off === 'no' ? {} : { thinking: { type: 'enabled' } }
+      const thinking = reasoning.disable === 'refused' ? {} : { thinking: { type: 'enabled' } }
       return { fields: { ...thinking, ...(level !== null && { reasoning_effort: level }) }, reasons: true }
     }
     case 'enable_thinking': {
       if (reasoning.streamOnly && !stream) return off({ enable_thinking: false })
       if (wish.wanted === false) {
-        return reasoning.off === 'no' ? { fields: NOTHING, reasons: true } : off({ enable_thinking: false })
+        return reasoning.disable === 'refused' ? { fields: NOTHING, reasons: true } : off({ enable_thinking: false })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       const budget = wish.budgetTokens ?? (wish.effort && budgetOf(wish.effort, reasoning))
       const field = reasoning.budgetField === 'thinking_budget' && budget !== null ? { thinking_budget: budget } : {}
       return { fields: { enable_thinking: true, ...field }, reasons: true }
     }
     default:
-      return { fields: NOTHING, reasons: reasoning.onByDefault }
+      return { fields: NOTHING, reasons: reasoning.byDefault }
   }
 }
 
@@ -78,25 +78,25 @@ export function planMessagesReasoning(
 ): ReasoningPlan {
   switch (reasoning.parameter) {
     case 'budget': {
-      if (wish.wanted === false && reasoning.onByDefault) return off({ thinking: { type: 'disabled' } })
-      if (wish.wanted !== true) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (wish.wanted === false && reasoning.byDefault) return off({ thinking: { type: 'disabled' } })
+      if (wish.wanted !== true) return { fields: NOTHING, reasons: reasoning.byDefault }
       return withBudget(wish, reasoning, circumstances)
     }
     case 'adaptive': {
       if (wish.wanted === false) {
-        return reasoning.off === 'no' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
+        return reasoning.disable === 'refused' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       if (wish.effort === null && wish.budgetTokens !== null && reasoning.budgetAccepted) {
         return withBudget(wish, reasoning, circumstances)
       }
       const effort = effortOf(wish, reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
-      const thinking = { type: 'adaptive', ...(reasoning.display && { display: 'summarized' }) }
+      const thinking = { type: 'adaptive', ...(reasoning.display === 'on_request' && { display: 'summarized' }) }
       return { fields: { thinking, ...(level !== null && { output_config: { effort: level } }) }, reasons: true }
     }
     default:
-      return { fields: NOTHING, reasons: reasoning.onByDefault }
+      return { fields: NOTHING, reasons: reasoning.byDefault }
   }
 }
 
@@ -114,12 +114,12 @@ function withBudget(
 /** Whether the model can be made not to reason. */
 export function canSwitchOff(reasoning: DialectReasoning): boolean {
   switch (reasoning.parameter) {
-    case 'none':
+    case null:
       return false
     case 'reasoning_effort':
-      return reasoning.levels.includes('none')
+      return reasoning.levels?.includes('none') === true
     default:
-      return reasoning.off !== 'no'
+      return reasoning.disable !== 'refused'
   }
 }
 
@@ -129,12 +129,12 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
  */
 export function planForcedTool(
   wish: ReasoningWish,
-  dialect: { readonly forcedToolChoice: 'yes' | 'no' | 'not_with_thinking'; readonly reasoning: DialectReasoning },
+  dialect: Pick<Dialect, 'tools' | 'reasoning'>,
   plan: (wish: ReasoningWish) => ReasoningPlan,
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(wish)
-  if (dialect.forcedToolChoice === 'no') return { plan: planned, forced: false }
-  if (dialect.forcedToolChoice === 'yes' || !planned.reasons) return { plan: planned, forced: true }
+  if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
+  if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }
   return { plan: plan(OFF), forced: true }
 }
@@ -146,7 +146,7 @@ function off(fields: JsonObject): ReasoningPlan {
 /** The lowest effort there is, for models that cannot stop reasoning altogether. */
 function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   const level = nearestLevel('none', reasoning.levels)
-  if (level === null) return { fields: NOTHING, reasons: reasoning.onByDefault }
+  if (level === null) return { fields: NOTHING, reasons: reasoning.byDefault }
   const messages = reasoning.parameter === 'adaptive'
   return {
     fields: messages ? { output_config: { effort: level } } : { reasoning_effort: level },

@@ -56,8 +56,8 @@ function combine({ wanted, budgetTokens }: Thinking, effort: JsonValue | undefin
 }
 
 /** The accepted level nearest to the one wanted: upwards first, then the top. Null when none is accepted. */
-export function nearestLevel(wanted: EffortLevel, accepted: readonly EffortLevel[]): EffortLevel | null {
-  const ascending = EFFORT_LADDER.filter(level => accepted.includes(level))
+export function nearestLevel(wanted: EffortLevel, accepted: readonly EffortLevel[] | null): EffortLevel | null {
+  const ascending = EFFORT_LADDER.filter(level => accepted?.includes(level) === true)
   const rank = EFFORT_LADDER.indexOf(wanted)
   return ascending.find(level => EFFORT_LADDER.indexOf(level) >= rank) ?? ascending.at(-1) ?? null
 }

@@ -26,7 +26,7 @@ interface CompiledRule {
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
- * Applies the rules in order, in place. `endpoint` is the upstream endpoint that the body is for; rules with `on` run for
+ * Applies the rules in order, in place. `endpoint` is the upstream endpoint that the body is for; rules with `endpoints` run for
  * those alone. A path that is absent is left alone; so is a value that the operation cannot work on. Never throws on a
  * body. The work is bounded by the size of the body times the number of rules.
  */
@@ -38,8 +38,8 @@ export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: E
     compiled.set(rules, list)
   }
   for (const each of list) {
-    const { on, when } = each.rule
-    if (on !== undefined && !on.includes(endpoint)) continue
+    const { endpoints, when } = each.rule
+    if (endpoints !== undefined && !endpoints.includes(endpoint)) continue
     if (when !== undefined && !holds(body, when, each.whenSteps)) continue
     applyRule(body, each)
   }

@@ -51,13 +51,14 @@ export function chatEdits(body: JsonObject, facts: SameFormatFacts): SameFormatP
 /** One field, under the name that the upstream knows, within the model's limit. */
 function outputCapEdits(
   body: JsonObject,
-  { dialect: { maxTokensField }, outputTokensMax, outputTokensAfforded }: SameFormatFacts,
+  { dialect, outputTokensMax, outputTokensAfforded }: SameFormatFacts,
 ): BodyEdit[] {
-  const other = maxTokensField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  const { capField } = dialect.output
+  const other = capField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const wanted = numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens) ?? outputTokensAfforded
   const capped = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
   const edits = body[other] === undefined ? [] : [remove(`/${other}`)]
-  return capped !== null && capped !== body[maxTokensField] ? [...edits, set(`/${maxTokensField}`, capped)] : edits
+  return capped !== null && capped !== body[capField] ? [...edits, set(`/${capField}`, capped)] : edits
 }
 
 const SAMPLING_FIELDS = [
@@ -77,12 +78,12 @@ function samplingEdits(body: JsonObject, dialect: Dialect, reasons: boolean): Bo
   }
   const temperature = numberOrNull(body.temperature)
   const edits: BodyEdit[] = []
-  if (temperature !== null && temperature > dialect.temperatureMax) {
-    edits.push(set('/temperature', dialect.temperatureMax))
+  if (temperature !== null && temperature > dialect.sampling.temperatureMax) {
+    edits.push(set('/temperature', dialect.sampling.temperatureMax))
   }
   const both = temperature !== null && isSet(body.top_p)
-  if (dialect.sampling === 'temperature_xor_top_p' && both) edits.push(remove('/top_p'))
-  if (!dialect.topK && body.top_k !== undefined) edits.push(remove('/top_k'))
+  if (dialect.sampling.parameters === 'temperature_xor_top_p' && both) edits.push(remove('/top_p'))
+  if (!dialect.sampling.topK && body.top_k !== undefined) edits.push(remove('/top_k'))
   return edits
 }
 
@@ -139,13 +140,13 @@ function saysTheSame(given: JsonValue | undefined, planned: JsonValue): boolean 
 
 function toolEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
   const edits: BodyEdit[] = []
-  if (!dialect.parallelToolCalls && body.parallel_tool_calls !== undefined) edits.push(remove('/parallel_tool_calls'))
+  if (!dialect.tools.parallelFlag && body.parallel_tool_calls !== undefined) edits.push(remove('/parallel_tool_calls'))
   arrayOrEmpty(body.tools).forEach((tool, index) => {
     const fn = isObject(tool) ? objectOrNull(tool.function) : null
     const place = `/tools/${index}/function`
-    if (dialect.toolStrict === 'drop' && fn?.strict !== undefined) edits.push(remove(`${place}/strict`))
+    if (dialect.tools.strict === 'drop' && fn?.strict !== undefined) edits.push(remove(`${place}/strict`))
     const hasMetaSchema = objectOrNull(fn?.parameters)?.$schema !== undefined
-    if (dialect.toolSchema === 'no_meta_schema' && hasMetaSchema) edits.push(remove(`${place}/parameters/$schema`))
+    if (dialect.tools.schema === 'no_meta_schema' && hasMetaSchema) edits.push(remove(`${place}/parameters/$schema`))
   })
   return edits
 }
@@ -160,9 +161,9 @@ function messageEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
     const place = `/messages/${index}`
     if (message.role === 'assistant') return assistantEdits(message, place, dialect)
     const isSystem = message.role === 'system' || message.role === 'developer'
-    if (isSystem && dialect.midSystem === 'user_text' && first >= 0 && index > first)
+    if (isSystem && dialect.turns.midSystem === 'user_text' && first >= 0 && index > first)
       return [set(`${place}/role`, 'user')]
-    return message.role === 'developer' && dialect.systemRole === 'system' ? [set(`${place}/role`, 'system')] : []
+    return message.role === 'developer' && dialect.turns.systemRole === 'system' ? [set(`${place}/role`, 'system')] : []
   })
   return [...edits, ...structureEdits(body, dialect)]
 }
@@ -171,20 +172,20 @@ function messageEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
 function assistantEdits(message: JsonObject, place: string, dialect: Dialect): BodyEdit[] {
   const edits: BodyEdit[] = []
   const fields = ['reasoning_content', 'reasoning'] as const
-  if (dialect.reasoningEcho === 'never') {
+  if (dialect.reasoning.echo === 'never') {
     edits.push(...fields.filter(field => message[field] !== undefined).map(field => remove(`${place}/${field}`)))
   }
-  const field = dialect.reasoningField
-  const placeholder = dialect.reasoningEchoPlaceholder
+  const field = dialect.reasoning.field
+  const placeholder = dialect.reasoning.echoPlaceholder ?? ''
   const isKnown = isSet(message[field]) && (message[field] !== '' || placeholder === '')
-  if (dialect.reasoningEcho === 'always' && field !== 'content_parts' && !isKnown) {
+  if (dialect.reasoning.echo === 'always' && field !== 'content_parts' && !isKnown) {
     edits.push(set(`${place}/${field}`, placeholder))
   }
   const call = arrayOrEmpty(message.tool_calls)[0]
-  const path = dialect.thoughtSignaturePath
-  const [key] = Object.keys(objectAtPointer(path, null))
-  if (isObject(call) && dialect.thoughtSignaturePlaceholder !== '' && key !== undefined) {
-    const nested = objectAtPointer(path, dialect.thoughtSignaturePlaceholder)[key]
+  const { path, placeholder: signature } = dialect.tools.signature
+  const [key] = path === null ? [] : Object.keys(objectAtPointer(path, null))
+  if (isObject(call) && path !== null && signature !== null && key !== undefined) {
+    const nested = objectAtPointer(path, signature)[key]
     const isMissing = atPointer(call, path) === undefined && call[key] === undefined
     if (isMissing && nested !== undefined) edits.push(set(`${place}/tool_calls/0/${key}`, nested))
   }
@@ -193,7 +194,7 @@ function assistantEdits(message: JsonObject, place: string, dialect: Dialect): B
 
 /** A JSON schema for a model that only knows JSON objects, or no such field: told in the first message. */
 function structureEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
-  const mode = dialect.structuredOutput
+  const mode = dialect.structuredOutput.method
   if (mode !== 'json_object' && mode !== 'prompt') return []
   const wish = readStructure(body)
   if (wish === null || (wish.kind === 'object' && mode === 'json_object')) return []
@@ -210,11 +211,11 @@ function structureEdits(body: JsonObject, dialect: Dialect): BodyEdit[] {
   ]
 }
 
-function streamEdits(body: JsonObject, { streamOptions }: Dialect): Pick<SameFormatPlan, 'edits' | 'hidesUsageChunk'> {
+function streamEdits(body: JsonObject, { usage }: Dialect): Pick<SameFormatPlan, 'edits' | 'hidesUsageChunk'> {
   if (body.stream !== true) return { edits: [], hidesUsageChunk: false }
   const options = objectOrNull(body.stream_options)
   const wantsUsage = options?.include_usage === true
-  if (!streamOptions) {
+  if (!usage.streamOptions) {
     const edits = body.stream_options === undefined ? [] : [remove('/stream_options')]
     return { edits, hidesUsageChunk: !wantsUsage }
   }

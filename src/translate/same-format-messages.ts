@@ -14,7 +14,6 @@ import type { Dialect } from './dialect.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
 import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
-import { refuseReasoning } from './refuse.ts'
 import { withStructureEdits } from './same-format-structure.ts'
 import { refuseThread } from './threads.ts'
 
@@ -26,11 +25,10 @@ export interface SameFormatFacts {
 }
 
 export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): BodyEdit[] {
-  if (!dialect.thread) refuseThread(body)
+  if (!dialect.turns.threads) refuseThread(body)
   const wanted = numberOrNull(body.max_tokens)
   const maxTokens = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
   const wish = readMessagesReasoning(body)
-  if (dialect.onUnsupported === 'refuse') refuseReasoning(body, wish, dialect.reasoning)
   const reasoning = reasoningEdits(body, wish, { dialect, maxTokens: maxTokens ?? 0 })
   return withStructureEdits(body, dialect, [
     ...(maxTokens !== wanted ? [set('/max_tokens', maxTokens)] : []),
@@ -38,16 +36,16 @@ export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: Sa
     ...reasoning,
     ...(reasoning.some(({ path }) => path === '/thinking') ? [] : budgetEdits(body, { wanted, maxTokens })),
     ...toolEdits(body, dialect, reasoning),
-    ...(dialect.midSystem === 'keep' ? [] : systemEdits(body)),
+    ...(dialect.turns.midSystem === 'keep' ? [] : systemEdits(body)),
     ...unsignedThinkingEdits(body),
-    ...(dialect.userField === 'none' && body.metadata !== undefined ? [remove('/metadata')] : []),
+    ...(dialect.endUser.field === null && body.metadata !== undefined ? [remove('/metadata')] : []),
   ])
 }
 
-function samplingEdits(body: JsonObject, { sampling, topK }: Dialect): BodyEdit[] {
-  const fields = sampling === 'none' ? ['temperature', 'top_p', 'top_k'] : []
-  if (sampling === 'temperature_xor_top_p' && isSet(body.temperature)) fields.push('top_p')
-  if (sampling !== 'none' && !topK) fields.push('top_k')
+function samplingEdits(body: JsonObject, { sampling: { parameters, topK } }: Dialect): BodyEdit[] {
+  const fields = parameters === null ? ['temperature', 'top_p', 'top_k'] : []
+  if (parameters === 'temperature_xor_top_p' && isSet(body.temperature)) fields.push('top_p')
+  if (parameters !== null && !topK) fields.push('top_k')
   return fields.filter(field => isSet(body[field])).map(field => remove(`/${field}`))
 }
 
@@ -95,14 +93,14 @@ function takesThinking(thinking: JsonObject, { reasoning }: Dialect): boolean {
   const { parameter } = reasoning
   switch (thinking.type) {
     case 'disabled':
-      return parameter === 'budget' || (parameter === 'adaptive' && reasoning.off !== 'no')
+      return parameter === 'budget' || (parameter === 'adaptive' && reasoning.disable !== 'refused')
     case 'enabled':
       return parameter === 'budget' || (parameter === 'adaptive' && reasoning.budgetAccepted)
     case 'adaptive':
       return parameter === 'adaptive'
     default:
       // Kinds that came later are the upstream's to judge.
-      return parameter !== 'none'
+      return parameter !== null
   }
 }
 
@@ -114,11 +112,11 @@ function effortFor(
 ): JsonValue {
   const { levels } = dialect.reasoning
   if (effort === null || effort === undefined) return planned
-  if (levels.length === 0) return null
-  if (off && dialect.reasoning.off === 'no') return nearestLevel('none', levels)
+  if (levels === null) return null
+  if (off && dialect.reasoning.disable === 'refused') return nearestLevel('none', levels)
   if (!isEffortLevel(effort)) return effort
   const level = nearestLevel(effort, levels)
-  const tooHigh = off && dialect.reasoning.off === 'up_to_high' && (level === 'xhigh' || level === 'max')
+  const tooHigh = off && dialect.reasoning.disable === 'up_to_high' && (level === 'xhigh' || level === 'max')
   return tooHigh ? nearestLevel('high', levels) : level
 }
 
@@ -139,7 +137,7 @@ function endsInUnsignedToolTurn(body: JsonObject): boolean {
 
 function toolEdits(body: JsonObject, dialect: Dialect, reasoning: readonly BodyEdit[]): BodyEdit[] {
   const edits: BodyEdit[] = arrayOrEmpty(body.tools).flatMap((tool, index) =>
-    dialect.toolStrict === 'drop' && isObject(tool) && tool.strict !== undefined
+    dialect.tools.strict === 'drop' && isObject(tool) && tool.strict !== undefined
       ? [remove(`/tools/${index}/strict`)]
       : [],
   )
@@ -147,22 +145,22 @@ function toolEdits(body: JsonObject, dialect: Dialect, reasoning: readonly BodyE
   if (choice === null) return edits
   if (choice.type === 'any' || choice.type === 'tool') {
     const thinks = ['enabled', 'adaptive'].some(type => objectOrNull(body.thinking)?.type === type)
-    if (dialect.forcedToolChoice === 'no' || (dialect.forcedToolChoice === 'not_with_thinking' && thinks)) {
-      const gives = dialect.forcedToolChoice === 'not_with_thinking' && canSwitchOff(dialect.reasoning)
+    if (dialect.tools.forced === 'refused' || (dialect.tools.forced === 'not_with_thinking' && thinks)) {
+      const gives = dialect.tools.forced === 'not_with_thinking' && canSwitchOff(dialect.reasoning)
       const untouched = !reasoning.some(edit => edit.path === '/thinking')
       if (gives && untouched) edits.push(set('/thinking', { type: 'disabled' }))
       if (!gives) return [...edits, set('/tool_choice', parallelChoice(choice, dialect))]
     }
   }
-  if (!dialect.parallelToolCalls && choice.disable_parallel_tool_use !== undefined) {
+  if (!dialect.tools.parallelFlag && choice.disable_parallel_tool_use !== undefined) {
     edits.push(remove('/tool_choice/disable_parallel_tool_use'))
   }
   return edits
 }
 
-function parallelChoice(choice: JsonObject, { parallelToolCalls }: Dialect): JsonObject {
+function parallelChoice(choice: JsonObject, { tools }: Dialect): JsonObject {
   const flag = choice.disable_parallel_tool_use
-  return { type: 'auto', ...(parallelToolCalls && flag !== undefined && { disable_parallel_tool_use: flag }) }
+  return { type: 'auto', ...(tools.parallelFlag && flag !== undefined && { disable_parallel_tool_use: flag }) }
 }
 
 /** System messages among the turns become user turns for models that do not know them. */

@@ -9,8 +9,12 @@ const FORMAT = '/output_config/format'
 const EFFORT = '/output_config/effort'
 
 /** The edits with those that the schema asks for. The reply passes through, so it cannot be the input of a forced tool. */
-export function withStructureEdits(body: JsonObject, { structuredOutput }: Dialect, edits: BodyEdit[]): BodyEdit[] {
-  if (structuredOutput === 'native' || structuredOutput === 'json_schema') return edits
+export function withStructureEdits(
+  body: JsonObject,
+  { structuredOutput: { method } }: Dialect,
+  edits: BodyEdit[],
+): BodyEdit[] {
+  if (method === 'native' || method === 'json_schema') return edits
   const config = objectOrNull(body.output_config)
   const given = objectOrNull(config?.format) ?? objectOrNull(body.output_format)
   const schema = objectOrNull(given?.schema)

@@ -36,5 +36,5 @@ export function planSameFormat({
   const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax, outputTokensAfforded }
   if (format === 'chat_completions') return chatEdits(body, facts)
   const edits = messagesEdits(body, facts)
-  return { edits, hidesUsageChunk: false, betas: betasToSend(applyEdits(body, edits), betas, target.dialect) }
+  return { edits, hidesUsageChunk: false, betas: betasToSend(applyEdits(body, edits), betas, target.dialect.betas) }
 }

@@ -10,11 +10,11 @@ export interface SamplingCircumstances {
   readonly temperatureMax: number
 }
 
-type SamplingFacts = Pick<Dialect, 'sampling' | 'temperatureMax' | 'topK'>
+type SamplingFacts = Pick<Dialect['sampling'], 'parameters' | 'temperatureMax' | 'topK'>
 
 /** Whether sampling parameters go up at all. */
-export function takesSampling(sampling: Dialect['sampling'], reasons: boolean): boolean {
-  return sampling !== 'none' && !(sampling === 'none_when_thinking' && reasons)
+export function takesSampling({ parameters }: Pick<SamplingFacts, 'parameters'>, reasons: boolean): boolean {
+  return parameters !== null && !(parameters === 'all_unless_thinking' && reasons)
 }
 
 /** `temperature`, `top_p` and `top_k` of a request, converted. Values that are no numbers are left out. */
@@ -23,12 +23,12 @@ export function convertSampling(
   facts: SamplingFacts,
   circumstances: SamplingCircumstances,
 ): JsonObject {
-  if (!takesSampling(facts.sampling, circumstances.reasons)) return {}
+  if (!takesSampling(facts, circumstances.reasons)) return {}
   const temperature = numberOrNull(body.temperature)
   const topP = numberOrNull(body.top_p)
   const topK = numberOrNull(body.top_k)
   const highest = Math.min(facts.temperatureMax, circumstances.temperatureMax)
-  const both = facts.sampling !== 'temperature_xor_top_p' || temperature === null
+  const both = facts.parameters !== 'temperature_xor_top_p' || temperature === null
   return {
     ...(temperature !== null && { temperature: Math.min(Math.max(temperature, 0), highest) }),
     ...(topP !== null && both && { top_p: topP }),

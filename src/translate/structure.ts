@@ -23,7 +23,7 @@ const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwraps
 
 export interface StructureFacts {
   readonly wish: StructureWish | null
-  readonly mode: Dialect['structuredOutput']
+  readonly mode: Dialect['structuredOutput']['method']
   /** A tool can be forced: the client has none of its own and the model takes it. */
   readonly canForceTool: boolean
 }

@@ -358,14 +358,17 @@ test('price-diff reads a commit with the schemas of that time, and says what it 
   })
 })
 
-test.each(['generate', 'check', 'list', 'add', 'price-diff', 'diff'])('%s --help says what it takes', async verb => {
-  const { status, out, err } = await call(verb, '--help')
-  expect([status, err]).toEqual([0, ''])
-  expect(out).toMatch(/^usage: (generate|check|list|add|price-diff) ?.*\n/)
-  expect(out).toContain('--json')
-  expect(out).toContain('Exit status: 0, or 1 when ')
-  expect(await call(verb, 'anything', '-h')).toEqual({ status, out, err })
-})
+test.each(['generate', 'check', 'list', 'add', 'migrate-words', 'price-diff', 'diff'])(
+  '%s --help says what it takes',
+  async verb => {
+    const { status, out, err } = await call(verb, '--help')
+    expect([status, err]).toEqual([0, ''])
+    expect(out).toMatch(/^usage: (generate|check|list|add|migrate-words|price-diff) ?.*\n/)
+    expect(out).toContain('--json')
+    expect(out).toContain('Exit status: 0, or 1 when ')
+    expect(await call(verb, 'anything', '-h')).toEqual({ status, out, err })
+  },
+)
 
 test('an unknown verb or option shows what there is', async () => {
   expect(await call('prices')).toMatchObject({

@@ -122,18 +122,18 @@ test('a line in a family shows once, with every entry that it reaches', () => {
   const now = tablesOf(
     edited(
       'families/beta.yaml',
-      ['max_completion_tokens', 'max_tokens\n  stop_max: 2'],
+      ['max_completion_tokens }', 'max_tokens }\n  sampling: { stop_max: 2 }'],
       ['context_tokens: 64000', 'context_tokens: 65000'],
     ),
   )
   expect(diffOf(now).facts).toEqual([
     { what: 'context_tokens', old: '64000', new: '65000', names: ['beta-1'] },
-    { what: 'dialect.max_tokens_field', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-2'] },
-    { what: 'dialect.max_tokens_field (target 1)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
-    { what: 'dialect.max_tokens_field (target 2)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
-    { what: 'dialect.stop_max', old: '4', new: '2', names: ['beta-2'] },
-    { what: 'dialect.stop_max (target 1)', old: '4', new: '2', names: ['beta-1'] },
-    { what: 'dialect.stop_max (target 2)', old: '4', new: '2', names: ['beta-1'] },
+    { what: 'dialect.output.cap_field', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-2'] },
+    { what: 'dialect.output.cap_field (target 1)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
+    { what: 'dialect.output.cap_field (target 2)', old: 'max_completion_tokens', new: 'max_tokens', names: ['beta-1'] },
+    { what: 'dialect.sampling.stop_max', old: '4', new: '2', names: ['beta-2'] },
+    { what: 'dialect.sampling.stop_max (target 1)', old: '4', new: '2', names: ['beta-1'] },
+    { what: 'dialect.sampling.stop_max (target 2)', old: '4', new: '2', names: ['beta-1'] },
   ])
 })
 

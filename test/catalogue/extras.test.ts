@@ -11,7 +11,7 @@ import type { ModelEntry, Tables, ToolTreatment } from '../../src/generated/type
 import { compiler, goodTexts, withFiles } from './support.ts'
 
 const VOCABULARY = `extras:
-  fields: { speed: { otherwise: leave_out, on: [messages] }, fallbacks: { otherwise: refuse, on: [messages] } }
+  fields: { speed: { otherwise: leave_out, endpoints: [messages] }, fallbacks: { otherwise: refuse, endpoints: [messages] } }
   tools:
     web_search: { otherwise: leave_out, matches: [{ type: web_search* }], uses: [{ usage: /searches }] }
     mcp: { otherwise: refuse, matches: [{ type: mcp }] }

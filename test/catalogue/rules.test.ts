@@ -94,8 +94,8 @@ test.each<[string, NonNullable<Rule['when']>, string, boolean]>([
   expect(Object.hasOwn(result, 'done')).toBe(runs)
 })
 
-test('on confines a rule to the bodies of those endpoints', () => {
-  const rules: Rule[] = [{ op: 'drop', path: '/a', on: ['responses'] }]
+test('`endpoints` confines a rule to the bodies of those endpoints', () => {
+  const rules: Rule[] = [{ op: 'drop', path: '/a', endpoints: ['responses'] }]
   expect(applied('{"a":1}', rules, 'chat_completions')).toBe('{"a":1}')
   expect(applied('{"a":1}', rules, 'responses')).toBe('{}')
 })

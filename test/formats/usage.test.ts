@@ -147,7 +147,7 @@ describe('chat usage', () => {
 
   test('the dialect names further places of cached tokens and a completion without reasoning', () => {
     const input = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, cost: { cache: [{ hit: 7 }] } }
-    const facts = { usageCachedPaths: ['/cost/cache/0/hit', '/nowhere'], usageOutput: 'total_less_prompt' } as const
+    const facts = { cached: ['/cost/cache/0/hit', '/nowhere'], outputCounts: 'without_reasoning' } as const
     expect(chat.readUsage(input, facts)).toEqual(usage(100, 7, 0, 65))
   })
 

@@ -15,7 +15,7 @@ const ENTRIES = TABLES.entries
   .map(entry => ({
     id: entry.id,
     sees: entry.capabilities.includes('vision') || entry.apiStandard === 'messages',
-    stops: entry.upstreams.every(target => target.dialect.stopMax > 0),
+    stops: entry.upstreams.every(target => target.dialect.sampling.stopMax > 0),
     both: ['messages', 'chat_completions'].every(path => entry.endpoints.includes(path as never)),
   }))
 

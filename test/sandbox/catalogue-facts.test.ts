@@ -41,16 +41,16 @@ test.each(MODELS)('$via $model thinks when nothing is said exactly where the cat
   const text = await response.text()
   const reply = JSON.parse(text)
   expect(response.status, text).toBe(200)
-  const { onByDefault, display } = target.dialect.reasoning
+  const { byDefault, display } = target.dialect.reasoning
   if (target.standard !== 'messages') {
     const { reasoning_tokens: tokens } = reply.usage.completion_tokens_details
-    expect([tokens > 0, 'reasoning_content' in reply.choices[0].message]).toEqual([onByDefault, onByDefault])
+    expect([tokens > 0, 'reasoning_content' in reply.choices[0].message]).toEqual([byDefault, byDefault])
     return
   }
   const thinking = reply.content.find((block: { type: string }) => block.type === 'thinking')
-  expect(thinking !== undefined).toBe(onByDefault)
-  expect(reply.usage.output_tokens_details.thinking_tokens > 0).toBe(onByDefault)
-  if (onByDefault) expect(thinking.thinking === '').toBe(display)
+  expect(thinking !== undefined).toBe(byDefault)
+  expect(reply.usage.output_tokens_details.thinking_tokens > 0).toBe(byDefault)
+  if (byDefault) expect(thinking.thinking === '').toBe(display === 'on_request')
 })
 
 test('a model that hides its thinking shows it when asked', async () => {

@@ -38,7 +38,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
     for (const name of SHARED) {
       const body = convert(entry, request(entry, name))
       if (entry.apiStandard === 'messages') expectValidMessages(body)
-      else if (!entry.upstreams[0]!.dialect.alternateRoles) expectValidChat(body)
+      else if (!entry.upstreams[0]!.dialect.turns.alternate) expectValidChat(body)
     }
   })
 

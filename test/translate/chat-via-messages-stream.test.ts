@@ -90,7 +90,7 @@ describe('a messages stream as a chat stream', () => {
       end('tool_use'),
       STOP,
     ]
-    const sse = drain(openStream(request, { structured_output: 'tool' }), events(list))
+    const sse = drain(openStream(request, { structured_output: { method: 'tool' } }), events(list))
     expect(strictCompletion(sse)).toMatchObject({ message: { content: '{"x":1}' }, finish_reason: 'stop' })
   })
 

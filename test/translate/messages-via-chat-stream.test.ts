@@ -71,7 +71,7 @@ describe('a chat stream as a messages stream', () => {
   })
 
   test('a signature travels in the id of its call and comes back with it', () => {
-    const dialect = { thought_signature_path: '/extra_content/google/thought_signature' }
+    const dialect = { tools: { signature: { path: '/extra_content/google/thought_signature' } } }
     const signed = {
       index: 0,
       id: 'c1',
@@ -109,7 +109,7 @@ describe('a chat stream as a messages stream', () => {
       delta({}, 'tool_calls'),
       '[DONE]',
     ]
-    const sse = convert(chunks, { request, dialect: { structured_output: 'tool' } })
+    const sse = convert(chunks, { request, dialect: { structured_output: { method: 'tool' } } })
     expect(await readMessagesStream(sse)).toMatchObject({ content: [text('{"x":1}')], stop_reason: 'end_turn' })
   })
 
@@ -123,7 +123,7 @@ describe('a chat stream as a messages stream', () => {
       FINISH,
       '[DONE]',
     ]
-    const sse = convert(chunks, { request, dialect: { structured_output: 'prompt' } })
+    const sse = convert(chunks, { request, dialect: { structured_output: { method: 'prompt' } } })
     expect(await readMessagesStream(sse)).toMatchObject({ content: [text('{"x":1}')] })
   })
 })

@@ -3,7 +3,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { argumentsObject } from '../../src/translate/arguments.ts'
-import { allowedBetas } from '../../src/translate/betas.ts'
 import { FenceFilter, withoutFence } from '../../src/translate/code-fence.ts'
 import { endUserId } from '../../src/translate/end-user.ts'
 import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
@@ -30,7 +29,7 @@ describe('tool names', () => {
         fc.constantFrom('any', 'letter'),
         fc.constantFrom(16, 64),
         (all, start, max) => {
-          const names = new ToolNames(all, { toolNameMax: max, toolNameStart: start as 'any' | 'letter' })
+          const names = new ToolNames(all, { nameMax: max, nameStart: start as 'any' | 'letter' })
           const mapped = all.map(each => names.upstream(each))
           expect(new Set(mapped).size).toBe(all.length)
           for (const each of mapped) {
@@ -44,14 +43,14 @@ describe('tool names', () => {
   })
 
   test('that fit stay, and names of the model’s own pass', () => {
-    const names = new ToolNames(['fine-name_1'], { toolNameMax: 64, toolNameStart: 'any' })
+    const names = new ToolNames(['fine-name_1'], { nameMax: 64, nameStart: 'any' })
     expect(names.upstream('fine-name_1')).toBe('fine-name_1')
     expect(names.client('invented')).toBe('invented')
   })
 
   test('are the same in every request, so that caches hold', () => {
     const shorten = () =>
-      new ToolNames(['x'.repeat(99), 'other'], { toolNameMax: 64, toolNameStart: 'any' }).upstream('x'.repeat(99))
+      new ToolNames(['x'.repeat(99), 'other'], { nameMax: 64, nameStart: 'any' }).upstream('x'.repeat(99))
     expect(shorten()).toBe(shorten())
   })
 })
@@ -219,7 +218,7 @@ describe('image URLs that the gateway fetches', () => {
 })
 
 describe('caps', () => {
-  const facts = { outputTokensMax: 64_000, contextTokens: 200_000, maxTokensDefault: 0, inputTokensEstimate: 1_000 }
+  const facts = { outputTokensMax: 64_000, contextTokens: 200_000, inputTokensEstimate: 1_000 }
 
   test('of the client are clamped to the model', () => {
     expect(clampOutputTokens(128_000, 64_000)).toBe(64_000)
@@ -232,7 +231,6 @@ describe('caps', () => {
     expect(chosenOutputTokens(facts)).toBe(64_000)
     expect(chosenOutputTokens({ ...facts, inputTokensEstimate: 150_000 })).toBe(33_000)
     expect(chosenOutputTokens({ ...facts, inputTokensEstimate: 500_000 })).toBe(1_024)
-    expect(chosenOutputTokens({ ...facts, maxTokensDefault: 4_096 })).toBe(4_096)
     expect(chosenOutputTokens({ ...facts, outputTokensMax: null, contextTokens: null })).toBe(8_192)
   })
 })
@@ -246,16 +244,11 @@ test.each<[string, string[], string | null]>([
 })
 
 test('end users are told as they are where that fits, else by a stable hash', () => {
-  const facts = { userMax: 64, userCharacters: 'word' } as const
+  const facts = { lengthMax: 64, characters: 'word' } as const
   expect(endUserId('user-1', facts)).toBe('user-1')
   expect(endUserId('ann@example.com', facts)).toMatch(/^[0-9a-f]{64}$/)
-  expect(endUserId('ann@example.com', { ...facts, userMax: 32 })).toHaveLength(32)
-  expect(endUserId('ann@example.com', { ...facts, userCharacters: 'any' })).toBe('ann@example.com')
-})
-
-test('beta flags pass by the list, once each', () => {
-  expect(allowedBetas(['a', 'b', 'a'], ['*'])).toEqual(['a', 'b'])
-  expect(allowedBetas(['a', 'b', 'a'], ['b', 'c'])).toEqual(['b'])
+  expect(endUserId('ann@example.com', { ...facts, lengthMax: 32 })).toHaveLength(32)
+  expect(endUserId('ann@example.com', { ...facts, characters: 'any' })).toBe('ann@example.com')
 })
 
 describe('filters of streamed text', () => {

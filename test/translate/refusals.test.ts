@@ -47,9 +47,9 @@ const MESSAGES_REFUSALS: [string, object, string, Facts?][] = [
   ['a document by URL', ask([{ type: 'document', source: { type: 'url', url: 'https://a/b.pdf' } }]), 'messages.0.content.0.source: documents by URL are not supported by this model; send the document as base64'],
   ['a document by file id', ask([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 'messages.0.content.0.source: file ids belong to one provider and cannot be used here; send base64 or text'],
   ['an image for a model without vision', ask([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'x' } }]), 'capability_rejected: image_block (messages.0: this model takes no images)', noVision],
-  ['a document where none is taken', ask([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'x' } }]), 'capability_rejected: document_block (messages.0: this model takes no documents)', { dialect: { documents: 'reject' } }],
-  ['an image URL where none is taken', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { image_url: 'reject' } }],
-  ['an image URL that should have been fetched', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { image_url: 'inline' } }],
+  ['a document where none is taken', ask([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'x' } }]), 'capability_rejected: document_block (messages.0: this model takes no documents)', { dialect: { content: { documents: 'reject' } } }],
+  ['an image URL where none is taken', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'reject' } } }],
+  ['an image URL that should have been fetched', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'inline' } } }],
   ['a call without its result', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: [use] }, { role: 'user', content: 'and?' }] }, 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a result without its call', ask([{ type: 'tool_result', tool_use_id: 'toolu_9', content: 'x' }]), 'messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_9. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
   ['two results for one call', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: [use] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }, { type: 'tool_result', tool_use_id: 'toolu_1' }] }] }, 'messages.2.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
@@ -60,9 +60,7 @@ const MESSAGES_REFUSALS: [string, object, string, Facts?][] = [
   ['an unknown tool choice', { ...hi, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'maybe' } }, "tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'"],
   ['an unknown reply format', { ...hi, output_config: { format: { type: 'regex' } } }, 'output_config.format: expected {"type": "json_schema", "schema": {…}}'],
   ['too many stop sequences', { ...hi, stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences: this model takes at most 4 stop sequences'],
-  ['stop sequences where none are taken', { ...hi, stop_sequences: ['a'] }, 'stop_sequences: this model takes no stop sequences; leave the field out', { dialect: { stop_max: 0 } }],
-  ['effort, where the operator wants clients to adapt', { ...hi, output_config: { effort: 'low' } }, 'capability_rejected: effort_unsupported (This model does not support the effort parameter.)', { dialect: { on_unsupported: 'refuse' } }],
-  ['thinking, where the operator wants clients to adapt', { ...hi, thinking: { type: 'adaptive' } }, 'capability_rejected: thinking_type:adaptive (adaptive thinking is not supported on this model)', { dialect: { on_unsupported: 'refuse' } }],
+  ['stop sequences where none are taken', { ...hi, stop_sequences: ['a'] }, 'stop_sequences: this model takes no stop sequences; leave the field out', { dialect: { sampling: { stop_max: 0 } } }],
 ]
 
 // biome-ignore format: one case per line
@@ -85,7 +83,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['an image of another type', ask([{ type: 'image_url', image_url: { url: 'data:image/tiff;base64,AA==' } }]), 'messages[0].content[0].image_url.url: expected a base64 image of type image/png, image/jpeg, image/gif or image/webp'],
   ['an image from elsewhere', ask([{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }]), 'messages[0].content[0].image_url.url: expected a data URL or an http(s) URL'],
   ['an image for a model without vision', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'capability_rejected: image_block (messages[0]: this model takes no images)', noVision],
-  ['an image URL where none is taken', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'messages[0]: this model takes no image URLs; send the image as a base64 data URL', { dialect: { image_url: 'inline' } }],
+  ['an image URL where none is taken', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'messages[0]: this model takes no image URLs; send the image as a base64 data URL', { dialect: { content: { image_url: 'inline' } } }],
   ['a call without its result', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f' } }] }, { role: 'user', content: 'and?' }] }, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: c1 (messages[1])"],
   ['a result without its call', { messages: [{ role: 'user', content: 'hi' }, { role: 'tool', tool_call_id: 'c1', content: 'x' }] }, "messages[1]: messages with role 'tool' must be a response to a preceding message with 'tool_calls' that has not been answered yet"],
   ['a call of another kind', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'x' } }] }] }, 'messages[1].tool_calls[0]: only tool calls of type "function" are supported by this model'],
@@ -93,7 +91,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['a tool without a name', { ...hi, tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name: expected the name of the function'],
   ['an unknown tool choice', { ...hi, tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'maybe' }, 'tool_choice: expected "auto", "none", "required" or a function'],
   ['an unknown reply format', { ...hi, response_format: { type: 'grammar' } }, 'response_format: expected type "text", "json_object" or "json_schema"'],
-  ['too many stop sequences', { ...hi, stop: ['a', 'b', 'c'] }, 'stop: this model takes at most 2 stop sequences', { dialect: { stop_max: 2 } }],
+  ['too many stop sequences', { ...hi, stop: ['a', 'b', 'c'] }, 'stop: this model takes at most 2 stop sequences', { dialect: { sampling: { stop_max: 2 } } }],
   ['a last assistant message that is not continued', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'a' }] }, 'messages: This model does not support assistant message prefill. The conversation must end with a user message.'],
 ]
 
@@ -124,7 +122,7 @@ describe('a message thread', () => {
   const goOn = { ...hi, thread: { type: 'continue', previous_message_id: 'msg_1' } }
 
   function sameFormat(body: object, thread: boolean) {
-    const target = { dialect: dialectOf({ thread }) }
+    const target = { dialect: dialectOf({ turns: { threads: thread } }) }
     return planSameFormat({ format: 'messages', body: body as JsonObject, entry: { outputTokensMax: 10 }, target })
   }
 

@@ -89,7 +89,7 @@ describe('a chat reply as a messages reply', () => {
 
   test('reasoning in a tag', () => {
     const reply = completion({ content: '<think>\nhm\n</think>\n\nHello <think>' })
-    const { body } = toMessages(reply, {}, { reasoning_tag: 'think' })
+    const { body } = toMessages(reply, {}, { reasoning: { tag: 'think' } })
     expect(body.content).toEqual([thinking('\nhm\n'), text('Hello <think>')])
     expect(toMessages(reply).body.content).toEqual([text('<think>\nhm\n</think>\n\nHello <think>')])
   })
@@ -111,14 +111,16 @@ describe('a chat reply as a messages reply', () => {
   test('a JSON reply that was asked for as a tool comes as text', () => {
     const request = { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }
     const reply = completion({ content: null, tool_calls: [call('c', 'json_reply', '{"x":1}')] }, 'tool_calls')
-    const { body } = toMessages(reply, request, { structured_output: 'tool' })
+    const { body } = toMessages(reply, request, { structured_output: { method: 'tool' } })
     expect(body).toMatchObject({ content: [text('{"x":1}')], stop_reason: 'end_turn' })
   })
 
   test('a JSON reply that was asked for in words loses its code fence', () => {
     const request = { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }
     const reply = completion({ content: '```json\n{"x":1}\n```' })
-    expect(toMessages(reply, request, { structured_output: 'prompt' }).body.content).toEqual([text('{"x":1}')])
+    expect(toMessages(reply, request, { structured_output: { method: 'prompt' } }).body.content).toEqual([
+      text('{"x":1}'),
+    ])
   })
 
   test('estimates the usage for the client when there is none, never for the bill', () => {
@@ -191,11 +193,11 @@ describe('a messages reply as a chat reply', () => {
   test('a JSON reply that was asked for as a tool comes as text', () => {
     const request = { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: SCHEMA } } }
     const { body } = toChat(message([use('t', 'json_reply', { x: 1 })], 'tool_use'), request, {
-      structured_output: 'tool',
+      structured_output: { method: 'tool' },
     })
     expect(body.choices).toMatchObject([{ message: { content: '{"x":1}' }, finish_reason: 'stop' }])
     const cut = toChat(message([use('t', 'json_reply', { x: 1 })], 'max_tokens'), request, {
-      structured_output: 'tool',
+      structured_output: { method: 'tool' },
     })
     expect(cut.body.choices).toMatchObject([{ finish_reason: 'length' }])
   })

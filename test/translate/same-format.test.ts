@@ -19,54 +19,54 @@ function edited(format: ChatFormat, body: object, facts: DialectFacts): JsonObje
 
 const EFFORTS: DialectFacts = { reasoning: { parameter: 'reasoning_effort', levels: ['none', 'low', 'high'] } }
 const SWITCH: DialectFacts = {
-  reasoning: { parameter: 'thinking_type', levels: ['high', 'max'], on_by_default: true },
-  forced_tool_choice: 'not_with_thinking',
+  reasoning: { parameter: 'thinking_type', levels: ['high', 'max'], by_default: true },
+  tools: { forced: 'not_with_thinking' },
 }
 const tools = [{ type: 'function', function: { name: 'f' } }]
 
 // biome-ignore format: one case per line: dialect, before, after
 const CHAT_EDITS: [string, DialectFacts, object, object][] = [
   ['a body that fits stays', {}, { max_tokens: 9, temperature: 1, messages: [{ role: 'system', content: 'x' }], x: 1 }, { max_tokens: 9, temperature: 1, messages: [{ role: 'system', content: 'x' }], x: 1 }],
-  ['the cap gets its name and its limit', { max_tokens_field: 'max_completion_tokens' }, { max_tokens: 5000 }, { max_completion_tokens: 1000 }],
+  ['the cap gets its name and its limit', { output: { cap_field: 'max_completion_tokens' } }, { max_tokens: 5000 }, { max_completion_tokens: 1000 }],
   ['the newer name becomes the older', {}, { max_completion_tokens: 50 }, { max_tokens: 50 }],
   ['of two caps the newer one counts', {}, { max_tokens: 10, max_completion_tokens: 50 }, { max_tokens: 50 }],
   ['a cap of null under the other name goes', {}, { max_completion_tokens: null }, {}],
   ['a cap of nonsense is the upstream’s to refuse', {}, { max_tokens: -5 }, { max_tokens: -5 }],
-  ['sampling goes where none is taken', { sampling: 'none' }, { temperature: 0, top_p: 1, top_k: 2, presence_penalty: 1, frequency_penalty: 0, logit_bias: {}, logprobs: true, top_logprobs: 2, seed: 1 }, { seed: 1 }],
-  ['the temperature is clamped', { temperature_max: 1 }, { temperature: 1.5 }, { temperature: 1 }],
-  ['the temperature stays of two', { sampling: 'temperature_xor_top_p' }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
-  ['top_p alone stays', { sampling: 'temperature_xor_top_p' }, { temperature: null, top_p: 0.5 }, { temperature: null, top_p: 0.5 }],
-  ['sampling goes while the model reasons', { ...SWITCH, sampling: 'none_when_thinking' }, { temperature: 0.5 }, {}],
-  ['sampling stays where reasoning is off', { ...SWITCH, sampling: 'none_when_thinking' }, { temperature: 0.5, thinking: { type: 'disabled' } }, { temperature: 0.5, thinking: { type: 'disabled' } }],
+  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2, presence_penalty: 1, frequency_penalty: 0, logit_bias: {}, logprobs: true, top_logprobs: 2, seed: 1 }, { seed: 1 }],
+  ['the temperature is clamped', { sampling: { temperature_max: 1 } }, { temperature: 1.5 }, { temperature: 1 }],
+  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+  ['top_p alone stays', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: null, top_p: 0.5 }, { temperature: null, top_p: 0.5 }],
+  ['sampling goes while the model reasons', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
+  ['sampling stays where reasoning is off', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5, thinking: { type: 'disabled' } }, { temperature: 0.5, thinking: { type: 'disabled' } }],
   ['an effort goes to the nearest one', EFFORTS, { reasoning_effort: 'medium' }, { reasoning_effort: 'high' }],
   ['an effort that is accepted stays', EFFORTS, { reasoning_effort: 'low' }, { reasoning_effort: 'low' }],
   ['an effort goes where none is taken', {}, { reasoning_effort: 'low', thinking: { type: 'enabled' }, reasoning: { effort: 'low' } }, {}],
-  ['an effort goes beside tools', { reasoning: { ...EFFORTS.reasoning, with_tools: 'absent' } }, { reasoning_effort: 'low', tools }, { tools }],
-  ['no effort is said beside tools', { reasoning: { ...EFFORTS.reasoning, with_tools: 'explicit_none' } }, { tools }, { tools, reasoning_effort: 'none' }],
+  ['an effort goes beside tools', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'refused' } }, { reasoning_effort: 'low', tools }, { tools }],
+  ['no effort is said beside tools', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning_effort: 'none' }],
   ['an effort becomes a switch', SWITCH, { reasoning_effort: 'medium' }, { reasoning_effort: 'high', thinking: { type: 'enabled' } }],
   ['no effort becomes a switch', SWITCH, { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
   ['the upstream’s own switch stays as it is', SWITCH, { thinking: { type: 'enabled', keep: 1 } }, { thinking: { type: 'enabled', keep: 1 } }],
   ['an effort becomes a budget', { reasoning: { parameter: 'enable_thinking', budget_field: 'thinking_budget' } }, { reasoning_effort: 'low' }, { enable_thinking: true, thinking_budget: 2048 }],
   ['reasoning is off where it must be streamed', { reasoning: { parameter: 'enable_thinking', stream_only: true } }, { enable_thinking: true }, { enable_thinking: false }],
   ['a forced tool switches reasoning off', SWITCH, { tools, tool_choice: 'required' }, { tools, tool_choice: 'required', thinking: { type: 'disabled' } }],
-  ['a forced tool gives way where reasoning cannot', { reasoning: { parameter: 'thinking_type', on_by_default: true, off: 'no' }, forced_tool_choice: 'not_with_thinking' }, { tools, tool_choice: { type: 'function', function: { name: 'f' } } }, { tools, tool_choice: 'auto' }],
-  ['a tool cannot be forced', { forced_tool_choice: 'no' }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
-  ['the parallel flag goes', { parallel_tool_calls: false }, { tools, parallel_tool_calls: false }, { tools }],
-  ['strict and meta schemas go', { tool_strict: 'drop', tool_schema: 'no_meta_schema' }, { tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: { $schema: 'x', type: 'object' } } }] }, { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],
+  ['a forced tool gives way where reasoning cannot', { reasoning: { parameter: 'thinking_type', by_default: true, disable: 'refused' }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: { type: 'function', function: { name: 'f' } } }, { tools, tool_choice: 'auto' }],
+  ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
+  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
+  ['strict and meta schemas go', { tools: { strict: 'drop', schema: 'no_meta_schema' } }, { tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: { $schema: 'x', type: 'object' } } }] }, { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],
   ['developers speak as the system', {}, { messages: [{ role: 'developer', content: 'x' }] }, { messages: [{ role: 'system', content: 'x' }] }],
-  ['developers stay where they are known', { system_role: 'developer' }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }],
-  ['later instructions become user text', { mid_system: 'user_text' }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'developer', content: 'z' }] }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'user', content: 'z' }] }],
+  ['developers stay where they are known', { turns: { system_role: 'developer' } }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }],
+  ['later instructions become user text', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'developer', content: 'z' }] }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'user', content: 'z' }] }],
   ['reasoning in the history goes', {}, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h', reasoning: 'h' }] }, { messages: [{ role: 'assistant', content: 'a' }] }],
-  ['reasoning in the history stays', { reasoning_echo: 'if_present' }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }],
-  ['reasoning that must come back is made up', { reasoning_echo: 'always' }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: null }, { role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: '' }, { role: 'assistant', content: 'b', reasoning_content: '' }] }],
-  ['reasoning that must not be empty is not', { reasoning_echo: 'always', reasoning_echo_placeholder: ' ' }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: ' ' }] }],
-  ['calls without a signature get the accepted one', { thought_signature_path: '/extra/a/b', thought_signature_placeholder: 's' }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1' }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1', extra: { a: { b: 's' } } }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }],
-  ['a schema is told in words', { structured_output: 'json_object' }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } } }, { messages: [{ role: 'user', content: 'hi\n\nReply with one JSON object and nothing else: no explanation, no code fence. The JSON must be valid against this schema:\n{"type":"object"}' }], response_format: { type: 'json_object' } }],
-  ['a JSON object is asked for in words', { structured_output: 'prompt' }, { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'text', text: 'Reply with one JSON object and nothing else: no explanation, no code fence.' }] }] }],
-  ['JSON mode stays where it is known', { structured_output: 'json_object' }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
+  ['reasoning in the history stays', { reasoning: { echo: 'if_present' } }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }],
+  ['reasoning that must come back is made up', { reasoning: { echo: 'always' } }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: null }, { role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: '' }, { role: 'assistant', content: 'b', reasoning_content: '' }] }],
+  ['reasoning that must not be empty is not', { reasoning: { echo: 'always', echo_placeholder: ' ' } }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: ' ' }] }],
+  ['calls without a signature get the accepted one', { tools: { signature: { path: '/extra/a/b', placeholder: 's' } } }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1' }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1', extra: { a: { b: 's' } } }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }],
+  ['a schema is told in words', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } } }, { messages: [{ role: 'user', content: 'hi\n\nReply with one JSON object and nothing else: no explanation, no code fence. The JSON must be valid against this schema:\n{"type":"object"}' }], response_format: { type: 'json_object' } }],
+  ['a JSON object is asked for in words', { structured_output: { method: 'prompt' } }, { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'text', text: 'Reply with one JSON object and nothing else: no explanation, no code fence.' }] }] }],
+  ['JSON mode stays where it is known', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
   ['usage is asked for', {}, { stream: true }, { stream: true, stream_options: { include_usage: true } }],
   ['usage is asked for beside other options', {}, { stream: true, stream_options: { x: 1, include_usage: false } }, { stream: true, stream_options: { x: 1, include_usage: true } }],
-  ['usage is not asked for where that is refused', { stream_options: false }, { stream: true, stream_options: { include_usage: true } }, { stream: true }],
+  ['usage is not asked for where that is refused', { usage: { stream_options: false } }, { stream: true, stream_options: { include_usage: true } }, { stream: true }],
 ]
 
 const ADAPTIVE: DialectFacts = { reasoning: { parameter: 'adaptive', levels: ['low', 'medium', 'high'] } }
@@ -79,25 +79,25 @@ const MESSAGES_EDITS: [string, DialectFacts, object, object][] = [
   ['thinking that nobody signed goes, signed thinking stays', ADAPTIVE, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'a', signature: '' }, { type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [{ type: 'thinking', thinking: 'b' }] }] }, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [] }] }],
   ['the cap is clamped', {}, { max_tokens: 128_000 }, { max_tokens: 1000 }],
   ['a cap of 0 warms the cache', {}, { max_tokens: 0 }, { max_tokens: 0 }],
-  ['sampling goes where none is taken', { sampling: 'none' }, { temperature: 0, top_p: 1, top_k: 2 }, {}],
-  ['the temperature stays of two', { sampling: 'temperature_xor_top_p', top_k: true }, { temperature: 0, top_p: 1, top_k: 2 }, { temperature: 0, top_k: 2 }],
+  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2 }, {}],
+  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p', top_k: true } }, { temperature: 0, top_p: 1, top_k: 2 }, { temperature: 0, top_k: 2 }],
   ['thinking goes where there is none', {}, { thinking: { type: 'adaptive' }, output_config: { effort: 'low', format: {} } }, { output_config: { format: {} } }],
   ['an effort alone goes with its object', {}, { output_config: { effort: 'low' } }, {}],
   ['an effort goes to the nearest one', ADAPTIVE, { output_config: { effort: 'max' } }, { output_config: { effort: 'high' } }],
   ['an effort to come is the upstream’s to judge', ADAPTIVE, { output_config: { effort: 'ultra' } }, { output_config: { effort: 'ultra' } }],
   ['adaptive thinking becomes a budget', { reasoning: { ...BUDGET.reasoning, budgets: { high: 1024 } } }, { max_tokens: 1000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }, { max_tokens: 1000 }],
-  ['a budget becomes adaptive', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: true } }, { thinking: { type: 'enabled', budget_tokens: 5000 } }, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } }],
-  ['a budget becomes adaptive and keeps what the client shows', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: true } }, { thinking: { type: 'enabled', budget_tokens: 5000, display: 'omitted' }, output_config: { effort: 'low' } }, { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } }],
-  ['what cannot be switched off thinks least', { reasoning: { ...ADAPTIVE.reasoning, off: 'no' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, { output_config: { effort: 'low' } }],
-  ['off goes with an effort up to high', { reasoning: { ...ADAPTIVE.reasoning, levels: ['low', 'high', 'max'], off: 'up_to_high' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }],
+  ['a budget becomes adaptive', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: 'on_request' } }, { thinking: { type: 'enabled', budget_tokens: 5000 } }, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } }],
+  ['a budget becomes adaptive and keeps what the client shows', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: 'on_request' } }, { thinking: { type: 'enabled', budget_tokens: 5000, display: 'omitted' }, output_config: { effort: 'low' } }, { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } }],
+  ['what cannot be switched off thinks least', { reasoning: { ...ADAPTIVE.reasoning, disable: 'refused' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, { output_config: { effort: 'low' } }],
+  ['off goes with an effort up to high', { reasoning: { ...ADAPTIVE.reasoning, levels: ['low', 'high', 'max'], disable: 'up_to_high' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }],
   ['kinds of thinking to come pass', ADAPTIVE, { thinking: { type: 'between_tools' } }, { thinking: { type: 'between_tools' } }],
-  ['a tool cannot be forced', { forced_tool_choice: 'no' }, { tool_choice: { type: 'any', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
-  ['a forced tool switches thinking off', { ...ADAPTIVE, forced_tool_choice: 'not_with_thinking' }, { tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }, { tool_choice: { type: 'any' }, thinking: { type: 'disabled' } }],
-  ['a forced tool without thinking stays', { ...ADAPTIVE, forced_tool_choice: 'not_with_thinking' }, { tool_choice: { type: 'tool', name: 'f' } }, { tool_choice: { type: 'tool', name: 'f' } }],
-  ['the parallel flag goes', { parallel_tool_calls: false }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto' } }],
-  ['strict goes', { tool_strict: 'drop' }, { tools: [{ name: 'f', strict: true }] }, { tools: [{ name: 'f' }] }],
-  ['system messages among the turns become user turns', { mid_system: 'hoist' }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
-  ['the end user goes', { user_field: 'none' }, { metadata: { user_id: 'u' } }, {}],
+  ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tool_choice: { type: 'any', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
+  ['a forced tool switches thinking off', { ...ADAPTIVE, tools: { forced: 'not_with_thinking' } }, { tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }, { tool_choice: { type: 'any' }, thinking: { type: 'disabled' } }],
+  ['a forced tool without thinking stays', { ...ADAPTIVE, tools: { forced: 'not_with_thinking' } }, { tool_choice: { type: 'tool', name: 'f' } }, { tool_choice: { type: 'tool', name: 'f' } }],
+  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto' } }],
+  ['strict goes', { tools: { strict: 'drop' } }, { tools: [{ name: 'f', strict: true }] }, { tools: [{ name: 'f' }] }],
+  ['system messages among the turns become user turns', { turns: { mid_system: 'hoist' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
+  ['the end user goes', { end_user: { field: null } }, { metadata: { user_id: 'u' } }, {}],
 ]
 
 const ROOMY = { outputTokensMax: 100_000 }
@@ -107,7 +107,7 @@ test.each(CHAT_EDITS)('chat: %s', (_, facts, before, after) => {
 })
 
 test.each(MESSAGES_EDITS)('messages: %s', (_, facts, before, after) => {
-  expect(edited('messages', before, { thread: true, ...facts })).toEqual(after)
+  expect(edited('messages', before, { ...facts, turns: { threads: true, ...facts.turns } })).toEqual(after)
 })
 
 describe('thinking by budget', () => {
@@ -141,14 +141,16 @@ describe('beside the body', () => {
     expect(hides({ stream: true })).toBe(true)
     expect(hides({ stream: true, stream_options: { include_usage: true } })).toBe(false)
     expect(hides({})).toBe(false)
-    expect(hides({ stream: true }, { stream_options: false })).toBe(true)
+    expect(hides({ stream: true }, { usage: { stream_options: false } })).toBe(true)
   })
 
   test('an effort brings the beta flag that it needs', () => {
-    const facts = { ...ADAPTIVE, effort_beta: 'effort-flag' }
+    const facts = { ...ADAPTIVE, betas: { effort: 'effort-flag' } }
     expect(plan('messages', { output_config: { effort: 'low' } }, facts).betas).toEqual(['effort-flag'])
     expect(plan('messages', { output_config: { format: {} } }, facts).betas).toEqual([])
-    expect(plan('messages', { output_config: { effort: 'low' } }, { effort_beta: 'effort-flag' }).betas).toEqual([])
+    expect(plan('messages', { output_config: { effort: 'low' } }, { betas: { effort: 'effort-flag' } }).betas).toEqual(
+      [],
+    )
   })
 
   test('the client’s beta flags pass by the list', () => {
@@ -161,16 +163,7 @@ describe('beside the body', () => {
         betas: ['a', 'b', 'a'],
       }).betas
     expect(flags({})).toEqual(['a', 'b'])
-    expect(flags({ betas: ['b', 'c'] })).toEqual(['b'])
-    expect(() => flags({ betas: ['b'], on_unsupported: 'refuse' })).toThrow(/^capability_rejected: beta_header:a /)
-  })
-
-  test('an operator may have clients adapt instead', () => {
-    const refuse = (body: object, facts: DialectFacts) => () =>
-      plan('messages', body, { ...facts, on_unsupported: 'refuse' })
-    expect(refuse({ output_config: { effort: 'low' } }, BUDGET)).toThrow('capability_rejected: effort_unsupported')
-    expect(refuse({ thinking: { type: 'adaptive' } }, BUDGET)).toThrow('capability_rejected: thinking_type:adaptive')
-    expect(refuse({ thinking: { type: 'enabled', budget_tokens: 2000 } }, BUDGET)).not.toThrow()
+    expect(flags({ betas: { unlisted: 'drop', flags: { b: {}, c: {} } } })).toEqual(['b'])
   })
 })
 

@@ -5,7 +5,7 @@ import { firstCount, type TokenUsage, tokenCount, type UsageFacts } from '../usa
 
 /**
  * Reads a `usage` object; null when it holds no count at all. Providers put cached tokens in several places: those in
- * common use are read here, others are named by `usageCachedPaths`.
+ * common use are read here, others are named by the dialect.
  */
 export function readUsage(usage: JsonValue | undefined, facts: UsageFacts = {}): TokenUsage | null {
   if (!isObject(usage)) return null
@@ -22,7 +22,7 @@ export function readUsage(usage: JsonValue | undefined, facts: UsageFacts = {}):
     tokenCount(promptDetails?.cached_tokens),
     tokenCount(usage.prompt_cache_hit_tokens),
     tokenCount(usage.cached_tokens),
-    ...(facts.usageCachedPaths ?? []).map(path => tokenCount(atPointer(usage, path))),
+    ...(facts.cached ?? []).map(path => tokenCount(atPointer(usage, path))),
   )
   const written = firstCount(
     promptDetails?.cache_write_tokens,
@@ -50,7 +50,7 @@ interface OutputCounts {
 function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
   const rest = total === null ? 0 : Math.max(0, total - inputTokens)
   if (completion === null) return rest
-  if (facts.usageOutput === 'total_less_prompt') return Math.max(completion, rest)
+  if (facts.outputCounts === 'without_reasoning') return Math.max(completion, rest)
   return reasoning > 0 && rest === completion + reasoning ? rest : completion
 }
 

@@ -13,7 +13,7 @@ export const chatViaMessages: Translator = (clientBody, context) => {
   const includeUsage = objectOrNull(clientBody.stream_options)?.include_usage === true
   return {
     upstreamBody,
-    upstreamBetas: betasToSend(upstreamBody, context.betas, context.target.dialect),
+    upstreamBetas: betasToSend(upstreamBody, context.betas, context.target.dialect.betas),
     reply: upstreamReply => convertReply(upstreamReply, request, context),
     stream: onOutput => new ChatStream(request, context, { includeUsage, onOutput }),
   }

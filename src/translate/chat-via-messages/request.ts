@@ -37,7 +37,7 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
   const { dialect } = context.target
   const turns = pairResults(readConversation(chat), chatRefusals)
   const tools = readTools(chat)
-  const names = new ToolNames([...toolNamesOf(tools, turns)], dialect)
+  const names = new ToolNames([...toolNamesOf(tools, turns)], dialect.tools)
   const maxTokens = outputCap(chat, context)
   const wish = readChatReasoning(chat)
   const reason = (wanted: ReasoningWish) =>
@@ -45,12 +45,13 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
 
   const wantsForce = tools.definitions.length > 0 && (tools.choice?.mode === 'any' || tools.choice?.mode === 'tool')
   const structureWish = readStructure(chat)
-  const structureForce = dialect.structuredOutput === 'tool' && structureWish?.kind === 'schema' && !wantsTools(tools)
+  const structureForce =
+    dialect.structuredOutput.method === 'tool' && structureWish?.kind === 'schema' && !wantsTools(tools)
   const { plan, forced } =
     wantsForce || structureForce ? planForcedTool(wish, dialect, reason) : { plan: reason(wish), forced: false }
   const structure = planMessagesStructure({
     wish: structureWish,
-    mode: dialect.structuredOutput,
+    mode: dialect.structuredOutput.method,
     canForceTool: structureForce && forced,
   })
   const replyTool = structure.tool && { name: REPLY_TOOL, description: null, schema: structure.tool, strict: false }
@@ -62,7 +63,7 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
     hasVision: context.entry.capabilities.includes('vision'),
   }
   const { system, messages } = writeConversation(withInstruction(turns, structure.instruction), writing)
-  const stops = stopSequences(chat.stop, { field: 'stop', max: dialect.stopMax })
+  const stops = stopSequences(chat.stop, { field: 'stop', max: dialect.sampling.stopMax })
   const body: JsonObject = {
     model: context.target.model,
     max_tokens: maxTokens,
@@ -70,13 +71,13 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
     messages,
     ...writeTools(replyTool === null ? tools : { ...tools, definitions: [replyTool] }, {
       dialect,
-      names: replyTool === null ? names : new ToolNames([REPLY_TOOL], dialect),
+      names: replyTool === null ? names : new ToolNames([REPLY_TOOL], dialect.tools),
       forced,
       replyTool: replyTool !== null,
     }),
     ...mergeOutputConfig(plan, structure.fields),
     // A model of this format takes no sampling parameters while it reasons.
-    ...(!plan.reasons && convertSampling(chat, dialect, { reasons: false, temperatureMax: 1 })),
+    ...(!plan.reasons && convertSampling(chat, dialect.sampling, { reasons: false, temperatureMax: 1 })),
     ...(stops.length > 0 && { stop_sequences: stops }),
     ...endUser(chat, context),
     ...(chat.service_tier === 'auto' && { service_tier: 'auto' }),
@@ -98,13 +99,12 @@ function refuseUnsupported(chat: JsonObject): void {
   }
 }
 
-function outputCap(chat: JsonObject, { entry, target, inputTokensEstimate }: TranslationContext): number {
+function outputCap(chat: JsonObject, { entry, inputTokensEstimate }: TranslationContext): number {
   const wanted = numberOrNull(chat.max_completion_tokens) ?? numberOrNull(chat.max_tokens)
   if (wanted !== null) return clampOutputTokens(wanted, entry.outputTokensMax)
   return chosenOutputTokens({
     outputTokensMax: entry.outputTokensMax,
     contextTokens: entry.contextTokens,
-    maxTokensDefault: target.dialect.maxTokensDefault,
     inputTokensEstimate,
   })
 }
@@ -148,7 +148,7 @@ interface ToolWriting {
 function writeTools(tools: ToolWish, { dialect, names, forced, replyTool }: ToolWriting): JsonObject {
   if (tools.definitions.length === 0) return {}
   const choice = writeChoice(replyTool ? { mode: 'tool', name: REPLY_TOOL } : tools.choice, names, forced)
-  const single = tools.oneCallOnly && dialect.parallelToolCalls && choice?.type !== 'none'
+  const single = tools.oneCallOnly && dialect.tools.parallelFlag && choice?.type !== 'none'
   const flag = single ? { disable_parallel_tool_use: true } : {}
   const chosen = choice === null && single ? { type: 'auto' } : choice
   return {
@@ -158,14 +158,15 @@ function writeTools(tools: ToolWish, { dialect, names, forced, replyTool }: Tool
 }
 
 function writeTool(tool: ToolDefinition, dialect: ToolWriting['dialect'], names: ToolNames): JsonObject {
-  const schema = toolSchema(tool.schema, dialect.toolSchema)
-  const strict = tool.strict && dialect.toolStrict === 'pass' && qualifiesForStrictMessages(schema)
+  const schema = toolSchema(tool.schema, dialect.tools.schema)
+  const strict = tool.strict && dialect.tools.strict === 'pass' && qualifiesForStrictMessages(schema)
   return {
     name: names.upstream(tool.name),
     ...(tool.description !== null && { description: tool.description }),
     input_schema: schema,
     ...(strict && { strict: true }),
-    ...(tool.cacheControl !== undefined && dialect.cacheControl === 'pass' && { cache_control: tool.cacheControl }),
+    ...(tool.cacheControl !== undefined &&
+      dialect.content.cacheControl === 'pass' && { cache_control: tool.cacheControl }),
   }
 }
 
@@ -191,6 +192,6 @@ function mergeOutputConfig(plan: ReasoningPlan, structure: JsonObject): JsonObje
 
 function endUser(chat: JsonObject, { target }: TranslationContext): JsonObject {
   const id = textOrNull(chat.user) ?? textOrNull(chat.safety_identifier)
-  if (id === null || target.dialect.userField === 'none') return {}
-  return { metadata: { user_id: endUserId(id, target.dialect) } }
+  if (id === null || target.dialect.endUser.field === null) return {}
+  return { metadata: { user_id: endUserId(id, target.dialect.endUser) } }
 }

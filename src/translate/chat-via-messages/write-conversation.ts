@@ -25,9 +25,9 @@ const GO_ON = 'Continue.'
 
 export function writeConversation(turns: readonly PairedTurn[], writing: MessagesWriting): WrittenConversation {
   const spoken = turns.filter(turn => mergeBlanks(turn.pieces).some(isWritten))
-  const { leading, rest } = splitSystem(spoken, writing.dialect.midSystem)
+  const { leading, rest } = splitSystem(spoken, writing.dialect.turns.midSystem)
   const written = rest.flatMap((turn, index) => {
-    const continued = index === rest.length - 1 && writing.dialect.prefill === 'yes'
+    const continued = index === rest.length - 1 && writing.dialect.turns.prefill === 'continue'
     const content = writeTurn(turn, { continued, writing })
     return content === null ? [] : [{ role: turn.role, content }]
   })
@@ -38,13 +38,13 @@ export function writeConversation(turns: readonly PairedTurn[], writing: Message
     if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
     return { system: systemOf(leading.slice(0, -1), writing), messages: [{ role: 'user', content: promoted.text }] }
   }
-  return { system: systemOf(leading, writing), messages: finish(messages, writing.dialect) }
+  return { system: systemOf(leading, writing), messages: finish(messages, writing.dialect.turns) }
 }
 
 /** Instructions before the first turn, and the turns. Later instructions join them where the dialect says `hoist`. */
 function splitSystem(
   turns: readonly PairedTurn[],
-  midSystem: Dialect['midSystem'],
+  midSystem: Dialect['turns']['midSystem'],
 ): { leading: TextPiece[]; rest: PairedTurn[] } {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const isLeading = (turn: PairedTurn, index: number) =>
@@ -59,7 +59,7 @@ function splitSystem(
 }
 
 function systemOf(pieces: readonly TextPiece[], { dialect }: MessagesWriting): string | JsonValue[] {
-  const keepsMarks = dialect.cacheControl === 'pass' && pieces.some(piece => piece.cacheControl !== undefined)
+  const keepsMarks = dialect.content.cacheControl === 'pass' && pieces.some(piece => piece.cacheControl !== undefined)
   return keepsMarks ? pieces.map(piece => textBlock(piece, dialect)) : pieces.map(piece => piece.text).join('\n')
 }
 
@@ -125,7 +125,7 @@ function textBlock(piece: TextPiece, dialect: Dialect): JsonObject {
 
 function writeImage(piece: ImagePiece, place: string, { dialect, hasVision }: MessagesWriting): JsonObject {
   if (!hasVision) {
-    if (dialect.imagesUnsupported === 'placeholder')
+    if (dialect.content.imagesUnsupported === 'placeholder')
       return { type: 'text', text: '[image omitted: this model takes no images]' }
     return refuseCapability('image_block', `${place}: this model takes no images`)
   }
@@ -133,14 +133,16 @@ function writeImage(piece: ImagePiece, place: string, { dialect, hasVision }: Me
     const { mediaType, data } = piece.source
     return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark(piece, dialect) }
   }
-  if (dialect.imageUrl !== 'pass') refuse(place, 'this model takes no image URLs; send the image as a base64 data URL')
+  if (dialect.content.imageUrl !== 'pass')
+    refuse(place, 'this model takes no image URLs; send the image as a base64 data URL')
   return { type: 'image', source: { type: 'url', url: piece.source.url }, ...mark(piece, dialect) }
 }
 
 function writeDocument(piece: DocumentPiece, turn: PairedTurn, { dialect }: MessagesWriting): JsonObject[] {
   const title = piece.title === '' ? 'document.pdf' : piece.title
-  if (dialect.documents === 'placeholder') return [{ type: 'text', text: `[document ${title} omitted]` }]
-  if (dialect.documents === 'reject') refuseCapability('document_block', `${turn.place}: this model takes no documents`)
+  if (dialect.content.documents === 'placeholder') return [{ type: 'text', text: `[document ${title} omitted]` }]
+  if (dialect.content.documents === 'reject')
+    refuseCapability('document_block', `${turn.place}: this model takes no documents`)
   const source = { type: 'base64', media_type: piece.mediaType, data: piece.data }
   const document = { type: 'document', source, title, ...mark(piece, dialect) }
   // A document wants text beside it.
@@ -168,7 +170,7 @@ function writeResult(piece: ResultPiece, turn: PairedTurn, writing: MessagesWrit
 }
 
 function mark(piece: { readonly cacheControl?: JsonObject }, dialect: Dialect): { cache_control?: JsonObject } {
-  return piece.cacheControl !== undefined && dialect.cacheControl === 'pass'
+  return piece.cacheControl !== undefined && dialect.content.cacheControl === 'pass'
     ? { cache_control: piece.cacheControl }
     : {}
 }
@@ -182,9 +184,9 @@ function trimEnd(blocks: JsonObject[]): void {
   else blocks.splice(-1, 1, { ...last, text })
 }
 
-function finish(messages: JsonObject[], { prefill }: Dialect): JsonObject[] {
+function finish(messages: JsonObject[], { prefill }: Dialect['turns']): JsonObject[] {
   const last = messages.at(-1)
-  if (last?.role !== 'assistant' || prefill === 'yes') return messages
+  if (last?.role !== 'assistant' || prefill === 'continue') return messages
   if (prefill === 'user_turn') return [...messages, { role: 'user', content: GO_ON }]
   return refuse(
     'messages',

@@ -76,9 +76,9 @@ export function planExtras(request: ExtrasRequest): ExtrasPlan {
 /** Fields to leave out. */
 function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): string[] {
   const leftOut: string[] = []
-  for (const [name, { on, otherwise }] of wordsOf(vocabulary).fields) {
+  for (const [name, { endpoints, otherwise }] of wordsOf(vocabulary).fields) {
     const value = body[name]
-    if (!isAskedFor(value) || !on.includes(endpoint)) continue
+    if (!isAskedFor(value) || !endpoints.includes(endpoint)) continue
     const treatment = extras.fields[name] ?? otherwise
     if (treatment === 'allow') continue
     if (typeof treatment === 'object' && treatment.free.some(free => free === value)) continue

@@ -10,12 +10,12 @@ import type { RequestFacts } from './request.ts'
 export class CallIds {
   readonly #taken: Set<string>
   readonly #newId: () => string
-  readonly #signaturePath: string
+  readonly #signaturePath: string | null
 
   constructor({ knownIds }: RequestFacts, { newId, target }: TranslationContext) {
     this.#taken = new Set(knownIds)
     this.#newId = newId
-    this.#signaturePath = target.dialect.thoughtSignaturePath
+    this.#signaturePath = target.dialect.tools.signature.path
   }
 
   /** `given`: the upstream's own id, '' when it is missing. */
@@ -28,6 +28,6 @@ export class CallIds {
 
   /** The signature that must come back with the call, or null. */
   signatureOf(call: JsonObject): string | null {
-    return this.#signaturePath === '' ? null : textOrNull(atPointer(call, this.#signaturePath))
+    return this.#signaturePath === null ? null : textOrNull(atPointer(call, this.#signaturePath))
   }
 }

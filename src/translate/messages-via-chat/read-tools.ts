@@ -1,15 +1,15 @@
 /** Tools and tool choice of a messages request. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import type { Dialect } from '../dialect.ts'
+import type { DialectTools } from '../dialect.ts'
 import type { StructureWish, ToolChoice, ToolDefinition, ToolWish } from '../pieces.ts'
 import { refuse } from '../refuse.ts'
 import { readToolChanges } from './read-conversation.ts'
 
-export function readTools(body: JsonObject, serverTools: Dialect['serverTools']): ToolWish {
+export function readTools(body: JsonObject, leftOut: DialectTools['leftOut']): ToolWish {
   const changes = readToolChanges(body)
   const given = [...arrayOrEmpty(body.tools), ...changes.added]
-  const definitions = given.flatMap((tool, index) => readTool(tool, `tools.${index}`, serverTools))
+  const definitions = given.flatMap((tool, index) => readTool(tool, `tools.${index}`, leftOut))
   const byName = new Map(definitions.map(tool => [tool.name, tool]))
   const choice = objectOrNull(body.tool_choice)
   return {
@@ -19,13 +19,13 @@ export function readTools(body: JsonObject, serverTools: Dialect['serverTools'])
   }
 }
 
-function readTool(value: JsonValue, place: string, serverTools: Dialect['serverTools']): ToolDefinition[] {
+function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOut']): ToolDefinition[] {
   const tool = objectOrNull(value) ?? refuse(place, 'Input should be a valid tool')
   const type = tool.type ?? 'custom'
   if (type !== 'custom') {
     // Searching among tools is not needed where all of them are announced.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
-    if (serverTools === 'drop') return []
+    if (leftOut?.some(pattern => fits(type, pattern)) === true) return []
     refuse(`${place}.type`, unknownTool(type))
   }
   return [
@@ -37,6 +37,11 @@ function readTool(value: JsonValue, place: string, serverTools: Dialect['serverT
       ...(isObject(tool.cache_control) && { cacheControl: tool.cache_control }),
     },
   ]
+}
+
+/** A `*` at the end of a pattern stands for any ending. */
+function fits(type: JsonValue, pattern: string): boolean {
+  return pattern.endsWith('*') ? String(type).startsWith(pattern.slice(0, -1)) : type === pattern
 }
 
 /** Tools that the client runs, though their definition is the provider's. */

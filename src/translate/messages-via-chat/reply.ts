@@ -36,7 +36,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
   const replyCall = request.replyTool === null ? undefined : calls.find(call => callName(call) === request.replyTool)
   const shownCalls = calls.filter(call => call !== replyCall)
   const refusal = textOrNull(message.refusal)
-  const spoken = untagged(spokenParts(message), context.target.dialect.reasoningTag)
+  const spoken = untagged(spokenParts(message), context.target.dialect.reasoning.tag)
   const text = replyCall ? argumentsFragment(objectOrNull(replyCall.function)?.arguments) : unwrap(spoken.text, request)
   const ids = new CallIds(request, context)
   const content: JsonObject[] = [
@@ -44,7 +44,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
     ...[text, refusal ?? ''].filter(part => part !== '').map(part => ({ type: 'text', text: part, citations: null })),
     ...shownCalls.map(call => toolUse(call, ids, request)),
   ]
-  const usage = readUsage(reply.usage, context.target.dialect)
+  const usage = readUsage(reply.usage, context.target.dialect.usage)
   const stopReason = stopReasonOf(finishReason, { hasToolCalls: shownCalls.length > 0, refused: refusal !== null })
   return {
     body: {
@@ -61,8 +61,8 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
   }
 }
 
-function untagged({ text, reasoning }: SpokenParts, tag: string): SpokenParts {
-  if (tag === '') return { text, reasoning }
+function untagged({ text, reasoning }: SpokenParts, tag: string | null): SpokenParts {
+  if (tag === null) return { text, reasoning }
   const split = splitTag(text, tag)
   return { text: split.text, reasoning: reasoning + split.reasoning }
 }

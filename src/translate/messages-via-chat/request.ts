@@ -9,7 +9,7 @@ import { refuseWrongTypes } from '../parameter-types.ts'
 import type { ToolWish, Turn } from '../pieces.ts'
 import { planChatReasoning, planForcedTool } from '../reasoning-plan.ts'
 import { type ReasoningWish, readMessagesReasoning } from '../reasoning-wish.ts'
-import { refuse, refuseReasoning } from '../refuse.ts'
+import { refuse } from '../refuse.ts'
 import { convertSampling } from '../sampling.ts'
 import { stopSequences } from '../stops.ts'
 import { planChatStructure, REPLY_TOOL } from '../structure.ts'
@@ -39,10 +39,9 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
   refuseWrongTypes(messages, 'messages')
   refuseUnsupported(messages)
   const wish = readMessagesReasoning(messages)
-  if (dialect.onUnsupported === 'refuse') refuseReasoning(messages, wish, dialect.reasoning)
   const turns = pairResults(readConversation(messages), messagesRefusals)
-  const tools = readTools(messages, dialect.serverTools)
-  const names = new ToolNames(toolNamesOf(tools, turns), dialect)
+  const tools = readTools(messages, dialect.tools.leftOut)
+  const names = new ToolNames(toolNamesOf(tools, turns), dialect.tools)
   const stream = messages.stream === true
   const circumstances = { stream, hasTools: tools.definitions.length > 0 }
   const reason = (wanted: ReasoningWish) => planChatReasoning(wanted, dialect.reasoning, circumstances)
@@ -50,19 +49,19 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
   const wantsForce = circumstances.hasTools && (tools.choice?.mode === 'any' || tools.choice?.mode === 'tool')
   const callable = circumstances.hasTools && tools.choice?.mode !== 'none'
   const structureWish = readStructure(messages)
-  const structureForce = structureWish !== null && dialect.structuredOutput === 'tool' && !callable
+  const structureForce = structureWish !== null && dialect.structuredOutput.method === 'tool' && !callable
   const { plan, forced } =
     wantsForce || structureForce ? planForcedTool(wish, dialect, reason) : { plan: reason(wish), forced: false }
   const structure = planChatStructure({
     wish: structureWish,
-    mode: dialect.structuredOutput,
+    mode: dialect.structuredOutput.method,
     canForceTool: structureForce && forced,
   })
   const replyTool = structure.tool && { name: REPLY_TOOL, description: null, schema: structure.tool, strict: false }
 
-  const ids = new UpstreamIds(dialect.toolId)
+  const ids = new UpstreamIds(dialect.tools.callId)
   const hasVision = context.entry.capabilities.includes('vision')
-  const stops = stopSequences(messages.stop_sequences, { field: 'stop_sequences', max: dialect.stopMax })
+  const stops = stopSequences(messages.stop_sequences, { field: 'stop_sequences', max: dialect.sampling.stopMax })
   const body: JsonObject = {
     model: context.target.model,
     messages: writeConversation(withInstruction(turns, structure.instruction), { dialect, names, ids, hasVision }),
@@ -71,14 +70,17 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
       ? writeTools(tools, { dialect, names, forced })
       : writeTools(
           { definitions: [replyTool], choice: { mode: 'tool', name: REPLY_TOOL }, oneCallOnly: false },
-          { dialect, names: new ToolNames([REPLY_TOOL], dialect), forced },
+          { dialect, names: new ToolNames([REPLY_TOOL], dialect.tools), forced },
         )),
     ...plan.fields,
     ...structure.fields,
-    ...convertSampling(messages, dialect, { reasons: plan.reasons, temperatureMax: dialect.temperatureMax }),
+    ...convertSampling(messages, dialect.sampling, {
+      reasons: plan.reasons,
+      temperatureMax: dialect.sampling.temperatureMax,
+    }),
     ...(stops.length > 0 && { stop: stops }),
     ...endUser(messages, context),
-    ...(stream && { stream: true, ...(dialect.streamOptions && { stream_options: { include_usage: true } }) }),
+    ...(stream && { stream: true, ...(dialect.usage.streamOptions && { stream_options: { include_usage: true } }) }),
   }
   return {
     body,
@@ -100,7 +102,7 @@ function refuseUnsupported(messages: JsonObject): void {
 function outputCap(messages: JsonObject, { entry, target }: TranslationContext): JsonObject {
   const wanted = numberOrNull(messages.max_tokens)
   if (wanted === null) refuse('max_tokens', 'Field required')
-  return { [target.dialect.maxTokensField]: clampOutputTokens(wanted, entry.outputTokensMax) }
+  return { [target.dialect.output.capField]: clampOutputTokens(wanted, entry.outputTokensMax) }
 }
 
 function* toolNamesOf(tools: ToolWish, turns: readonly Turn[]): Generator<string> {
@@ -121,7 +123,7 @@ function withInstruction(turns: readonly PairedTurn[], instruction: string | nul
 }
 
 function endUser(messages: JsonObject, { target }: TranslationContext): JsonObject {
-  const { dialect } = target
+  const { endUser: facts } = target.dialect
   const id = textOrNull(objectOrNull(messages.metadata)?.user_id)
-  return id === null || dialect.userField === 'none' ? {} : { [dialect.userField]: endUserId(id, dialect) }
+  return id === null || facts.field === null ? {} : { [facts.field]: endUserId(id, facts) }
 }

@@ -43,8 +43,8 @@ export class MessagesStream implements StreamTranslation {
     this.#context = context
     this.#ids = new CallIds(request, context)
     this.#fence = request.unwrapsFence ? new FenceFilter() : null
-    const tag = context.target.dialect.reasoningTag
-    this.#tag = tag === '' ? null : new TagSplitter(tag)
+    const tag = context.target.dialect.reasoning.tag
+    this.#tag = tag === null ? null : new TagSplitter(tag)
     this.#segments = new SegmentQueue({
       onOutput,
       describeCall: call => ({
@@ -112,7 +112,7 @@ export class MessagesStream implements StreamTranslation {
   }
 
   #readUsage(usage: JsonObject[string]): TokenUsage | null {
-    return readUsage(usage, this.#context.target.dialect)
+    return readUsage(usage, this.#context.target.dialect.usage)
   }
 
   /** The model's own count is not known yet, but some clients read it here only. */

@@ -19,7 +19,7 @@ export function writeContent(pieces: readonly ResultContent[], place: string, wr
   const parts = pieces.map(piece => writePart(piece, place, writing))
   const texts = parts.map(part => (part.type === 'text' && part.cache_control === undefined ? part.text : null))
   if (texts.length === 1 && typeof texts[0] === 'string') return texts[0]
-  const joins = writing.dialect.textContent === 'string' && texts.every(text => typeof text === 'string')
+  const joins = writing.dialect.content.text === 'string' && texts.every(text => typeof text === 'string')
   return joins ? texts.join('\n\n') : parts
 }
 
@@ -40,10 +40,10 @@ export function textPart(piece: TextPiece, dialect: Dialect): JsonObject {
 
 function imagePart(piece: ImagePiece, place: string, { dialect, hasVision }: ContentWriting): JsonObject {
   if (!hasVision) {
-    if (dialect.imagesUnsupported === 'placeholder') return note('image omitted: this model takes no images')
+    if (dialect.content.imagesUnsupported === 'placeholder') return note('image omitted: this model takes no images')
     return refuseCapability('image_block', `${place}: this model takes no images`)
   }
-  if (piece.source.type === 'url' && dialect.imageUrl !== 'pass') {
+  if (piece.source.type === 'url' && dialect.content.imageUrl !== 'pass') {
     refuse(place, 'this model takes no image URLs; send the image as base64')
   }
   return { type: 'image_url', image_url: { url: imageUrl(piece.source) }, ...mark(piece, dialect) }
@@ -51,8 +51,10 @@ function imagePart(piece: ImagePiece, place: string, { dialect, hasVision }: Con
 
 function documentPart(piece: DocumentPiece, place: string, { dialect }: ContentWriting): JsonObject {
   const title = piece.title === '' ? 'document.pdf' : piece.title
-  if (dialect.documents === 'placeholder') return note(`document ${title} omitted: this model takes no documents`)
-  if (dialect.documents === 'reject') refuseCapability('document_block', `${place}: this model takes no documents`)
+  if (dialect.content.documents === 'placeholder')
+    return note(`document ${title} omitted: this model takes no documents`)
+  if (dialect.content.documents === 'reject')
+    refuseCapability('document_block', `${place}: this model takes no documents`)
   return { type: 'file', file: { filename: title, file_data: dataUrl(piece.mediaType, piece.data) } }
 }
 
@@ -61,7 +63,7 @@ function note(text: string): JsonObject {
 }
 
 function mark(piece: TextPiece | ImagePiece, dialect: Dialect): { cache_control?: JsonObject } {
-  return piece.cacheControl !== undefined && dialect.cacheControl === 'pass'
+  return piece.cacheControl !== undefined && dialect.content.cacheControl === 'pass'
     ? { cache_control: piece.cacheControl }
     : {}
 }

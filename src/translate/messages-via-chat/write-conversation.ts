@@ -1,7 +1,7 @@
 /** Turns as `messages` of a chat request. */
 
 import { isObject, type JsonObject, type JsonValue, objectAtPointer } from '../../lib/json.ts'
-import type { Dialect } from '../dialect.ts'
+import type { Dialect, DialectReasoning } from '../dialect.ts'
 import type { ToolNames, UpstreamIds } from '../names.ts'
 import { isCall, isResult, type PairedTurn } from '../pairing.ts'
 import type { CallPiece, Piece, ResultContent, TextPiece } from '../pieces.ts'
@@ -16,16 +16,16 @@ export interface ChatWriting extends ContentWriting {
 
 export function writeConversation(turns: readonly PairedTurn[], writing: ChatWriting): JsonObject[] {
   const { dialect } = writing
-  const placed = placeSystem(turns, dialect.midSystem)
+  const placed = placeSystem(turns, dialect.turns.midSystem)
   const messages = placed.flatMap(turn => writeTurn(turn, writing))
-  if (messages.every(message => message.role === dialect.systemRole)) {
+  if (messages.every(message => message.role === dialect.turns.systemRole)) {
     refuse('messages.0', 'user messages must have non-empty content')
   }
-  return flagPrefill(dialect.alternateRoles ? mergeRoles(messages) : messages, dialect)
+  return flagPrefill(dialect.turns.alternate ? mergeRoles(messages) : messages, dialect.turns)
 }
 
 /** All instructions before the first turn are one turn; later ones stay, join them, or become user text. */
-function placeSystem(turns: readonly PairedTurn[], midSystem: Dialect['midSystem']): PairedTurn[] {
+function placeSystem(turns: readonly PairedTurn[], midSystem: Dialect['turns']['midSystem']): PairedTurn[] {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const isLeading = (turn: PairedTurn, index: number) =>
     turn.role === 'system' && (midSystem === 'hoist' || first < 0 || index < first)
@@ -51,11 +51,11 @@ function writeTurn(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
 function writeSystem(pieces: readonly TextPiece[], { dialect }: ChatWriting): JsonObject[] {
   const texts = pieces.filter(piece => piece.text.trim() !== '')
   if (texts.length === 0) return []
-  const keepsMarks = dialect.cacheControl === 'pass' && texts.some(piece => piece.cacheControl !== undefined)
+  const keepsMarks = dialect.content.cacheControl === 'pass' && texts.some(piece => piece.cacheControl !== undefined)
   const content = keepsMarks
     ? texts.map(piece => textPart(piece, dialect))
     : texts.map(piece => piece.text).join('\n\n')
-  return [{ role: dialect.systemRole, content }]
+  return [{ role: dialect.turns.systemRole, content }]
 }
 
 /** Results first, each a message of its own; everything else of the turn is one user message behind them. */
@@ -80,7 +80,7 @@ function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
   const isSigned = made.some(call => call.signature !== null)
   const calls = made.map((call, index) => writeCall(call, { writing, signs: index === 0 && !isSigned }))
   const thinking = turn.pieces.filter(piece => piece.kind === 'thinking').map(piece => piece.text)
-  const echo = echoReasoning(thinking.join('\n\n'), writing.dialect)
+  const echo = echoReasoning(thinking.join('\n\n'), writing.dialect.reasoning)
   // What is left of a turn that held nothing for this format is no turn; reasoning alone is none either.
   if (text === '' && calls.length === 0) return []
   const parts = contentParts(text, echo)
@@ -88,13 +88,13 @@ function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
     {
       role: 'assistant',
       content: parts ?? (text === '' ? null : text),
-      ...(parts === null && echo !== null && { [writing.dialect.reasoningField]: echo }),
+      ...(parts === null && echo !== null && { [writing.dialect.reasoning.field]: echo }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ]
 
   function contentParts(shown: string, reasoning: string | null): JsonValue | null {
-    if (writing.dialect.reasoningField !== 'content_parts' || reasoning === null || reasoning === '') return null
+    if (writing.dialect.reasoning.field !== 'content_parts' || reasoning === null || reasoning === '') return null
     const thought = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] }
     return shown === '' ? [thought] : [thought, { type: 'text', text: shown }]
   }
@@ -124,20 +124,21 @@ interface CallWriting {
 
 function writeCall(call: CallPiece, { writing, signs }: CallWriting): JsonObject {
   const { names, ids, dialect } = writing
-  const signature = call.signature ?? (signs ? dialect.thoughtSignaturePlaceholder || null : null)
+  const { path, placeholder } = dialect.tools.signature
+  const signature = call.signature ?? (signs ? placeholder : null)
   return {
     id: ids.of(call),
     type: 'function',
     function: { name: names.upstream(call.name), arguments: JSON.stringify(call.input) },
-    ...(signature !== null && objectAtPointer(dialect.thoughtSignaturePath, signature)),
+    ...(signature !== null && path !== null && objectAtPointer(path, signature)),
   }
 }
 
 /** Reasoning of an earlier turn as the upstream wants it back; null: not at all. */
-function echoReasoning(reasoning: string, { reasoningEcho, reasoningEchoPlaceholder }: Dialect): string | null {
-  switch (reasoningEcho) {
+function echoReasoning(reasoning: string, { echo, echoPlaceholder }: DialectReasoning): string | null {
+  switch (echo) {
     case 'always':
-      return reasoning === '' ? reasoningEchoPlaceholder : reasoning
+      return reasoning === '' ? (echoPlaceholder ?? '') : reasoning
     case 'if_present':
       return reasoning === '' ? null : reasoning
     case 'never':
@@ -168,7 +169,7 @@ function contentParts(content: JsonValue | undefined): JsonObject[] {
 }
 
 /** A last assistant message that the model shall continue, where a flag asks for it. */
-function flagPrefill(messages: JsonObject[], { prefill }: Dialect): JsonObject[] {
+function flagPrefill(messages: JsonObject[], { prefill }: Dialect['turns']): JsonObject[] {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return messages
   switch (prefill) {

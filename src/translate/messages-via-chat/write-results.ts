@@ -14,9 +14,9 @@ export interface WrittenResult {
 export function writeResult(piece: ResultPiece, id: string, writing: ContentWriting): WrittenResult {
   const attached = piece.content.filter(content => isAttached(content, writing))
   const inline = piece.content.filter(content => content.kind === 'text' || !attached.includes(content))
-  const native = writing.dialect.toolResultImages === 'native' && inline.some(content => content.kind !== 'text')
+  const native = writing.dialect.tools.resultImages === 'native' && inline.some(content => content.kind !== 'text')
   const content = native ? nativeContent(piece, inline, writing) : textContent(piece, inline, attached, writing)
-  const following = writing.dialect.toolResultImages === 'following_user' ? attached : []
+  const following = writing.dialect.tools.resultImages === 'following_user' ? attached : []
   return {
     message: { role: 'tool', tool_call_id: id, content },
     following: following.length === 0 ? [] : [label(id), ...following],
@@ -25,9 +25,9 @@ export function writeResult(piece: ResultPiece, id: string, writing: ContentWrit
 
 /** Images and documents stand outside the tool message, unless the upstream takes them there. */
 function isAttached(content: ResultContent, { dialect, hasVision }: ContentWriting): boolean {
-  if (content.kind === 'text' || dialect.toolResultImages === 'native') return false
-  if (content.kind === 'image') return hasVision || dialect.imagesUnsupported === 'reject'
-  return dialect.documents !== 'placeholder'
+  if (content.kind === 'text' || dialect.tools.resultImages === 'native') return false
+  if (content.kind === 'image') return hasVision || dialect.content.imagesUnsupported === 'reject'
+  return dialect.content.documents !== 'placeholder'
 }
 
 function nativeContent(piece: ResultPiece, inline: readonly ResultContent[], writing: ContentWriting): JsonValue {
@@ -42,7 +42,7 @@ function textContent(
   writing: ContentWriting,
 ): string {
   const lines = inline.map(content => writePart(content, piece.place, writing).text).filter(line => line !== '')
-  const where = writing.dialect.toolResultImages === 'following_user' ? 'see the next user message' : 'omitted'
+  const where = writing.dialect.tools.resultImages === 'following_user' ? 'see the next user message' : 'omitted'
   const notes = attached.map(content => `[${content.kind}: ${where}]`)
   const text = [...lines, ...notes].join('\n')
   return piece.isError ? `Error: ${text}` : text

@@ -17,7 +17,7 @@ export interface ToolWriting {
 export function writeTools(tools: ToolWish, { dialect, names, forced }: ToolWriting): JsonObject {
   if (tools.definitions.length === 0) return {}
   const choice = writeChoice(tools.choice, names, forced)
-  const single = tools.oneCallOnly && dialect.parallelToolCalls && tools.choice?.mode !== 'none'
+  const single = tools.oneCallOnly && dialect.tools.parallelFlag && tools.choice?.mode !== 'none'
   return {
     tools: tools.definitions.map(tool => writeTool(tool, dialect, names)),
     ...(choice !== null && { tool_choice: choice }),
@@ -26,8 +26,8 @@ export function writeTools(tools: ToolWish, { dialect, names, forced }: ToolWrit
 }
 
 function writeTool(tool: ToolDefinition, dialect: Dialect, names: ToolNames): JsonObject {
-  const parameters = toolSchema(tool.schema, dialect.toolSchema)
-  const strict = tool.strict && dialect.toolStrict === 'pass' && qualifiesForStrictChat(parameters)
+  const parameters = toolSchema(tool.schema, dialect.tools.schema)
+  const strict = tool.strict && dialect.tools.strict === 'pass' && qualifiesForStrictChat(parameters)
   return {
     type: 'function',
     function: {
@@ -36,7 +36,8 @@ function writeTool(tool: ToolDefinition, dialect: Dialect, names: ToolNames): Js
       parameters,
       ...(strict && { strict: true }),
     },
-    ...(tool.cacheControl !== undefined && dialect.cacheControl === 'pass' && { cache_control: tool.cacheControl }),
+    ...(tool.cacheControl !== undefined &&
+      dialect.content.cacheControl === 'pass' && { cache_control: tool.cacheControl }),
   }
 }
 

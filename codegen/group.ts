@@ -1,0 +1,134 @@
+/** A mapping whose members are gathered from several places, and how it is written: unchanged values keep their text. */
+
+import { isMap, isScalar, isSeq } from 'yaml'
+import { flowText, rangeOf } from './edit.ts'
+
+export interface Member {
+  /** Lines above it: comments and empty lines. */
+  readonly above: readonly string[]
+  /** The comment behind it on its line, or ''. */
+  readonly behind: string
+  readonly value: Group | Passage | { readonly said: unknown }
+}
+
+/** A value as it stands in a text. */
+export interface Passage {
+  readonly node: unknown
+  readonly text: string
+}
+
+/** Longest line on which the members of a group are written together. */
+const WIDTH = 120
+
+export class Group {
+  readonly members = new Map<string, Member>()
+  /** Over several lines, whether or not one would do. */
+  isSpread: boolean
+  /** Comments behind the last member. */
+  tail: readonly string[] = []
+
+  constructor(isSpread: boolean) {
+    this.isSpread = isSpread
+  }
+
+  /** A group that the file has already, with what is written around it. */
+  open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): void {
+    const known = this.members.get(name)
+    const group = known?.value instanceof Group ? known.value : new Group(isSpread)
+    group.isSpread ||= isSpread
+    group.tail = tail
+    this.members.set(name, { above: [...(known?.above ?? []), ...above], behind, value: group })
+  }
+
+  /** Adds a member at a path; where that makes a group, what stands above the member stands above the group. */
+  add([name = '', ...rest]: readonly string[], member: Member): void {
+    if (rest.length === 0) {
+      this.members.set(name, member)
+      return
+    }
+    const known = this.members.get(name)?.value
+    if (known instanceof Group) known.add(rest, member)
+    else {
+      const group = new Group(false)
+      this.members.set(name, { above: member.above, behind: '', value: group })
+      group.add(rest, { ...member, above: [] })
+    }
+  }
+}
+
+/** The lines of a group; all but the first, which begins at the column, are indented. */
+export function layOut(group: Group, column: number): string[] {
+  const lines = group.isSpread && group.members.size > 0 ? spreadLines(group, column) : flowLines(group)
+  return lines.map((line, index) => (index === 0 || line === '' ? line : ' '.repeat(column) + line))
+}
+
+function spreadLines(group: Group, column: number): string[] {
+  const lines = [...group.members].flatMap(([name, member]) => [...member.above, ...memberLines(name, member, column)])
+  return [...lines, ...group.tail]
+}
+
+function memberLines(name: string, { behind, value }: Member, column: number): string[] {
+  if (value instanceof Group) {
+    const line = needsLines(value) || value.isSpread ? undefined : `${name}: ${flowOf(value)}`
+    if (line !== undefined && column + line.length <= WIDTH) return [line + behind]
+    return [`${name}:${behind}`, ...spreadLines(value, column + 2).map(each => (each === '' ? '' : `  ${each}`))]
+  }
+  if ('said' in value) return saidLines(name, value.said, behind)
+  if (isBlock(value)) return [`${name}:`, ...blockLines(value).map(each => (each === '' ? '' : `  ${each}`))]
+  return [`${name}: ${flowOf(value)}${behind}`]
+}
+
+/** A mapping that says much stands over several lines. */
+function saidLines(name: string, said: unknown, behind: string): string[] {
+  if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowText(said)}${behind}`]
+  return [`${name}:${behind}`, ...Object.entries(said).map(([key, value]) => `  ${flowText(key)}: ${flowText(value)}`)]
+}
+
+/** On one line, or on one for each member where comments ask for it. */
+function flowLines(group: Group): string[] {
+  if (!needsLines(group)) return [flowOf(group)]
+  const members = [...group.members].flatMap(([name, { above, behind, value }]) => [
+    ...above,
+    `${name}: ${flowOf(value)},${behind}`,
+  ])
+  return ['{', ...members.map(line => (line === '' ? '' : `  ${line}`)), '}']
+}
+
+function flowOf(value: Member['value']): string {
+  if (value instanceof Group) {
+    const members = [...value.members].map(([name, member]) => `${name}: ${flowOf(member.value)}`)
+    return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+  }
+  if ('said' in value) return flowText(value.said)
+  const [from, to] = rangeOf(value.node)
+  const text = value.text.slice(from, to).trimEnd()
+  return isScalar(value.node) && text === '' ? 'null' : text
+}
+
+function isBlock({ node }: Passage): boolean {
+  return (isMap(node) || isSeq(node)) && node.flow !== true
+}
+
+/** The lines of a block as they stand in the file, at the margin. */
+function blockLines({ node, text }: Passage): string[] {
+  const [from, to] = rangeOf(node)
+  const column = from - (text.lastIndexOf('\n', from - 1) + 1)
+  const { commentBefore } = node as { commentBefore?: string | null }
+  const lines = (' '.repeat(column) + text.slice(from, to).trimEnd()).split(/\r?\n/)
+  const body = lines.map(line => (line.slice(0, column).trim() === '' ? line.slice(column) : line.trimStart()))
+  return [...commentLines(commentBefore), ...body]
+}
+
+/** Comments as they are written, from their text without `#`. */
+export function commentLines(comment: string | null | undefined): string[] {
+  return comment?.split('\n').map(line => (line === '' ? '' : `#${line}`)) ?? []
+}
+
+/** Comments, and values of several lines, cannot stand on one line together. */
+function needsLines({ members, tail }: Group): boolean {
+  if (tail.length > 0) return true
+  return [...members.values()].some(({ above, behind, value }) => {
+    if (above.some(line => line !== '') || behind !== '') return true
+    return value instanceof Group ? needsLines(value) : 'node' in value && isBlock(value)
+  })
+}

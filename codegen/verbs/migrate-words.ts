@@ -1,0 +1,49 @@
+/** `migrate-words`: rewrites words of earlier versions in the YAML files where they stand. */
+
+import { join } from 'node:path'
+import { replaceFile } from '../generate.ts'
+import { type FoundWord, migrateText } from '../migrate.ts'
+import type { Output } from '../output.ts'
+import { type Project, readProject } from '../project.ts'
+import { parseOptions } from './options.ts'
+
+/** Writes nothing with `--check`. Returns 1 where something is left to do. */
+export async function migrateWords(project: Project, args: readonly string[], output: Output): Promise<number> {
+  const { values } = parseOptions(args, { check: { type: 'boolean' }, json: { type: 'boolean' } })
+  const words: FoundWord[] = []
+  const files: string[] = []
+  for (const source of await readProject(project)) {
+    if (!source.path.endsWith('.yaml')) continue
+    const migration = migrateText(source)
+    words.push(...migration.words)
+    if (migration.text === source.text) continue
+    files.push(source.path)
+    if (values.check !== true) replaceFile(join(project.root, source.path), migration.text)
+  }
+  const left = words.filter(({ successor }) => successor === null)
+  if (values.json === true) output.out(JSON.stringify({ words, files, written: values.check !== true }))
+  else {
+    for (const word of words) output.out(lineOf(word))
+    output.out(summary({ files, check: values.check === true, left: left.length, found: words.length }))
+  }
+  return left.length > 0 || (values.check === true && files.length > 0) ? 1 : 0
+}
+
+function lineOf({ file, line, column, word, successor }: FoundWord): string {
+  const now = successor === null ? 'left: nothing says it now, so decide' : successor === '' ? 'goes' : successor
+  return `${file}:${line}:${column}: ${word} → ${now}`
+}
+
+interface Summary {
+  readonly files: readonly string[]
+  readonly check: boolean
+  readonly left: number
+  readonly found: number
+}
+
+function summary({ files, check, left, found }: Summary): string {
+  if (found === 0) return 'every word is one of today'
+  const rewritten = `${found - left} ${found - left === 1 ? 'word' : 'words'} in ${files.length} ${files.length === 1 ? 'file' : 'files'}`
+  const rest = left === 0 ? '' : `, ${left} left`
+  return check ? `would rewrite ${rewritten}${rest}` : `rewrote ${rewritten}${rest}; run \`make generate\``
+}

@@ -1,0 +1,48 @@
+/** The catalogue means the same to every YAML reader: YAML 1.1, which many tools speak, takes `no` and `on` for booleans. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { readSchemas, type Schema } from '../../codegen/schemas.ts'
+
+const folder = join(import.meta.dirname, '../../catalogue')
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.yaml'))
+
+/** A reader that knows days makes dates of them, which are the same days. */
+function withDays(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString().slice(0, 10)
+  if (Array.isArray(value)) return value.map(withDays)
+  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, withDays(member)]))
+  return value
+}
+
+/** As maps, so that a key that is no text shows. */
+function readAs(version: '1.1' | '1.2', text: string): unknown {
+  return withDays(parse(text, { version, mapAsMap: true }))
+}
+
+test.each(files)('%s reads alike in YAML 1.1 and 1.2', file => {
+  const text = readFileSync(join(folder, file), 'utf8')
+  expect(readAs('1.1', text)).toEqual(readAs('1.2', text))
+})
+
+test('a word that the two read differently is seen', () => {
+  for (const text of ['a: no', 'on: a', 'a: [y, off]', 'a: 1_000', 'a: 12:30', 'a: 010']) {
+    expect(readAs('1.1', text), text).not.toEqual(readAs('1.2', text))
+  }
+})
+
+function wordsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(wordsOf)
+  if (value === null || typeof value !== 'object') return []
+  const { properties, enum: words } = value as Schema
+  const own = [...Object.keys(properties ?? {}), ...(words ?? []).filter(word => typeof word === 'string')]
+  return [...own, ...Object.values(value).flatMap(wordsOf)]
+}
+
+test('no key and no word of any catalogue schema is read otherwise by YAML 1.1', () => {
+  const words = [...new Set(Object.values(readSchemas()).flatMap(schema => wordsOf(schema)))]
+  expect(words.length).toBeGreaterThan(200)
+  expect(words.filter(word => parse(word, { version: '1.1' }) !== word)).toEqual([])
+})
