@@ -120,7 +120,7 @@ function stateText({
   readonly state: string
   readonly wait_seconds: number
 }): string {
-  return state === 'aside' ? `aside for ${seconds} s` : state.replace('_', ' ')
+  return state === 'aside' ? `cooling down for ${seconds} s` : state.replace('_', ' ')
 }
 
 const DAYS_MAX = 36_500

@@ -323,13 +323,13 @@ export interface BetaFacts {
   readonly field?: string
 }
 
-/** When the upstream, or one of its credentials, is left aside for a while so that others serve. */
+/** When the circuit of the upstream, or of one of its credentials, opens, so that others serve while it cools down. */
 export interface CooldownFacts {
-  /** Faults of the upstream in a row that put it aside. A refused or rate-limited credential is put aside at once. */
+  /** Faults of the upstream in a row that open its circuit. That of a refused or rate-limited credential opens at once. */
   readonly failures?: number
-  /** First time aside, unless `retry-after` says another; it doubles with each trial that fails. */
+  /** How long it stays open at first, unless `retry-after` says another time; that doubles with each probe that fails. */
   readonly base_ms?: number
-  /** Longest time aside. */
+  /** Longest time open. */
   readonly max_ms?: number
 }
 
@@ -1150,13 +1150,13 @@ export interface UpstreamFx {
   readonly vndPerUsd: string
 }
 
-/** When the upstream or a credential is left aside. */
+/** When the circuit of the upstream or of a credential opens. */
 export interface UpstreamCooldown {
-  /** Faults in a row that put the upstream aside. */
+  /** Faults in a row that open the upstream's circuit. */
   readonly failures: number
-  /** First time aside. */
+  /** How long it stays open at first. */
   readonly baseMs: number
-  /** Longest time aside. */
+  /** Longest time open. */
   readonly maxMs: number
 }
 

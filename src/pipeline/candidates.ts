@@ -1,4 +1,4 @@
-/** Where a call may be tried: its targets and their credentials, best first, each place once, what is aside last. */
+/** Where a call may be tried: its targets and their credentials, best first, each place once, open circuits last. */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
@@ -31,14 +31,14 @@ export class Candidates {
   #limitedMs: number | null = null
   #full = false
 
-  /** A caller's calls go to the same target and credential while those are well, so that prompt caches serve them. */
+  /** A caller's calls go to the same target and credential while their circuits are closed, so that prompt caches serve them. */
   constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
     this.#targets = targets.length > 1 ? inOrder(targets, callerId) : targets
     this.#callerId = callerId
     this.#upstreams = upstreams
   }
 
-  /** What is well; then what is aside, because trying it beats failing for sure. Null: nothing is left. */
+  /** Closed circuits first; then open ones, because trying it beats failing for sure. Null: nothing is left. */
   next(): Candidate | null {
     const candidate = this.#find(false) ?? this.#find(true)
     if (candidate !== null) this.#tried.push(candidate)
@@ -69,7 +69,7 @@ export class Candidates {
     return left
   }
 
-  #find(asideToo: boolean): Candidate | null {
+  #find(openToo: boolean): Candidate | null {
     for (const target of this.#targets) {
       const upstream = this.#upstreams.find(target.via)
       if (upstream === null || this.#triesLeft(upstream) < 1) continue
@@ -77,10 +77,10 @@ export class Candidates {
         this.#full = true
         continue
       }
-      if (!asideToo && (this.#broken.has(upstream) || !upstream.health.open)) continue
+      if (!openToo && (this.#broken.has(upstream) || !upstream.circuit.admits)) continue
       for (const credential of upstream.credentials.orderFor(this.#callerId)) {
-        if (!asideToo && !credential.health.open) continue
-        if (this.#isTried(target, credential) || this.#isLimited(target, credential, asideToo)) continue
+        if (!openToo && !credential.circuit.admits) continue
+        if (this.#isTried(target, credential) || this.#isLimited(target, credential, openToo)) continue
         return { target, upstream, credential }
       }
     }
@@ -92,10 +92,10 @@ export class Candidates {
   }
 
   /** A provider that asks for time gets it, except from one call at a time that finds out whether it still does. */
-  #isLimited(target: UpstreamTarget, credential: Credential, asideToo: boolean): boolean {
-    const health = credential.model(target.model)
-    if (health === null || health.open || (asideToo && !health.tried)) return false
-    this.#limitedMs = Math.min(this.#limitedMs ?? Number.POSITIVE_INFINITY, health.waitMs)
+  #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
+    const circuit = credential.model(target.model)
+    if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false
+    this.#limitedMs = Math.min(this.#limitedMs ?? Number.POSITIVE_INFINITY, circuit.waitMs)
     return true
   }
 }

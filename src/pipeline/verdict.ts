@@ -1,8 +1,8 @@
 /** What one try tells of the upstream, the credential and the model that it used. */
 
 import type { GatewayError } from '../errors.ts'
+import type { Circuit, Passage } from '../upstream/circuit.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { Health, Visit } from '../upstream/health.ts'
 import type { Candidate } from './candidates.ts'
 
 /** Statuses that speak of the model or the path, not of the credential. */
@@ -10,8 +10,8 @@ const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
 export class Verdict {
   readonly #candidate: Candidate
-  readonly #model: Health | null
-  readonly #visits: { readonly upstream: Visit; readonly credential: Visit; readonly model: Visit }
+  readonly #model: Circuit | null
+  readonly #passages: { readonly upstream: Passage; readonly credential: Passage; readonly model: Passage }
   #settled = false
   #isClosed = false
   /** The upstream could not be reached, or said nothing in time. */
@@ -23,9 +23,9 @@ export class Verdict {
     const { upstream, credential, target } = candidate
     this.#candidate = candidate
     this.#model = credential.model(target.model)
-    this.#visits = {
-      upstream: upstream.health.enter(),
-      credential: credential.health.enter(),
+    this.#passages = {
+      upstream: upstream.circuit.enter(),
+      credential: credential.circuit.enter(),
       model: this.#model?.enter() ?? 'call',
     }
     upstream.tries++
@@ -35,9 +35,9 @@ export class Verdict {
   succeed(): void {
     this.#settled = true
     const { upstream, credential } = this.#candidate
-    if (this.#isClosed) upstream.health.succeed()
-    else upstream.health.recover()
-    credential.health.succeed()
+    if (this.#isClosed) upstream.circuit.succeed()
+    else upstream.circuit.recover()
+    credential.circuit.succeed()
     this.#model?.succeed()
   }
 
@@ -53,21 +53,21 @@ export class Verdict {
       case 'upstream_overloaded':
         if (fault === 'aborted' || fault === 'unread' || fault === 'oversized') return void this.#leave()
         upstream.failed(error.code)
-        upstream.health.fail(this.#visits.upstream)
-        return void this.#leave(upstream.health)
+        upstream.circuit.fail(this.#passages.upstream)
+        return void this.#leave(upstream.circuit)
       case 'upstream_rate_limited':
         upstream.failed(error.code)
-        this.#putModelAside(retryAfterSeconds)
+        this.#tripModel(retryAfterSeconds)
         return void this.#leave(this.#model)
       case 'upstream_misconfigured':
         upstream.failed(error.code)
         if (MODEL_STATUSES.has(upstreamStatus)) {
-          this.#putModelAside(retryAfterSeconds)
+          this.#tripModel(retryAfterSeconds)
           return void this.#leave(this.#model)
         }
         if (upstreamStatus === 0) return void this.#leave()
-        credential.health.putAside(this.#visits.credential)
-        return void this.#leave(credential.health)
+        credential.circuit.trip(this.#passages.credential)
+        return void this.#leave(credential.circuit)
       case 'internal':
         return void this.#leave()
       default:
@@ -84,22 +84,22 @@ export class Verdict {
     this.#isClosed = true
     const { upstream } = this.#candidate
     if (!this.#settled || fault?.kind === 'aborted' || fault?.kind === 'unread') return
-    if (fault === null) return void upstream.health.succeed()
+    if (fault === null) return void upstream.circuit.succeed()
     upstream.failed('broken_stream')
-    upstream.health.fail('call')
+    upstream.circuit.fail('call')
   }
 
-  #putModelAside(retryAfterSeconds: number | undefined): void {
+  #tripModel(retryAfterSeconds: number | undefined): void {
     const { credential, target } = this.#candidate
-    const health = credential.watchModel(target.model)
-    health.putAside(this.#visits.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
+    const circuit = credential.watchModel(target.model)
+    circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends the trials of which the try said nothing; what `judged` has been told already is left as it is. */
-  #leave(judged: Health | null = null): void {
+  /** Ends the probes of which the try said nothing; what `judged` has been told already is left as it is. */
+  #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this.#candidate
-    if (judged !== upstream.health) upstream.health.leave(this.#visits.upstream)
-    if (judged !== credential.health) credential.health.leave(this.#visits.credential)
-    if (this.#model !== null && judged !== this.#model) this.#model.leave(this.#visits.model)
+    if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)
+    if (judged !== credential.circuit) credential.circuit.leave(this.#passages.credential)
+    if (this.#model !== null && judged !== this.#model) this.#model.leave(this.#passages.model)
   }
 }

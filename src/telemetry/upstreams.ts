@@ -9,12 +9,12 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
   return [
     gauge(
       'gateway_upstream_up',
-      '0 while an upstream is left aside after faults.',
+      '0 while the circuit of an upstream is open or half-open after faults.',
       each(({ state }) => (state === 'well' ? 1 : 0)),
     ),
     gauge(
       'gateway_upstream_cooldown_seconds',
-      'Time until an upstream that is left aside is tried again.',
+      'Time until an upstream whose circuit is open is tried again.',
       each(({ waitSeconds }) => waitSeconds),
     ),
     gauge(
@@ -29,7 +29,7 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
     ),
     gauge(
       'gateway_upstream_credentials_aside',
-      'Credentials that the provider refused and that are left aside.',
+      'Credentials that the provider refused and that are cooling down.',
       each(({ credentials }) => credentials.filter(({ state }) => state !== 'well').length),
     ),
     gauge(

@@ -1,7 +1,7 @@
 /** The credentials of one upstream: a pool, so that an operator can spread calls over several keys. */
 
 import { inspect } from 'node:util'
-import { Health, type HealthPolicy, type HealthState } from './health.ts'
+import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
 /** What is sent as it is. */
 export interface KeySecret {
@@ -32,39 +32,38 @@ export class Credential {
   readonly secret: Secret
   /** Names the credential in logs; holds no part of the secret. */
   readonly label: string
-  /** Put aside when the provider refuses the credential itself. */
-  readonly health: Health
-  readonly #policy: HealthPolicy
+  /** Opens when the provider refuses the credential itself: it cools down. */
+  readonly circuit: Circuit
+  readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   /** By the upstream's name of the model: providers limit each model apart. At most as many as the catalogue has. */
-  readonly #models = new Map<string, Health>()
+  readonly #models = new Map<string, Circuit>()
 
-  constructor(secret: Secret, label: string, options: { policy: HealthPolicy; nowMs: () => number }) {
+  constructor(secret: Secret, label: string, options: { policy: CircuitPolicy; nowMs: () => number }) {
     this.secret = secret
     this.label = label
     this.#policy = options.policy
     this.#nowMs = options.nowMs
-    this.health = new Health(options.policy, options.nowMs)
+    this.circuit = new Circuit(options.policy, options.nowMs)
   }
 
-  /** How a model fares with this credential; null when nothing was ever wrong. */
-  model(name: string): Health | null {
+  /** The circuit of a model by this credential; null when nothing was ever wrong. */
+  model(name: string): Circuit | null {
     return this.#models.size === 0 ? null : (this.#models.get(name) ?? null)
   }
 
-  /** The same, to be put aside. */
-  watchModel(name: string): Health {
+  /** The same, to be opened. */
+  watchModel(name: string): Circuit {
     const known = this.#models.get(name)
     if (known !== undefined) return known
-    const health = new Health(this.#policy, this.#nowMs)
-    this.#models.set(name, health)
-    return health
+    const circuit = new Circuit(this.#policy, this.#nowMs)
+    this.#models.set(name, circuit)
+    return circuit
   }
 
   status(): CredentialStatus {
-    const aside = [...this.#models].filter(([, health]) => health.state !== 'well').map(([name]) => name)
-    const { state, waitMs } = this.health
-    return { label: this.label, state, waitSeconds: Math.ceil(waitMs / 1000), modelsAside: aside }
+    const modelsAside = [...this.#models].filter(([, { state }]) => state !== 'closed').map(([name]) => name)
+    return { label: this.label, ...reportCircuit(this.circuit), modelsAside }
   }
 
   toJSON(): string {
@@ -78,7 +77,7 @@ export class Credential {
 
 export interface CredentialStatus {
   readonly label: string
-  readonly state: HealthState
+  readonly state: ReportedState
   readonly waitSeconds: number
   /** Models that the provider limits or refuses for this credential at the moment. */
   readonly modelsAside: readonly string[]
@@ -102,7 +101,7 @@ export class CredentialPool {
 
   /**
    * All of them, in the order in which a caller should try them. A caller's order is always the same, so that the provider's
-   * prompt cache serves it; callers whose first choice is aside spread over the others.
+   * prompt cache serves it; callers whose first choice is cooling down spread over the others.
    */
   orderFor(callerId: number): readonly Credential[] {
     if (this.#credentials.length === 1) return this.#credentials

@@ -1,7 +1,8 @@
-/** The upstreams as they are reached in this process: base URL, connections, credentials from the environment, health. */
+/** The upstreams as they are reached in this process: base URL, connections, credentials from the environment, circuits. */
 
 import type { Upstream } from '../generated/types.ts'
 import type { Signer } from './aws/sign.ts'
+import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 import { Connections } from './connections.ts'
 import {
   type AwsSecret,
@@ -11,7 +12,6 @@ import {
   SANDBOX_AWS_SECRET,
   type Secret,
 } from './credentials.ts'
-import { Health, type HealthPolicy, type HealthState } from './health.ts'
 
 /** What the environment says of one upstream (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
 export interface UpstreamEnvironment {
@@ -40,8 +40,8 @@ export interface RegistryOptions {
 export interface UpstreamStatus {
   readonly id: string
   readonly sandbox: boolean
-  readonly state: HealthState
-  /** Seconds until it is tried again; 0 when it is well. */
+  readonly state: ReportedState
+  /** Seconds until it is tried again; 0 while its circuit is closed. */
   readonly waitSeconds: number
   readonly callsInFlight: number
   /** Tries since the start of the process, and how many of them failed. */
@@ -63,7 +63,7 @@ export class ReachableUpstream {
   readonly address: { readonly host: string; readonly port: number }
   /** Path of the base URL, without a slash at its end. */
   readonly basePath: string
-  readonly health: Health
+  readonly circuit: Circuit
   readonly #concurrencyMax: number
   readonly #region: string
   readonly #signers = new Map<Credential, Signer>()
@@ -86,8 +86,8 @@ export class ReachableUpstream {
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
     // Faults of the sandbox are played on demand: they say nothing of the next call.
-    const policy: HealthPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
-    this.health = new Health(policy, nowMs)
+    const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
+    this.circuit = new Circuit(policy, nowMs)
     this.credentials = new CredentialPool(
       given.secrets.map((secret, index) => new Credential(secret, `${facts.id}#${index + 1}`, { policy, nowMs })),
     )
@@ -121,12 +121,10 @@ export class ReachableUpstream {
   }
 
   status(): UpstreamStatus {
-    const { state, waitMs } = this.health
     return {
       id: this.facts.id,
       sandbox: this.sandbox,
-      state,
-      waitSeconds: Math.ceil(waitMs / 1000),
+      ...reportCircuit(this.circuit),
       callsInFlight: this.callsInFlight,
       tries: this.tries,
       failures: this.#failures.values().reduce((sum, count) => sum + count, 0),

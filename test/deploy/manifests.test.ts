@@ -11,7 +11,7 @@ import { generateSecretSet } from '../../src/lib/secrets.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const README = read('README.md')
+const CONFIGURATION = read('docs/configuration.md')
 
 const environments: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'gateway.env.example': parseEnv(read('deploy/gateway.env.example')) as Record<string, string>,
@@ -25,7 +25,8 @@ test.each(Object.entries(environments))('%s starts a gateway once its secrets ar
   const config = environmentConfig({ ...filled, NODE_ENV: 'production' })
   expect(config).toMatchObject({ production: true, publicUrl: 'https://api.example.com', sandbox: 'off' })
   expect(() => environmentConfig({ ...given, NODE_ENV: 'production' })).toThrow('KEY_PEPPERS')
-  for (const name of Object.keys(given)) expect(README).toMatch(new RegExp(name.replace(/^UPSTREAM_.*/, 'UPSTREAM_')))
+  for (const name of Object.keys(given))
+    expect(CONFIGURATION).toMatch(new RegExp(name.replace(/^UPSTREAM_.*/, 'UPSTREAM_')))
 })
 
 test('whoever stops a gateway waits longer than it waits for calls in flight', () => {

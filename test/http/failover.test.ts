@@ -1,4 +1,4 @@
-/** Another credential, then another upstream, before anything reaches the client; what fails is left aside for a while. */
+/** Another credential, then another upstream, before anything reaches the client; what fails cools down. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -258,7 +258,7 @@ test('tells how long to wait when every provider limits the call and none says f
   expect([first.requests.length, second.requests.length]).toEqual([1, 1])
 })
 
-test('puts an upstream aside after faults in a row, tries it again, and takes it back', async () => {
+test('opens the circuit of an upstream after faults in a row, probes it, and closes it again', async () => {
   let isBroken = true
   const first = await upstream(() => (isBroken ? json(500, {}) : goodMessage))
   const second = await upstream(() => goodMessage)
@@ -266,19 +266,19 @@ test('puts an upstream aside after faults in a row, tries it again, and takes it
   const started = await start(first.url, second.url, { everyUpstream: { cooldown } })
   for (let calls = 0; calls < 6; calls++) expect((await call(started)).status).toBe(200)
   expect(first.requests).toHaveLength(3)
-  const stateOf = () => started.running.gateway.upstreams.find('anthropic')?.health.state
-  expect(stateOf()).toBe('aside')
+  const stateOf = () => started.running.gateway.upstreams.find('anthropic')?.circuit.state
+  expect(stateOf()).toBe('open')
   isBroken = false
   const now = performance.now.bind(performance)
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 600_000)
-  expect(stateOf()).toBe('on_trial')
+  expect(stateOf()).toBe('half_open')
   expect((await call(started)).status).toBe(200)
   expect(first.requests).toHaveLength(4)
-  expect(stateOf()).toBe('well')
+  expect(stateOf()).toBe('closed')
   clock.mockRestore()
 })
 
-test('puts an upstream aside whose streams break off one after the other', async () => {
+test('opens the circuit of an upstream whose streams break off one after the other', async () => {
   const first = await upstream(() => [sse(), write(MESSAGES_STREAM.slice(0, 300)), reset()])
   const second = await upstream(() => goodMessagesStream)
   const cooldown = { failures: 3, baseMs: 60_000, maxMs: 60_000 }

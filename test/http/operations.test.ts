@@ -246,7 +246,7 @@ test('operators see how each process finds its upstreams', async () => {
   expect(here).toMatchObject({ sandbox: false, state: 'well', failures: expect.any(Number) })
   const status = await command('upstream', 'status')
   expect(status.text).toMatch(/^ {2}anthropic +well +\d+ tries, \d+ failed$/m)
-  expect(status.text).toMatch(/^ {4}anthropic#1 aside for \d+ s/m)
+  expect(status.text).toMatch(/^ {4}anthropic#1 cooling down for \d+ s/m)
   for (const said of [status.text, JSON.stringify(status.data), JSON.stringify(await read())]) {
     expect(said).not.toContain('upstream-secret')
   }

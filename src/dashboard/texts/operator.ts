@@ -36,7 +36,7 @@ export const OPERATOR_TEXTS = {
   'operator.upstream': { vi: 'Nhà cung cấp', en: 'Upstream' },
   'operator.upstream.state': { vi: 'Tình trạng', en: 'State' },
   'operator.upstream.state.well': { vi: 'Tốt', en: 'Well' },
-  'operator.upstream.state.aside': { vi: 'Tạm nghỉ {seconds} giây', en: 'Aside for {seconds} s' },
+  'operator.upstream.state.aside': { vi: 'Tạm nghỉ {seconds} giây', en: 'Cooling down for {seconds} s' },
   'operator.upstream.state.on_trial': { vi: 'Đang thử lại', en: 'On trial' },
   'operator.upstream.simulated': { vi: 'mô phỏng', en: 'simulated' },
   'operator.upstream.calls': { vi: 'Đang chạy', en: 'In flight' },

@@ -1,0 +1,87 @@
+/** When a circuit opens, for how long, and how it closes. */
+
+import { beforeEach, expect, test } from 'vitest'
+import { Circuit } from '../../src/upstream/circuit.ts'
+
+let nowMs = 0
+let circuit: Circuit
+beforeEach(() => {
+  nowMs = 1000
+  circuit = new Circuit({ failures: 3, baseMs: 100, maxMs: 350 }, () => nowMs)
+})
+
+function failOnce() {
+  circuit.fail(circuit.enter())
+}
+
+test('opens after faults in a row only', () => {
+  failOnce()
+  failOnce()
+  circuit.succeed()
+  failOnce()
+  failOnce()
+  expect([circuit.state, circuit.admits]).toEqual(['closed', true])
+  failOnce()
+  expect([circuit.state, circuit.admits, circuit.waitMs]).toEqual(['open', false, 100])
+})
+
+test('lets one call at a time try it when its time is over, and takes all after a success', () => {
+  circuit.trip('call')
+  nowMs += 100
+  expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
+  const passage = circuit.enter()
+  expect([passage, circuit.admits, circuit.probing]).toEqual(['probe', false, true])
+  expect(circuit.enter()).toBe('call')
+  circuit.succeed()
+  expect([circuit.state, circuit.admits]).toEqual(['closed', true])
+})
+
+test('stays aside twice as long after each trial that fails, up to a limit', () => {
+  const waits: number[] = []
+  circuit.trip('call')
+  for (let trial = 0; trial < 4; trial++) {
+    waits.push(circuit.waitMs)
+    nowMs += circuit.waitMs
+    circuit.fail(circuit.enter())
+  }
+  expect(waits).toEqual([100, 200, 350, 350])
+})
+
+test('is not kept aside longer by calls that were under way already', () => {
+  const other = new Circuit({ failures: 1, baseMs: 100, maxMs: 350 }, () => nowMs)
+  const underWay = [other.enter(), other.enter()]
+  other.fail(underWay[0] as 'call')
+  nowMs += 60
+  other.fail(underWay[1] as 'call')
+  expect(other.waitMs).toBe(40)
+})
+
+test('takes the time that is asked for, up to its limit', () => {
+  circuit.trip('call', 30)
+  expect(circuit.waitMs).toBe(30)
+  circuit.succeed()
+  circuit.trip('call', 9_999_999)
+  expect(circuit.waitMs).toBe(350)
+})
+
+test('a trial that tells nothing leaves room for another', () => {
+  circuit.trip('call')
+  nowMs += 100
+  circuit.leave(circuit.enter())
+  expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
+})
+
+test('goes on counting faults when answers begin well and break off', () => {
+  for (let calls = 0; calls < 3; calls++) {
+    circuit.recover()
+    failOnce()
+  }
+  expect(circuit.state).toBe('open')
+})
+
+test('is never put aside under a limit of 0', () => {
+  const always = new Circuit({ failures: 1, baseMs: 0, maxMs: 0 }, () => nowMs)
+  always.fail(always.enter())
+  always.trip('call', 5000)
+  expect([always.state, always.admits]).toEqual(['closed', true])
+})
