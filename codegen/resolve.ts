@@ -200,6 +200,7 @@ function resolveUpstream(id: string, host: HostFacts, schema: Schema): Upstream 
     forwardHeaders: host.forward_headers ?? [],
     betas: host.betas === undefined ? null : { header: host.betas.header, field: host.betas.field ?? null },
     fields: sortKeys(host.fields ?? {}),
+    errors: host.errors === undefined ? null : { message: host.errors.message, type: host.errors.type ?? null },
     attemptsMax: host.attempts_max ?? (facts.attempts_max?.default as number),
     concurrencyMax: host.concurrency_max ?? (facts.concurrency_max?.default as number),
     discount: resolveDiscount(host.discount),

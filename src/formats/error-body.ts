@@ -2,6 +2,7 @@
 
 import {
   arrayOrEmpty,
+  atPointer,
   isObject,
   type JsonObject,
   type JsonValue,
@@ -23,18 +24,33 @@ export interface ErrorBody {
   readonly details: JsonObject | null
 }
 
+/** Pointers into the error of a provider that has a shape of its own. */
+export interface ErrorPlaces {
+  readonly message: string
+  readonly type: string | null
+}
+
 /** Largest error body that is parsed, in characters; longer ones are no error bodies. */
 const BODY_LENGTH_MAX = 1_000_000
 
 /**
- * Reads a body as text. Known shapes: `{error: {…}}` of both formats, that wrapped in an array, `error` as a string,
+ * Reads a body as text, at the places given, else in a known shape. Known shapes: `{error: {…}}` of both formats, that wrapped in an array, `error` as a string,
  * `{message}`, `{code, msg}`, `{detail}` (also a list), `{errors: […]}`, `{base_resp: {status_code, status_msg}}`. Null for
  * everything else, HTML for one.
  */
-export function readErrorText(body: string): ErrorBody | null {
+export function readErrorText(body: string, places: ErrorPlaces | null = null): ErrorBody | null {
   if (body.length > BODY_LENGTH_MAX) return null
   const value = parseJson(body)
-  return value === undefined ? null : readErrorValue(value)
+  if (value === undefined) return null
+  return (places && readPlaces(value, places)) ?? readErrorValue(value)
+}
+
+/** Null where there is no text. */
+function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
+  const message = textOrNull(atPointer(value, places.message))
+  if (message === null) return null
+  const type = places.type === null ? undefined : atPointer(value, places.type)
+  return errorBody({ message, ...(typeof type === 'number' ? { code: type } : { type: textOrNull(type) ?? '' }) })
 }
 
 /** The same for a parsed value: a reply of status 200 or the data of a stream event. Null when it tells of no error. */

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
-import { type ErrorBody, readErrorText, readErrorValue } from './error-body.ts'
+import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
@@ -40,11 +40,13 @@ export interface UpstreamFailure {
   readonly nowMs: number
   /** Texts that must never be shown: the credential in use. */
   readonly secrets?: readonly string[]
+  /** Where this provider's errors say what is wrong. */
+  readonly places?: ErrorPlaces | null
 }
 
 /** Reads an answer that is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
-  const body = readErrorText(failure.body) ?? NO_BODY
+  const body = readErrorText(failure.body, failure.places) ?? NO_BODY
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
   const type = body.type || errorTypeHeader(failure.headers?.['x-amzn-errortype'])
   return classify({ ...body, type }, { status: failure.status, wait, secrets: failure.secrets ?? [] })

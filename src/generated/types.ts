@@ -269,6 +269,7 @@ export interface HostFacts {
   readonly fields?: {
     readonly [k: string]: string
   }
+  readonly errors?: ErrorPlaces
   /** Most tries of one call at this upstream, each with another credential (a broken connection may be tried again with the same one). 1: never a second try. */
   readonly attempts_max?: number
   /** Most calls of one process at this upstream at one time; further ones go to the next upstream, or are told to try again. */
@@ -321,6 +322,14 @@ export interface BetaFacts {
   readonly header: string
   /** Member of the upstream body that takes them as a list, instead of the header. */
   readonly field?: string
+}
+
+/** Where an error says what is wrong, for a provider whose errors have a shape of their own. The shapes in common use are known. */
+export interface ErrorPlaces {
+  /** Pointer into the body of an error, to its text. */
+  readonly message: string
+  /** Pointer to its type or code, a word or a number. */
+  readonly type?: string
 }
 
 /** When the circuit of the upstream, or of one of its credentials, opens, so that others serve while it cools down. */
@@ -1097,6 +1106,8 @@ export interface Upstream {
   readonly betas: (UpstreamBetas | null)
   /** Members written into every JSON body. */
   readonly fields: Readonly<Record<string, string>>
+  /** Where its errors say what is wrong; null: in one of the shapes in common use. */
+  readonly errors: (UpstreamErrors | null)
   /** Most tries of one call at this upstream. */
   readonly attemptsMax: number
   /** Most calls of one process at one time. */
@@ -1132,6 +1143,14 @@ export interface UpstreamBetas {
   readonly header: string
   /** Member of the upstream body that takes them as a list. */
   readonly field: (string | null)
+}
+
+/** Pointers into the body of an error. */
+export interface UpstreamErrors {
+  /** To its text. */
+  readonly message: string
+  /** To its type or code. */
+  readonly type: (string | null)
 }
 
 /** The share that is paid from a day on. */

@@ -164,6 +164,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       headers: reply.headers,
       nowMs: Date.now(),
       secrets: upstream.credentials.secrets,
+      places: upstream.facts.errors,
     }),
   )
 }

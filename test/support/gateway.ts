@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
-import { environmentConfig } from '../../src/app/foundation.ts'
+import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { sandboxFacts } from '../../src/app/sandbox-facts.ts'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -57,7 +57,7 @@ export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BA
 export interface TestGatewayOptions {
   /** Base URLs by upstream id, with API keys where one is not enough; all others are the sandbox's. */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
-  /** Instead of the generated ones; their upstreams must have ids of the generated ones. */
+  /** Instead of the generated ones. */
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
@@ -99,7 +99,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       ...options.environment,
     }
     return startGateway({
-      config: environmentConfig(environment),
+      config: readConfig({ environment, upstreamIds: tables.upstreams.map(({ id }) => id) }),
       databaseUrl: database.url,
       keySecrets: { service: tables.settings.service, peppers, encryption },
       sandboxUrl: sandbox.url,

@@ -1,0 +1,115 @@
+/** What the doubles of both providers share: a server on a loopback port, strict reading, and the scene that they play. */
+
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts'
+
+export interface Received {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: JsonObject
+}
+
+export interface Double {
+  readonly url: string
+  /** Calls that were served, and those that were refused. */
+  readonly served: readonly Received[]
+  readonly refused: readonly { readonly call: Received; readonly reason: string }[]
+  /** Empties both lists. */
+  forget(): void
+  close(): Promise<void>
+}
+
+/** Thrown by a double for what it does not take. */
+export class Refusal extends Error {
+  readonly status: number
+  constructor(status: number, reason: string) {
+    super(reason)
+    this.status = status
+  }
+}
+
+export interface Answer {
+  readonly headers?: Readonly<Record<string, string>>
+  /** A JSON value, or the events of a stream as they are written. */
+  readonly body: JsonValue | readonly string[]
+}
+
+export interface DoubleScript {
+  /** Throws Refusal. */
+  answer(call: Received): Answer
+  /** The provider's own shape of an error. */
+  errorBody(refusal: Refusal): JsonValue
+}
+
+export async function startDouble({ answer, errorBody }: DoubleScript): Promise<Double> {
+  const served: Received[] = []
+  const refused: { call: Received; reason: string }[] = []
+  const server = createServer((request, response) => {
+    void readCall(request).then(call => {
+      try {
+        const { headers = {}, body } = answer(call)
+        served.push(call)
+        write(response, headers, body)
+      } catch (error) {
+        const refusal = error instanceof Refusal ? error : new Refusal(500, String(error))
+        refused.push({ call, reason: refusal.message })
+        response.writeHead(refusal.status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(errorBody(refusal)))
+      }
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    served,
+    refused,
+    forget() {
+      served.length = 0
+      refused.length = 0
+    },
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function readCall(request: IncomingMessage): Promise<Received> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject
+  return { path: request.url ?? '', headers: request.headers, body }
+}
+
+function write(response: ServerResponse, headers: Readonly<Record<string, string>>, body: Answer['body']): void {
+  const isStream = Array.isArray(body) && typeof body[0] === 'string'
+  response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json', ...headers })
+  if (!isStream) {
+    response.end(JSON.stringify(body))
+    return
+  }
+  for (const event of body) response.write(event)
+  response.end()
+}
+
+/** Refuses members that are not listed, in the words `<place>: not supported`. */
+export function onlyKeys(value: JsonValue | undefined, known: readonly string[], place: string): JsonObject {
+  if (!isObject(value)) throw new Refusal(400, `${place}: an object was expected`)
+  const foreign = Object.keys(value).find(key => !known.includes(key))
+  if (foreign !== undefined) throw new Refusal(400, `${place}${place === '' ? '' : '.'}${foreign}: not supported`)
+  return value
+}
+
+export function refuseUnless(holds: boolean, reason: string): asserts holds {
+  if (!holds) throw new Refusal(400, reason)
+}
+
+/** The scene: a question about the weather, one tool call, its result, an answer; or an object of a schema. */
+export const ANSWER = 'Ở Hà Nội trời nắng, 31 °C.'
+export const THOUGHT = 'Người dùng hỏi về thời tiết.'
+export const OBJECT = { city: 'Hà Nội', degrees: 31 }
+export const TOOL_INPUT = { city: 'Hà Nội' }
+/** What each reply has used, in tokens. Thought is part of the output, cached of the input. */
+export const USED = { input: 1234, cached: 400, output: 77, thought: 33 }

@@ -1,0 +1,18 @@
+/** What it takes to add the two providers: YAML, and little of it, without a finding. */
+
+import { expect, test } from 'vitest'
+import { ownCompiler } from '../../codegen/compile.ts'
+import { formatFindings } from '../../codegen/findings.ts'
+import { added, FAMILIES, sources } from './catalogue.ts'
+
+const LINES_MAX = 50
+
+test.each(FAMILIES)('%s is one block and one file of less than 50 lines', family => {
+  expect(added(`${family}.yaml`).trimEnd().split('\n').length).toBeLessThan(LINES_MAX)
+  const blocks = added('upstreams.yaml').split(/^(?= {2}[a-z])/m)
+  expect(blocks.filter(block => block.startsWith(`  ${family}:`))).toHaveLength(1)
+})
+
+test('the catalogue with both of them has no findings of its own', () => {
+  expect(formatFindings(ownCompiler().compile(sources()).findings, 'text')).toBe('')
+})
