@@ -15,6 +15,8 @@ export interface Project {
   readonly root: string
   /** ISO date that ends of entries are judged by; without it the day that the clock says, UTC. */
   readonly today?: string
+  /** Instead of the process' own: where providers' credentials are read from. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 export function todayOf({ today }: Project): string {

@@ -16,6 +16,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   'migrate-words': async () => (await import('./verbs/migrate-words.ts')).migrateWords,
   'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
   diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
+  'upstream-check': async () => (await import('./verbs/upstream-check.ts')).upstreamCheck,
 }
 
 interface Help {
@@ -81,6 +82,17 @@ const HELP: Readonly<Record<string, Help>> = {
       '--threshold PERCENT': 'largest change of a price that needs no acknowledgement, 50 by default',
     },
     exits: '0, or 1 when a large change is not acknowledged',
+  },
+  'upstream-check': {
+    usage: 'upstream-check [--upstream ID] [--timeout SECONDS]',
+    purpose:
+      'Ask providers, with the credentials of the environment, whether they have the models that calls go to, and until when.',
+    options: {
+      '--upstream ID': 'only this one; by default all, at the same time',
+      '--timeout SECONDS': 'for the whole list of one provider, 30 by default',
+    },
+    exits:
+      '0, or 1 when a model is missing or ends otherwise than the catalogue says, a provider fails, or none was asked',
   },
 }
 

@@ -3,11 +3,12 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseSecretSet } from '../lib/secrets.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { type BankConfig, readBankConfig } from './bank-config.ts'
-import { type ConfigLimits, type LimitRow, readLimits } from './limits.ts'
+import { type ConfigLimits, readLimits } from './limits.ts'
+import { ConfigError, Reader } from './reader.ts'
 import { readTelemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
+import { readUpstreams } from './upstream-config.ts'
 
 export interface Config {
   readonly production: boolean
@@ -51,81 +52,12 @@ export interface Config {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Thrown with every fault of the environment, a line each. */
-export class ConfigError extends Error {
-  readonly faults: readonly string[]
-
-  constructor(faults: readonly string[]) {
-    super(
-      `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
-    )
-    this.name = 'ConfigError'
-    this.faults = faults
-  }
-}
-
-class Reader {
-  readonly faults: string[] = []
-  readonly #environment: Readonly<Record<string, string | undefined>>
-
-  constructor(environment: Readonly<Record<string, string | undefined>>) {
-    this.#environment = environment
-  }
-
-  text(name: string): string | null {
-    const value = this.#environment[name]?.trim()
-    return value === undefined || value === '' ? null : value
-  }
-
-  integer(name: string, { fallback, min, max }: LimitRow): number {
-    const value = this.text(name)
-    if (value === null) return fallback
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
-    if (number >= min && number <= max) return number
-    this.faults.push(`${name} is ${JSON.stringify(value)}; write a whole number from ${min} to ${max}`)
-    return fallback
-  }
-
-  choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
-    const value = this.text(name)
-    if (value === null) return fallback
-    const choice = choices.find(candidate => candidate === value)
-    if (choice !== undefined) return choice
-    this.faults.push(`${name} is ${JSON.stringify(value)}; write one of ${choices.join(', ')}`)
-    return fallback
-  }
-
-  /** The value is never repeated in a fault: it may hold a password. */
-  url(name: string, protocols: readonly string[]): string | null {
-    const value = this.text(name)
-    if (value === null) return null
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '')
-    this.faults.push(`${name} is not a URL; write one that begins with ${protocols.map(p => `${p}//`).join(' or ')}`)
-    return null
-  }
-
-  secretSet(name: string): string | null {
-    const value = this.text(name)
-    if (value === null) return null
-    try {
-      parseSecretSet(name, value)
-      return value
-    } catch (error) {
-      this.faults.push((error as Error).message)
-      return null
-    }
-  }
-}
+export { ConfigError } from './reader.ts'
 
 /** A host that a client on this machine can call when the server listens on `host`. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
-}
-
-/** Environment name of an upstream: `aws-bedrock` is `AWS_BEDROCK`. */
-function upstreamVariable(upstreamId: string, suffix: string): string {
-  return `UPSTREAM_${upstreamId.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_${suffix}`
 }
 
 const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -141,26 +73,9 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   const production = reader.text('NODE_ENV') === 'production'
   const host = reader.text('HOST') ?? '127.0.0.1'
   const port = reader.integer('PORT', { fallback: 8080, min: 0, max: 65_535 })
-  const upstreams = new Map(
-    upstreamIds.map(id => [
-      id,
-      {
-        baseUrl: reader.url(upstreamVariable(id, 'BASE_URL'), ['http:', 'https:']),
-        apiKeys: (reader.text(upstreamVariable(id, 'API_KEY')) ?? '')
-          .split(',')
-          .map(key => key.trim())
-          .filter(key => key !== ''),
-      },
-    ]),
-  )
-  const known = new Set(upstreamIds.flatMap(id => [upstreamVariable(id, 'BASE_URL'), upstreamVariable(id, 'API_KEY')]))
-  for (const name of Object.keys(environment)) {
-    if (!name.startsWith('UPSTREAM_') || known.has(name)) continue
-    reader.faults.push(`${name} names no upstream of the catalogue; there are ${[...known].sort().join(', ')}`)
-  }
+  const { upstreams, aws } = readUpstreams(reader, environment, upstreamIds)
   const publicUrl = reader.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${reachableHost(host)}:${port}`
   const banking = readBankConfig(reader, Object.keys(environment), publicUrl)
-  const aws = readAws(reader)
   const config: Config = {
     ...banking,
     ...readTelemetryConfig(reader, Object.keys(environment), port),
@@ -196,22 +111,6 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return config
-}
-
-function readAws(reader: Reader): AwsEnvironment {
-  const region = reader.text('AWS_REGION')
-  if (region !== null && !/^[a-z0-9-]{1,40}$/.test(region)) {
-    reader.faults.push('AWS_REGION is not a region; write one such as us-east-1')
-  }
-  const [accessKeyId, secretAccessKey] = [reader.text('AWS_ACCESS_KEY_ID'), reader.text('AWS_SECRET_ACCESS_KEY')]
-  if (accessKeyId !== null && secretAccessKey !== null) {
-    const sessionToken = reader.text('AWS_SESSION_TOKEN')
-    return { secret: { kind: 'aws', accessKeyId, secretAccessKey, sessionToken }, region }
-  }
-  if (accessKeyId !== null || secretAccessKey !== null) {
-    reader.faults.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong together; set both or neither')
-  }
-  return { secret: null, region }
 }
 
 const ADDRESS = /^[0-9a-f.:]+(\/\d{1,3})?$/i

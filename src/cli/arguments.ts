@@ -170,6 +170,7 @@ const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue list [--channel WORD] …', purpose: 'The entries as a table' },
   { usage: 'catalogue add ID --like ENTRY --price VND …', purpose: 'Write a new entry beside a like one' },
   { usage: 'catalogue migrate-words [--check]', purpose: 'Rewrite words of earlier versions where they stand' },
+  { usage: 'catalogue upstream-check [--upstream ID]', purpose: 'Whether providers still have the models in use' },
   { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'What the catalogue changes against a commit' },
 ]
 

@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, string>> = {
   diff: 'price-diff',
   'migrate-words': 'migrate-words',
   digest: 'digest',
+  'upstream-check': 'upstream-check',
 }
 
 /** Runs the verb with the rest of the command line; resolves with its exit status. Throws UsageError. */

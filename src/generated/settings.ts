@@ -231,5 +231,5 @@ export const SETTINGS = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '629d08a772ddbb59a8bbb4bb6f5519b9c46e1a48ab80f11b47a949460b5a85ad',
+  digest: '0fb3e9508b872080c163387f7182cf2424e071620b0cdd3de9a1cc87d3bbc951',
 } as const satisfies TableSettings

@@ -304,6 +304,8 @@ export interface UpstreamPaths {
   readonly images_edits?: string
   /** Path below the base URL. */
   readonly audio_speech?: string
+  /** Path below the base URL. */
+  readonly models?: string
 }
 
 /** How the credential is sent. */
@@ -1095,8 +1097,8 @@ export interface Upstream {
   readonly baseUrl: string
   /** How bodies and streams are framed. */
   readonly wire: ("plain" | "bedrock")
-  /** Path of each endpoint below the base URL; `{model}` stands for the upstream's name of the model. */
-  readonly paths: Partial<Record<Endpoint | 'chat_completions_prefilled', string>>
+  /** Path of each endpoint, and of the list of models, below the base URL; `{model}` stands for the upstream's name of the model. */
+  readonly paths: Partial<Record<Endpoint | 'chat_completions_prefilled' | 'models', string>>
   readonly auth: UpstreamAuth
   /** Sent on every call. */
   readonly headers: Readonly<Record<string, string>>

@@ -59,13 +59,16 @@ export function buildRequest(
   if (facts.betas !== null && facts.betas.field === null && outgoing.betas.length > 0) {
     headers[facts.betas.header] = outgoing.betas.join(',')
   }
-  const { secret } = credential
-  if (secret.kind === 'key') {
-    if (facts.auth.scheme === 'x-api-key') headers['x-api-key'] = secret.secret
-    else if (facts.auth.scheme === 'header') headers[facts.auth.header.toLowerCase()] = secret.secret
-    else headers.authorization = `Bearer ${secret.secret}`
-  }
+  Object.assign(headers, credentialHeaders(facts, credential))
   return { path, headers, body: bodyOf(facts, outgoing) }
+}
+
+/** The header that carries a credential which is sent as it is; none for one that requests are signed with. */
+export function credentialHeaders({ auth }: Upstream, { secret }: Credential): Record<string, string> {
+  if (secret.kind !== 'key') return {}
+  if (auth.scheme === 'x-api-key') return { 'x-api-key': secret.secret }
+  if (auth.scheme === 'header') return { [auth.header.toLowerCase()]: secret.secret }
+  return { authorization: `Bearer ${secret.secret}` }
 }
 
 function pathOf({ facts, basePath }: ReachableUpstream, outgoing: Outgoing): string | null {

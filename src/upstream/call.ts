@@ -55,6 +55,7 @@ export async function callUpstream(
   }
   const reply = await send({
     connections: upstream.connections,
+    method: 'POST',
     path: request.path,
     headers,
     body: request.body,

@@ -35,8 +35,9 @@ export class UpstreamFault extends Error implements PlainFault {
   /** Any error of undici or the socket as a fault. */
   static from(error: unknown): UpstreamFault {
     if (error instanceof UpstreamFault) return error
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code.startsWith('HPE_')) return new UpstreamFault('garbage', 'the provider does not speak HTTP')
+    const { code = '', name = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+    if (code.startsWith('HPE_') || name === 'HTTPParserError')
+      return new UpstreamFault('garbage', 'the provider does not speak HTTP')
     return new UpstreamFault(KIND_OF_CODE[code] ?? 'connect', code || 'the connection failed')
   }
 }

@@ -67,8 +67,9 @@ export class UpstreamReply {
           size += chunk.length
           if (size <= bytesMax) chunks.push(chunk)
           else {
-            this.abort()
+            // First, or the end of the connection is the reason.
             reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
+            this.abort()
           }
         },
         end: () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),

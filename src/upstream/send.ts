@@ -9,6 +9,8 @@ import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
   readonly connections: Connections
+  /** A GET has no body. */
+  readonly method: 'GET' | 'POST'
   readonly path: string
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
@@ -55,7 +57,8 @@ class Sending implements ReplySource {
   }
 
   start(body: Buffer): void {
-    const { connections, path, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#request
+    const { connections, method, path, headers, signal, firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } =
+      this.#request
     if (signal.aborted) return void this.#close(goneAway())
     this.#deadline = startDeadline(totalTimeoutMs, this)
     signal.addEventListener('abort', this.#onAbort)
@@ -63,9 +66,9 @@ class Sending implements ReplySource {
     try {
       this.#connection.client.dispatch(
         {
-          method: 'POST',
+          method,
           path,
-          ...sendable(this.#request.headers, body),
+          ...(method === 'GET' ? { headers } : sendable(headers, body)),
           headersTimeout: firstByteTimeoutMs,
           bodyTimeout: idleTimeoutMs,
         },

@@ -358,12 +358,12 @@ test('price-diff reads a commit with the schemas of that time, and says what it 
   })
 })
 
-test.each(['generate', 'check', 'list', 'add', 'migrate-words', 'price-diff', 'diff'])(
+test.each(['generate', 'check', 'list', 'add', 'migrate-words', 'price-diff', 'diff', 'upstream-check'])(
   '%s --help says what it takes',
   async verb => {
     const { status, out, err } = await call(verb, '--help')
     expect([status, err]).toEqual([0, ''])
-    expect(out).toMatch(/^usage: (generate|check|list|add|migrate-words|price-diff) ?.*\n/)
+    expect(out).toMatch(/^usage: (generate|check|list|add|migrate-words|price-diff|upstream-check) ?.*\n/)
     expect(out).toContain('--json')
     expect(out).toContain('Exit status: 0, or 1 when ')
     expect(await call(verb, 'anything', '-h')).toEqual({ status, out, err })

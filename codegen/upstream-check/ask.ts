@@ -1,0 +1,73 @@
+/** Asks providers for their lists of models, all at once, with the credentials that the gateway would use. */
+
+import { type Environment, readUpstreamsConfig, upstreamVariable } from '../../src/app/upstream-config.ts'
+import type { Tables, Upstream } from '../../src/generated/types.ts'
+import { type ListedModel, type ListLimits, listModels, ModelListError } from '../../src/upstream/list-models.ts'
+import { createRegistry, type UpstreamRegistry } from '../../src/upstream/registry.ts'
+
+/** asked: it answered. failed: it did not, or not well. not_asked: there is no credential, or no list. */
+export type Answer =
+  | {
+      readonly id: string
+      readonly outcome: 'asked'
+      readonly credential: string
+      readonly models: readonly ListedModel[]
+    }
+  | { readonly id: string; readonly outcome: 'failed'; readonly credential: string; readonly reason: string }
+  | { readonly id: string; readonly outcome: 'not_asked'; readonly reason: string }
+
+export interface AskOptions {
+  readonly tables: Tables
+  readonly upstreams: readonly Upstream[]
+  readonly environment: Environment
+  readonly limits: ListLimits
+}
+
+/** One answer for each upstream, in their order. Throws ConfigError for an environment that is wrong. */
+export async function askUpstreams({ tables, upstreams, environment, limits }: AskOptions): Promise<readonly Answer[]> {
+  const config = readUpstreamsConfig(
+    environment,
+    tables.upstreams.map(({ id }) => id),
+  )
+  const registry = createRegistry({
+    upstreams,
+    environment: id => config.upstreams.get(id) ?? { baseUrl: null, apiKeys: [] },
+    aws: config.aws,
+    sandboxUrl: null,
+    connectionsMax: 1,
+    nowMs: () => performance.now(),
+  })
+  try {
+    return await Promise.all(upstreams.map(facts => ask(registry, facts, limits)))
+  } finally {
+    await registry.close()
+  }
+}
+
+async function ask(registry: UpstreamRegistry, { id, paths }: Upstream, limits: ListLimits): Promise<Answer> {
+  if (paths.models === undefined) {
+    return { id, outcome: 'not_asked', reason: 'no list of models: upstreams.yaml gives no path for `models`' }
+  }
+  const upstream = registry.find(id)
+  if (upstream === null)
+    return { id, outcome: 'not_asked', reason: `no credential: set ${upstreamVariable(id, 'API_KEY')}` }
+  const credential = upstream.credentials.orderFor(0).find(({ secret }) => secret.kind === 'key')
+  if (credential === undefined) {
+    return {
+      id,
+      outcome: 'not_asked',
+      reason: `requests for lists are not signed: set ${upstreamVariable(id, 'API_KEY')}`,
+    }
+  }
+  try {
+    return {
+      id,
+      outcome: 'asked',
+      credential: credential.label,
+      models: await listModels(upstream, credential, limits),
+    }
+  } catch (error) {
+    if (!(error instanceof ModelListError)) throw error
+    return { id, outcome: 'failed', credential: credential.label, reason: error.message }
+  }
+}

@@ -1,0 +1,64 @@
+/** What a provider's list of models says of the catalogue: what is missing there, and what ends. Pure. */
+
+import type { Tables } from '../../src/generated/types.ts'
+import type { ListedModel } from '../../src/upstream/list-models.ts'
+
+/**
+ * missing: it is not listed. ended: the day of its shutdown has come. unannounced: it ends, and the catalogue does not say so.
+ * differs: the catalogue gives an entry another end. null: nothing is wrong.
+ */
+export type Finding = 'missing' | 'ended' | 'unannounced' | 'differs' | null
+
+export interface ModelJudgement {
+  /** The upstream's name of the model. */
+  readonly model: string
+  readonly finding: Finding
+  /** Its id in the list, where that is longer than our name. */
+  readonly listedAs: string | null
+  /** ISO date, or null. */
+  readonly shutdownOn: string | null
+  /** What is sold by it, each with the end that the catalogue gives it. */
+  readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]
+}
+
+/** Every model that calls go to at the upstream, in the catalogue's order. `today` is an ISO date. */
+export function judgeUpstream(
+  tables: Tables,
+  upstreamId: string,
+  listed: readonly ListedModel[],
+  today: string,
+): readonly ModelJudgement[] {
+  const byId = new Map(listed.map(model => [model.id, model]))
+  return [...modelsAt(tables, upstreamId)].map(([model, entries]) => {
+    const found = byId.get(model) ?? listed.find(({ id }) => isDated(id, model))
+    const shutdownOn = found?.shutdownOn ?? null
+    const listedAs = found === undefined || found.id === model ? null : found.id
+    return { model, finding: findingOf(found, entries, today), listedAs, shutdownOn, entries }
+  })
+}
+
+type Entries = ModelJudgement['entries']
+
+function findingOf(found: ListedModel | undefined, entries: Entries, today: string): Finding {
+  if (found === undefined) return 'missing'
+  const { shutdownOn } = found
+  if (shutdownOn === null) return null
+  if (shutdownOn <= today) return 'ended'
+  if (entries.some(({ retiresOn }) => retiresOn === null)) return 'unannounced'
+  return entries.every(({ retiresOn }) => retiresOn === shutdownOn) ? null : 'differs'
+}
+
+function modelsAt({ entries }: Tables, upstreamId: string): ReadonlyMap<string, Entries> {
+  const targets = entries.flatMap(({ id, deprecated, upstreams }) =>
+    upstreams
+      .filter(({ via }) => via === upstreamId)
+      .map(({ model }) => ({ model, entry: { id, retiresOn: deprecated?.retiresOn ?? null } })),
+  )
+  const byModel = Map.groupBy(targets, ({ model }) => model)
+  return new Map([...byModel].map(([model, each]) => [model, each.map(({ entry }) => entry)]))
+}
+
+/** Lists give some models with the day of their making behind the name: `model-20251001`, `model-2025-10-01`. */
+function isDated(id: string, model: string): boolean {
+  return id.startsWith(model) && /^-20\d{2}-?\d{2}-?\d{2}$/.test(id.slice(model.length))
+}

@@ -1,0 +1,58 @@
+/** `upstream-check`: whether providers still have the models that calls go to, and until when. */
+
+import { ConfigError } from '../../src/app/reader.ts'
+import { ownCompiler } from '../compile.ts'
+import { formatFindings, isError } from '../findings.ts'
+import type { Output } from '../output.ts'
+import { type Project, readProject, todayOf, UsageError } from '../project.ts'
+import { didYouMean } from '../spelling.ts'
+import { askUpstreams } from '../upstream-check/ask.ts'
+import { judgeUpstream } from '../upstream-check/judge.ts'
+import { type Judged, renderJudged } from '../upstream-check/text.ts'
+import { parseOptions } from './options.ts'
+
+const TIMEOUT_SECONDS = 30
+const TIMEOUT_SECONDS_MAX = 600
+const LIMITS = { pageBytesMax: 8 * 1024 * 1024, pagesMax: 100 } as const
+
+/** Returns 1 when there is something to look at, a provider did not answer, or none was asked. */
+export async function upstreamCheck(project: Project, args: readonly string[], output: Output): Promise<number> {
+  const options = { upstream: { type: 'string' }, timeout: { type: 'string' }, json: { type: 'boolean' } } as const
+  const { values } = parseOptions(args, options)
+  const timeout = values.timeout ?? String(TIMEOUT_SECONDS)
+  if (!/^[1-9]\d{0,2}$/.test(timeout) || Number(timeout) > TIMEOUT_SECONDS_MAX)
+    throw new UsageError(`--timeout must be a whole number of seconds from 1 to ${TIMEOUT_SECONDS_MAX}`)
+  const { tables, findings } = ownCompiler().compile(await readProject(project))
+  if (tables === null) {
+    output.err(formatFindings(findings.filter(isError), 'text'))
+    return 1
+  }
+  const ids = tables.upstreams.map(({ id }) => id)
+  const { upstream } = values
+  if (upstream !== undefined && !ids.includes(upstream))
+    throw new UsageError(`--upstream ${upstream}: there is no such upstream; ${didYouMean(upstream, ids)}`)
+  const answers = await askUpstreams({
+    tables,
+    upstreams: tables.upstreams.filter(({ id }) => upstream === undefined || id === upstream),
+    environment: project.environment ?? process.env,
+    limits: { timeoutMs: Number(timeout) * 1000, ...LIMITS },
+  }).catch((error: unknown) => {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
+  })
+  const today = todayOf(project)
+  const judged = answers.map((answer): Judged => {
+    if (answer.outcome !== 'asked') return answer
+    const { id, outcome, credential, models } = answer
+    return { id, outcome, credential, listed: models.length, models: judgeUpstream(tables, id, models, today) }
+  })
+  if (values.json === true) output.out(JSON.stringify({ upstreams: judged }, null, 2))
+  else output.out(renderJudged(judged))
+  const isAsked = judged.some(({ outcome }) => outcome !== 'not_asked')
+  if (!isAsked) output.err('No provider was asked.')
+  return isAsked && judged.every(isInOrder) ? 0 : 1
+}
+
+function isInOrder(judged: Judged): boolean {
+  if (judged.outcome === 'not_asked') return true
+  return judged.outcome === 'asked' && judged.models.every(({ finding }) => finding === null)
+}

@@ -1,0 +1,71 @@
+/** Variables of the environment, read one by one; what is wrong with them is told together. */
+
+import { parseSecretSet } from '../lib/secrets.ts'
+import type { LimitRow } from './limits.ts'
+
+/** Thrown with every fault of the environment, a line each. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(
+      `The environment has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
+    )
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+/** Reads variables of the environment, and gathers what is wrong with them. */
+export class Reader {
+  readonly faults: string[] = []
+  readonly #environment: Readonly<Record<string, string | undefined>>
+
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    this.#environment = environment
+  }
+
+  text(name: string): string | null {
+    const value = this.#environment[name]?.trim()
+    return value === undefined || value === '' ? null : value
+  }
+
+  integer(name: string, { fallback, min, max }: LimitRow): number {
+    const value = this.text(name)
+    if (value === null) return fallback
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (number >= min && number <= max) return number
+    this.faults.push(`${name} is ${JSON.stringify(value)}; write a whole number from ${min} to ${max}`)
+    return fallback
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
+    const value = this.text(name)
+    if (value === null) return fallback
+    const choice = choices.find(candidate => candidate === value)
+    if (choice !== undefined) return choice
+    this.faults.push(`${name} is ${JSON.stringify(value)}; write one of ${choices.join(', ')}`)
+    return fallback
+  }
+
+  /** The value is never repeated in a fault: it may hold a password. */
+  url(name: string, protocols: readonly string[]): string | null {
+    const value = this.text(name)
+    if (value === null) return null
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '')
+    this.faults.push(`${name} is not a URL; write one that begins with ${protocols.map(p => `${p}//`).join(' or ')}`)
+    return null
+  }
+
+  secretSet(name: string): string | null {
+    const value = this.text(name)
+    if (value === null) return null
+    try {
+      parseSecretSet(name, value)
+      return value
+    } catch (error) {
+      this.faults.push((error as Error).message)
+      return null
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/** Asks a provider which models it has, page by page, within bounds. Nothing of what it says but ids and dates is kept. */
+
+import { Canceller } from '../lib/cancellation.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { credentialHeaders } from './build.ts'
+import type { Credential } from './credentials.ts'
+import { decoded } from './decode.ts'
+import { UpstreamFault } from './fault.ts'
+import type { ReachableUpstream } from './registry.ts'
+import { send } from './send.ts'
+
+export interface ListedModel {
+  readonly id: string
+  /** ISO date on which the provider shuts the model down; null: it tells none. */
+  readonly shutdownOn: string | null
+}
+
+export interface ListLimits {
+  /** For all pages together. */
+  readonly timeoutMs: number
+  readonly pageBytesMax: number
+  readonly pagesMax: number
+}
+
+/** Why there is no list, in words that name no address, no credential and nothing that the provider wrote. */
+export class ModelListError extends Error {}
+
+/** Rejects with ModelListError. The upstream must have a path for the list. */
+export async function listModels(
+  upstream: ReachableUpstream,
+  credential: Credential,
+  limits: ListLimits,
+): Promise<readonly ListedModel[]> {
+  const endMs = performance.now() + limits.timeoutMs
+  const models = new Map<string, ListedModel>()
+  let query = ''
+  for (let page = 0; page < limits.pagesMax; page++) {
+    const json = await readPage(upstream, credential, { ...limits, query, timeoutMs: endMs - performance.now() })
+    const before = models.size
+    for (const model of modelsOf(json)) models.set(model.id, model)
+    if (json.has_more !== true || typeof json.last_id !== 'string') return [...models.values()]
+    if (models.size === before)
+      throw new ModelListError('a page of its list says that more follow, and has nothing new')
+    query = `?after_id=${encodeURIComponent(json.last_id)}`
+  }
+  throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)
+}
+
+interface PageOptions {
+  readonly query: string
+  readonly timeoutMs: number
+  readonly pageBytesMax: number
+}
+
+async function readPage(
+  upstream: ReachableUpstream,
+  credential: Credential,
+  { query, timeoutMs, pageBytesMax }: PageOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const waitMs = Math.max(1, Math.ceil(timeoutMs))
+  const { facts, basePath } = upstream
+  let status: number
+  let body: Buffer
+  try {
+    const reply = decoded(
+      await send({
+        connections: upstream.connections,
+        method: 'GET',
+        path: `${basePath}${facts.paths.models}${query}`,
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': 'identity',
+          ...facts.headers,
+          ...credentialHeaders(facts, credential),
+        },
+        body: Buffer.alloc(0),
+        secrets: upstream.credentials.secrets,
+        firstByteTimeoutMs: waitMs,
+        idleTimeoutMs: waitMs,
+        totalTimeoutMs: waitMs,
+        signal: new Canceller(),
+        onClose: () => {},
+      }),
+    )
+    status = reply.status
+    body = await reply.readBody(pageBytesMax)
+  } catch (error) {
+    const fault = UpstreamFault.from(error)
+    throw new ModelListError(FAULTS[fault.kind] ?? `${fault.kind}: ${fault.message}`)
+  }
+  if (status === 401 || status === 403) throw new ModelListError(`HTTP ${status}: it refuses the credential`)
+  if (status !== 200) throw new ModelListError(`HTTP ${status}`)
+  const json = parseJson(body.toString('utf8'))
+  if (!isObject(json) || !Array.isArray(json.data)) throw new ModelListError('its answer is not a list of models')
+  return json
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  timeout: 'no whole answer in time',
+  oversized: 'its answer is too large',
+}
+
+/** Ids are at most so long, in characters; others are none of ours. */
+const ID_MAX = 256
+/** Some lists put the name of the collection in front of each id. */
+const COLLECTION = /^models\//
+const ISO_DATE = /^20\d{2}-\d{2}-\d{2}(?=$|T)/
+
+function modelsOf(json: Readonly<Record<string, unknown>>): ListedModel[] {
+  return (json.data as readonly unknown[]).flatMap(item => {
+    if (!isObject(item) || typeof item.id !== 'string' || item.id.length > ID_MAX) return []
+    return [{ id: item.id.replace(COLLECTION, ''), shutdownOn: dayOf(item.shutdown_date) }]
+  })
+}
+
+/** Null for what is no day of the calendar. */
+function dayOf(value: unknown): string | null {
+  const day = typeof value === 'string' ? ISO_DATE.exec(value)?.[0] : undefined
+  const time = Date.parse(`${day}T00:00:00Z`)
+  return day !== undefined && !Number.isNaN(time) && new Date(time).toISOString().startsWith(day) ? day : null
+}
