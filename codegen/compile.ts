@@ -1,11 +1,12 @@
 /** From source texts to findings and, when there is no error among them, tables. Pure: no file, clock or locale. */
 
-import type { CatalogueFile, FamilyFile, Tables, UpstreamsFile } from '../src/generated/types.ts'
+import type { Tables } from '../src/generated/types.ts'
 import { checkCatalogue } from './checks/check.ts'
 import { withoutConsequences } from './echoes.ts'
 import { type Finding, isError, sortFindings } from './findings.ts'
+import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
 import { checkMargins } from './margin/below-cost.ts'
-import { resolveTables } from './resolve.ts'
+import { type Resolved, resolveTables } from './resolve.ts'
 import { compileValidators, readSchemas, type Schemas } from './schemas.ts'
 import { SourceFile, type SourceText } from './source.ts'
 import { validateFile } from './validate.ts'
@@ -15,6 +16,8 @@ export interface Compiled {
   readonly findings: readonly Finding[]
   /** null when a finding is an error. */
   readonly tables: Tables | null
+  /** The tables with how they come about; null where they are. */
+  readonly resolved: Resolved | null
   readonly view: CatalogueView
 }
 
@@ -58,7 +61,7 @@ export function createCompiler(schemas: Schemas): Compiler {
       const sorted = sortFindings(withoutConsequences(findings))
       const isSound = options.lenient ? isValid && hasItsUpstreams(view) : !sorted.some(isError)
       if (!isSound || files.catalogue === undefined || files.upstreams === undefined) {
-        return { findings: sorted, tables: null, view }
+        return { findings: sorted, tables: null, resolved: null, view }
       }
       const sources = {
         catalogue: files.catalogue.value as CatalogueFile,
@@ -67,8 +70,9 @@ export function createCompiler(schemas: Schemas): Compiler {
           .map(family => family.value as FamilyFile)
           .toSorted((a, b) => (a.family < b.family ? -1 : 1)),
       }
-      const tables = resolveTables(sources, schemas)
-      return { findings: sortFindings([...sorted, ...checkMargins(view, tables)]), tables, view }
+      const resolved = resolveTables(sources, schemas)
+      const { tables } = resolved
+      return { findings: sortFindings([...sorted, ...checkMargins(view, tables)]), tables, resolved, view }
     },
   }
 }

@@ -1,15 +1,7 @@
 /** Costs, discounts and rates of exchange as written, one or a list, to lists of decimals as text. */
 
-import type {
-  CostFacts,
-  CostTierFacts,
-  DiscountFacts,
-  FxFacts,
-  UpstreamCost,
-  UpstreamCostTier,
-  UpstreamDiscount,
-  UpstreamFx,
-} from '../src/generated/types.ts'
+import type { UpstreamCost, UpstreamCostTier, UpstreamDiscount, UpstreamFx } from '../src/generated/types.ts'
+import type { CostFacts, CostTierFacts, DiscountFacts, FxFacts } from './generated/types.ts'
 
 type History<Step> = Step | readonly Step[] | undefined
 

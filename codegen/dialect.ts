@@ -1,5 +1,6 @@
 /** Dialect facts: partial as authored, complete and in camelCase as the engine reads them. Both come from one schema. */
 
+import { applySaid, type Said } from './layers.ts'
 import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
@@ -16,24 +17,9 @@ export function camelCase(key: string): string {
   return cased
 }
 
-/**
- * Merges layers of facts, later ones first in rank, and fills in every default of the schema. Nested objects merge key by
- * key, lists replace; null is a value like others. Throws when a word of the schema has no default: then a table could not
- * be complete.
- */
-export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
-  const resolved: Record<string, unknown> = {}
-  for (const [key, property] of Object.entries(schema.properties ?? {})) {
-    const values = layers.map(layer => layer?.[key]).filter(value => value !== undefined)
-    if (property.properties !== undefined) {
-      resolved[camelCase(key)] = resolveFacts(property, values as Facts[])
-    } else {
-      if (property.default === undefined) throw new Error(`${schema.title ?? 'schema'}: "${key}" needs a default`)
-      const said = values.length === 0 ? property.default : values.at(-1)
-      resolved[camelCase(key)] = isMapping(property) ? Object.assign({}, ...values) : said
-    }
-  }
-  return resolved
+/** Groups merge word by word; what is neither a group nor a mapping replaces what was there. */
+function isGroup(schema: Schema): boolean {
+  return schema.properties !== undefined
 }
 
 /** Keys of the operator's own, each with facts: they merge key by key too. */
@@ -41,10 +27,49 @@ function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }
 
+/** What facts say, in camelCase and in the order of the schema. */
+export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
+  const said = new Map<string, unknown>()
+  if (facts === undefined) return said
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    const value = facts[key]
+    if (value === undefined) continue
+    if (isGroup(property)) {
+      const group = saidFacts(property, value as Facts)
+      if (group.size > 0) said.set(camelCase(key), group)
+    } else said.set(camelCase(key), isMapping(property) ? new Map(Object.entries(value as Facts)) : value)
+  }
+  return said
+}
+
+/** What every word says by default. Throws when one has no default: then a table could not be complete. */
+export function saidByDefault(schema: Schema): Said {
+  const said = new Map<string, unknown>()
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    if (!isGroup(property) && property.default === undefined) {
+      throw new Error(`${schema.title ?? 'schema'}: "${key}" needs a default`)
+    }
+    if (isGroup(property)) said.set(camelCase(key), saidByDefault(property))
+    else if (isMapping(property)) said.set(camelCase(key), new Map(Object.entries(property.default as Facts)))
+    else said.set(camelCase(key), property.default)
+  }
+  return said
+}
+
+/**
+ * Merges layers of facts, later ones first in rank, over every default of the schema. Lists replace; null is a value like
+ * others. Throws as `saidByDefault`.
+ */
+export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
+  let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))
+  for (const layer of layers) resolved = applySaid(resolved, saidFacts(schema, layer))
+  return resolved
+}
+
 /** The schema of what `resolveFacts` returns: every key there, in camelCase. */
 export function resolvedSchema(schema: Schema, title: string): Schema {
   const properties = Object.entries(schema.properties ?? {}).map(([key, property]) => {
-    const child = property.properties === undefined ? property : resolvedSchema(property, title + pascalCase(key))
+    const child = isGroup(property) ? resolvedSchema(property, title + pascalCase(key)) : property
     return [camelCase(key), child] as const
   })
   return {

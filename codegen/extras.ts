@@ -1,38 +1,28 @@
 /** What happens to each extra at a target: as the last layer says that says anything, else as the vocabulary says. */
 
-import type { Extras, ExtrasFacts, ExtrasVocabulary } from '../src/generated/types.ts'
-
-/** Resolves layers, later ones first in rank; equal results are one object, so that the table names each once. */
-export function extrasResolver(vocabulary: ExtrasVocabulary): (layers: readonly (ExtrasFacts | undefined)[]) => Extras {
-  const known = new Map<string, Extras>()
-  return layers => {
-    const resolved: Extras = {
-      fields: resolveWords(
-        vocabulary.fields,
-        layers.map(layer => layer?.fields),
-      ),
-      tools: resolveWords(
-        vocabulary.tools,
-        layers.map(layer => layer?.tools),
-      ),
-    }
-    const key = JSON.stringify(resolved)
-    const same = known.get(key)
-    if (same !== undefined) return same
-    known.set(key, resolved)
-    return resolved
-  }
-}
+import type { ExtrasVocabulary } from '../src/generated/types.ts'
+import type { ExtrasFacts } from './generated/types.ts'
+import type { Said } from './layers.ts'
 
 /** Every word of the vocabulary, in its order. */
-function resolveWords<Treatment>(
-  words: Readonly<Record<string, { readonly otherwise: 'leave_out' | 'refuse' }>>,
-  layers: readonly (Readonly<Record<string, Treatment>> | undefined)[],
-): Readonly<Record<string, Treatment | 'leave_out' | 'refuse'>> {
-  return Object.fromEntries(
-    Object.entries(words).map(([word, { otherwise }]) => {
-      const said = layers.map(layer => layer?.[word]).findLast(treatment => treatment !== undefined)
-      return [word, said ?? otherwise]
-    }),
-  )
+export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
+  return new Map([
+    ['fields', otherwise(fields)],
+    ['tools', otherwise(tools)],
+  ])
+}
+
+/** What facts say of words that the vocabulary has, in its order. */
+export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
+  const said = new Map<string, Said>()
+  for (const kind of ['fields', 'tools'] as const) {
+    const treatments: Readonly<Record<string, unknown>> = facts?.[kind] ?? {}
+    const words = Object.keys(vocabulary[kind]).filter(word => Object.hasOwn(treatments, word))
+    if (words.length > 0) said.set(kind, new Map(words.map(word => [word, treatments[word]])))
+  }
+  return said
+}
+
+function otherwise(words: Readonly<Record<string, { readonly otherwise: string }>>): Said {
+  return new Map(Object.entries(words).map(([word, rule]) => [word, rule.otherwise]))
 }

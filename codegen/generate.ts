@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Finding } from './findings.ts'
-import { GENERATED_FOLDER } from './project.ts'
+import { FILE_TYPES_FOLDER, GENERATED_FOLDER } from './project.ts'
 import type { GeneratedFile } from './render.ts'
 
 /** Writes what differs, each file in one step, and removes files that are no longer made. Returns the paths touched. */
@@ -52,13 +52,14 @@ function readText(root: string, path: string): string | undefined {
 }
 
 function strangers(root: string, files: readonly GeneratedFile[]): string[] {
-  const folder = join(root, GENERATED_FOLDER)
-  if (!existsSync(folder)) return []
   const made = new Set(files.map(file => file.path))
-  return readdirSync(folder)
-    .filter(name => name.endsWith('.ts'))
-    .map(name => `${GENERATED_FOLDER}/${name}`)
-    .filter(path => !made.has(path))
+  return [GENERATED_FOLDER, FILE_TYPES_FOLDER]
+    .filter(folder => existsSync(join(root, folder)))
+    .flatMap(folder =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => `${folder}/${name}`),
+    )
+    .map(path => path.replaceAll('\\', '/'))
+    .filter(path => path.endsWith('.ts') && !made.has(path))
 }
 
 function firstDifference(found: string, wanted: string): number {

@@ -1,28 +1,159 @@
-/** Plain data as TypeScript source. */
+/** Data as TypeScript source, laid out as the project's formatter lays it out. */
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
-const WIDTH = 110
+const WIDTH = 120
 
-/** A literal that stands on one line when it is short, else member by member; `name` may give a variable for an object. */
-export function literal(
-  value: unknown,
-  indent = '',
-  name: (value: object) => string | undefined = () => undefined,
-): string {
+/** Source text that stands as it is: a name, a call, a spread in a list. */
+export class Code {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export interface MembersOptions {
+  /** Each member on a line of its own, whatever the length. */
+  readonly isOpen?: boolean
+  /** The object is what an arrow function with these parameters returns; it is open then. */
+  readonly returnedOf?: string
+}
+
+/** An object that spreads others before its own members. */
+export class Members {
+  readonly spreads: readonly string[]
+  readonly own: readonly (readonly [key: string, value: unknown])[]
+  readonly isOpen: boolean
+  readonly returnedOf: string | null
+
+  constructor(
+    spreads: readonly string[],
+    own: Iterable<readonly [key: string, value: unknown]>,
+    { isOpen = false, returnedOf }: MembersOptions = {},
+  ) {
+    this.spreads = spreads
+    this.own = [...own]
+    this.isOpen = (isOpen || returnedOf !== undefined) && this.own.length + spreads.length > 0
+    this.returnedOf = returnedOf ?? null
+  }
+}
+
+export interface Place {
+  readonly indent: string
+  /** Columns taken on the line before and after. */
+  readonly before: number
+  readonly after: number
+}
+
+/** On one line where that fits, else member by member. Classes of this file may stand anywhere in the value. */
+export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
+  const line = onOneLine(value)
+  if (line !== null && place.before + widthOf(line) + place.after <= WIDTH) return line
+  if (Array.isArray(value))
+    return block(
+      '[',
+      value.map(item => itemLines(item, place.indent)),
+      ']',
+      place.indent,
+      value,
+    )
+  const members = membersOf(value)
+  if (members === null) return line ?? ''
+  const { spreads, own, returnedOf } = members
+  const deeper = `${place.indent}  `
+  const lines = [
+    ...spreads.map(name => `${deeper}...${name},`),
+    ...own.map(([key, member]) => propertyLines(propertyName(key), member, deeper)),
+  ]
+  const object = `{\n${lines.join('\n')}\n${place.indent}}`
+  return returnedOf === null ? object : `${returnedOf} => (${object})`
+}
+
+/** `names` sorted. */
+export function importOf(names: readonly string[], from: string, type: '' | 'type' = ''): string {
+  const head = type === '' ? 'import {' : 'import type {'
+  const line = `${head} ${names.join(', ')} } from '${from}'`
+  return line.length <= WIDTH ? line : `${head}\n${names.map(name => `  ${name},`).join('\n')}\n} from '${from}'`
+}
+
+/** A type alias of several words. */
+export function unionOf(name: string, options: readonly string[]): string {
+  const line = `export type ${name} = ${options.join(' | ')}`
+  return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
+}
+
+function onOneLine(value: unknown): string | null {
   if (typeof value === 'string') return quote(value)
-  if (value === null || typeof value !== 'object') return String(value)
-  const variable = name(value)
-  if (variable !== undefined) return variable
+  if (value instanceof Code) return value.text
+  if (Array.isArray(value)) {
+    const items = value.map(onOneLine)
+    return mustOpen(value) || items.includes(null) ? null : `[${items.join(', ')}]`
+  }
+  const members = membersOf(value)
+  if (members === null) return String(value)
+  if (members.isOpen) return null
+  const parts = members.spreads.map(name => `...${name}`)
+  for (const [key, member] of members.own) {
+    const line = onOneLine(member)
+    if (line === null) return null
+    parts.push(`${propertyName(key)}: ${line}`)
+  }
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
+
+/** Null for what is no object. */
+function membersOf(value: unknown): Members | null {
+  if (value instanceof Members) return value
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || value instanceof Code) return null
+  return new Members([], Object.entries(value))
+}
+
+/** The formatter opens lists of several objects, or lists, that have several members each. */
+function mustOpen(items: readonly unknown[]): boolean {
+  if (items.length < 2) return false
+  if (items.every(Array.isArray)) return items.every(item => item.length > 1)
+  return items.every(item => {
+    const members = membersOf(item)
+    return members !== null && members.spreads.length + members.own.length > 1
+  })
+}
+
+function itemLines(item: unknown, indent: string): string {
   const deeper = `${indent}  `
-  const members = Array.isArray(value)
-    ? value.map(item => literal(item, deeper, name))
-    : Object.entries(value).map(([key, member]) => `${propertyName(key)}: ${literal(member, deeper, name)}`)
-  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
-  if (members.length === 0) return open + close
-  const space = Array.isArray(value) ? '' : ' '
-  const line = open + space + members.join(', ') + space + close
-  if (line.length + indent.length <= WIDTH && !line.includes('\n')) return line
-  return `${open}\n${members.map(member => deeper + member).join(',\n')},\n${indent}${close}`
+  return `${deeper}${literal(item, { indent: deeper, before: deeper.length, after: 1 })},`
+}
+
+function block(
+  open: string,
+  lines: readonly string[],
+  close: string,
+  indent: string,
+  items: readonly unknown[],
+): string {
+  const isNumeric = items.every(item => typeof item === 'number')
+  return `${open}\n${isNumeric ? filled(items.map(String), `${indent}  `) : lines.join('\n')}\n${indent}${close}`
+}
+
+/** Numbers run on until the line is full. */
+function filled(numbers: readonly string[], indent: string): string {
+  const lines: string[] = []
+  let line = indent
+  for (const number of numbers) {
+    const part = line === indent ? `${number},` : ` ${number},`
+    if (line.length + part.length > WIDTH) {
+      lines.push(line)
+      line = `${indent}${number},`
+    } else line += part
+  }
+  return [...lines, line].join('\n')
+}
+
+/** A long text goes to a line of its own, unless its key is hardly longer than the indent. */
+function propertyLines(name: string, value: unknown, indent: string): string {
+  const head = `${indent}${name}: `
+  const text = literal(value, { indent, before: widthOf(head), after: 1 })
+  const isLong = typeof value === 'string' && widthOf(head) + widthOf(text) + 1 > WIDTH && name.length > 2
+  return isLong ? `${indent}${name}:\n${indent}  ${text},` : `${head}${text},`
 }
 
 /** A computed name keeps `__proto__` a plain key. */
@@ -31,7 +162,23 @@ function propertyName(key: string): string {
   return IDENTIFIER.test(key) ? key : quote(key)
 }
 
-function quote(text: string): string {
-  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
-  return `'${escaped.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
+/** In the quotes that need fewer escapes. */
+export function quote(text: string): string {
+  const plain = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
+  const escaped = plain.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  const singles = text.split("'").length
+  if (singles > text.split('"').length) return `"${escaped.replaceAll('"', '\\"')}"`
+  return `'${escaped.replaceAll("'", "\\'")}'`
+}
+
+const NARROW = /^[\x20-\x7e]*$/
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
+
+/** Columns: two for each wide character of East Asia, none for a mark that joins the one before. */
+function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length
+  let width = 0
+  for (const character of text) width += WIDE.test(character) ? 2 : /\p{M}|\p{Cf}/u.test(character) ? 0 : 1
+  return width
 }

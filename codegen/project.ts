@@ -23,8 +23,10 @@ export function todayOf({ today }: Project): string {
   return today ?? new Date().toISOString().slice(0, 10)
 }
 
-/** Below the project's folder. */
+/** What the engine reads, below the project's folder. */
 export const GENERATED_FOLDER = 'src/generated'
+/** Types of the files that operators write. */
+export const FILE_TYPES_FOLDER = 'codegen/generated'
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const GIT_TIMEOUT_MS = 30_000

@@ -3,13 +3,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Handlebars from 'handlebars'
-import type { Tables } from '../src/generated/types.ts'
-import { digestOf } from './canonical.ts'
 import { renderConfiguration } from './configuration.ts'
 import { renderDocs } from './docs.ts'
 import { compareText } from './findings.ts'
-import { literal } from './literal.ts'
-import { GENERATED_FOLDER } from './project.ts'
+import { Code, importOf, literal, Members, quote, unionOf } from './literal.ts'
+import { constantName } from './names.ts'
+import { FILE_TYPES_FOLDER, GENERATED_FOLDER } from './project.ts'
+import { familyContext } from './render-family.ts'
+import { defaultsContext, upstreamsContext } from './render-upstreams.ts'
+import type { Resolved } from './resolve.ts'
 import type { Schemas } from './schemas.ts'
 import { renderTypes } from './types.ts'
 
@@ -22,72 +24,56 @@ export interface GeneratedFile {
 const BANNER = '// Generated from catalogue/ and schemas/ by `make generate`; change those instead.'
 const templates = join(import.meta.dirname, 'templates')
 
-export async function renderFiles(tables: Tables, schemas: Schemas): Promise<GeneratedFile[]> {
-  const types = `${BANNER}\n\n${await renderTypes(schemas)}`
+export async function renderFiles(resolved: Resolved, schemas: Schemas): Promise<GeneratedFile[]> {
+  const types = await renderTypes(schemas)
   return [
-    ...renderTables(tables),
-    { path: `${GENERATED_FOLDER}/types.ts`, text: types },
+    ...renderTables(resolved),
+    { path: `${GENERATED_FOLDER}/types.ts`, text: `${BANNER}\n\n${types.tables}` },
+    { path: `${FILE_TYPES_FOLDER}/types.ts`, text: `${BANNER}\n\n${types.files}` },
     { path: 'docs/catalogue.md', text: renderDocs(schemas) },
     { path: 'docs/configuration.md', text: renderConfiguration() },
   ].toSorted((a, b) => compareText(a.path, b.path))
 }
 
 /** The tables alone; types and documentation depend on the schemas only. */
-export function renderTables(tables: Tables): GeneratedFile[] {
-  const dialects = new Names('dialect')
-  const extras = new Names('extras')
-  const rules = new Names('rules')
-  for (const target of tables.entries.flatMap(entry => entry.upstreams)) {
-    dialects.add(target.dialect)
-    extras.add(target.extras)
-    if (target.rules.length > 0) rules.add(target.rules)
-  }
-  const nameOf = (value: object) => dialects.get(value) ?? extras.get(value) ?? rules.get(value)
+export function renderTables({ tables, outline }: Resolved): GeneratedFile[] {
+  const families = outline.families.map(({ name }) => ({ constant: constantName(name), file: `./families/${name}.ts` }))
   const contexts: Record<string, object> = {
+    defaults: defaultsContext(outline),
     entries: {
-      dialects: dialects.constants(),
-      extras: extras.constants(),
-      rules: rules.constants(),
-      entries: tables.entries.map(entry => literal(entry, '  ', nameOf)),
+      imports: families.map(({ constant, file }) => importOf([constant], file)),
+      entries: literal(
+        families.map(({ constant }) => new Code(`...${constant}`)),
+        { indent: '', before: 'export const ENTRIES: readonly TableEntry[] = '.length, after: 0 },
+      ),
     },
     ids: {
-      entryIds: tables.entries.map(entry => literal(entry.id)),
-      upstreamIds: tables.upstreams.map(upstream => literal(upstream.id)),
+      entryIds: unionOf(
+        'EntryId',
+        tables.entries.map(entry => quote(entry.id)),
+      ),
+      upstreamIds: unionOf(
+        'UpstreamId',
+        tables.upstreams.map(upstream => quote(upstream.id)),
+      ),
     },
-    upstreams: { upstreams: tables.upstreams.map(upstream => literal(upstream, '  ')) },
-    settings: { settings: literal(tables.settings) },
+    upstreams: upstreamsContext(outline, tables.upstreams),
+    settings: { settings: literal(new Members([], Object.entries(tables.settings), { isOpen: true })) },
     tables: {},
   }
-  return Object.entries(contexts).map(([name, context]) => {
-    const source = readFileSync(join(templates, `${name}.hbs`), 'utf8')
-    const template = Handlebars.compile(source, { noEscape: true, strict: true })
-    return { path: `${GENERATED_FOLDER}/${name}.ts`, text: template({ ...context, banner: BANNER }) }
-  })
+  const family = template('family')
+  return [
+    ...Object.entries(contexts).map(([name, context]) => generated(name, template(name)(context))),
+    ...outline.families.map(each => generated(`families/${each.name}`, family(familyContext(outline, each)))),
+  ]
 }
 
-/** Names for objects that many entries share, made from their content so that a change renames nothing else. */
-class Names {
-  readonly #prefix: string
-  readonly #byObject = new Map<object, string>()
-  readonly #byName = new Map<string, object>()
+function generated(name: string, text: string): GeneratedFile {
+  return { path: `${GENERATED_FOLDER}/${name}.ts`, text }
+}
 
-  constructor(prefix: string) {
-    this.#prefix = prefix
-  }
-
-  add(value: object): void {
-    if (this.#byObject.has(value)) return
-    const name = `${this.#prefix}_${digestOf(value).slice(0, 12)}`
-    this.#byObject.set(value, name)
-    this.#byName.set(name, value)
-  }
-
-  get(value: object): string | undefined {
-    return this.#byObject.get(value)
-  }
-
-  constants(): { name: string; code: string }[] {
-    const sorted = [...this.#byName].toSorted(([a], [b]) => compareText(a, b))
-    return sorted.map(([name, value]) => ({ name, code: literal(value) }))
-  }
+function template(name: string): (context: object) => string {
+  const source = readFileSync(join(templates, `${name}.hbs`), 'utf8')
+  const compiled = Handlebars.compile(source, { noEscape: true, strict: true })
+  return context => compiled({ ...context, banner: BANNER })
 }

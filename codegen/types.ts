@@ -2,10 +2,23 @@
 
 import { compile } from 'json-schema-to-typescript'
 import { resolvedSchema } from './dialect.ts'
+import { compareText } from './findings.ts'
+import { importOf } from './literal.ts'
 import { followReference, type Schema, type SchemaName, type Schemas } from './schemas.ts'
+import { type Declaration, layOutTypes } from './types-layout.ts'
 
-/** Text of src/generated/types.ts without its banner. */
-export async function renderTypes(schemas: Schemas): Promise<string> {
+export interface TypeTexts {
+  /** What the engine reads. */
+  readonly tables: string
+  /** What operators write, where it is not the same. */
+  readonly files: string
+}
+
+/** The type that the engine reads, with all that it names. */
+const ROOT = 'Tables'
+
+/** Texts of both files of types without their banners; that of the files imports what the tables have too. */
+export async function renderTypes(schemas: Schemas): Promise<TypeTexts> {
   const text = await compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', {
     bannerComment: '',
     format: false,
@@ -14,7 +27,31 @@ export async function renderTypes(schemas: Schemas): Promise<string> {
     unknownAny: true,
     unreachableDefinitions: true,
   })
-  return layOut(text.replace(REFERENCE_NOTE, ''))
+  const declarations = layOutTypes(text)
+  const names = namesBehind(declarations)
+  const tables = declarations.filter(({ name }) => names.has(name))
+  const files = declarations.filter(({ name }) => !names.has(name))
+  const shared = new Set(files.flatMap(({ mentions }) => mentions.filter(name => names.has(name))))
+  const imports = importOf([...shared].toSorted(compareText), '../../src/generated/types.ts', 'type')
+  return { tables: joined(tables), files: `${imports}\n\n${joined(files)}` }
+}
+
+function joined(declarations: readonly Declaration[]): string {
+  return `${declarations.map(({ text }) => text).join('\n\n')}\n`
+}
+
+/** Everything that the root reaches. */
+function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> {
+  const byName = new Map(declarations.map(declaration => [declaration.name, declaration]))
+  const names = new Set<string>()
+  const visit = (name: string): void => {
+    const declaration = byName.get(name)
+    if (declaration === undefined || names.has(name)) return
+    names.add(name)
+    declaration.mentions.forEach(visit)
+  }
+  visit(ROOT)
+  return names
 }
 
 /** One schema without outside references: each named part once under `definitions`, each unnamed part in place. */
@@ -75,39 +112,3 @@ const LEFT_OUT = new Set([
   'unit',
 ])
 const VERBATIM = new Set(['enum', 'const', 'default', 'required', 'title', 'description', 'tsType', 'type'])
-
-/** Indents what came unformatted, and makes every property and list read-only. */
-function layOut(text: string): string {
-  let depth = 0
-  let isComment = false
-  const lines: string[] = []
-  for (const raw of text.replaceAll('\r\n', '\n').split('\n')) {
-    const line = raw.trim()
-    if (line === '' && !isComment) continue
-    if (!isComment && /^[}\])]/.test(line)) depth--
-    const isProperty = !isComment && depth > 0 && /^("[^"]+"|\w+|\[k: string\])\??: /.test(line)
-    const written = isProperty ? `readonly ${line}` : line
-    const indent = '  '.repeat(depth) + (isComment && line.startsWith('*') ? ' ' : '')
-    lines.push(isComment || line.startsWith('/*') ? (indent + line).trimEnd() : indent + readonlyLists(written))
-    if (line.startsWith('/*')) isComment = true
-    if (line.endsWith('*/')) isComment = false
-    else if (!isComment && /[{[(]$/.test(line)) depth++
-  }
-  return `${lines.join('\n').replace(LONE_COMMENT, '$1/** $2 */')}\n`.replace(/\n(\/\*\*|export)/g, spaceOut)
-}
-
-/** What the type generator adds to every comment. */
-const REFERENCE_NOTE = /( \*\s*\n)? \* This interface was referenced by [^\n]*\n \* via the `definition` [^\n]*\n/g
-
-/** A comment of one line, spread over three. */
-const LONE_COMMENT = /^( *)\/\*\*\n *\* (.*)\n *\*\/$/gm
-
-/** A blank line before each declaration, or before its comment. */
-function spaceOut(match: string, word: string, offset: number, text: string): string {
-  const isCommented = word === 'export' && text.slice(0, offset).endsWith('*/')
-  return isCommented ? match : `\n${match}`
-}
-
-function readonlyLists(line: string): string {
-  return line.replace(/(\([^()]*\)|\b[A-Za-z]\w*)\[\]/g, 'readonly $1[]')
-}

@@ -96,7 +96,7 @@ test(`no file has more than ${LINES_MAX} lines`, () => {
 })
 
 test('each folder of the engine opens with a README', () => {
-  const folders = [...new Set(sources.map(dirname))].filter(folder => folder !== 'src/generated')
+  const folders = [...new Set(sources.map(dirname))].filter(folder => roomOf(`${folder}/`) !== 'generated')
   const readmes = new Set(globSync('src/**/README.md', { cwd: ROOT }))
   expect(folders.filter(folder => !readmes.has(`${folder}/README.md`))).toEqual([])
 })

@@ -73,7 +73,8 @@ export interface DiffOptions {
 export function diffTables(old: Tables, now: Tables, options: DiffOptions): CatalogueDiff {
   const before = byId(old)
   const after = byId(now)
-  const common = now.entries.filter(entry => before.has(entry.id))
+  const sorted = now.entries.toSorted((a, b) => compareText(a.id, b.id))
+  const common = sorted.filter(entry => before.has(entry.id))
   const heirs = { old: heirsOf(old, options.today), now: heirsOf(now, options.today) }
   const changes = groupChanges(
     common.flatMap(entry => {
@@ -87,9 +88,10 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       ...retirementPrices(common, heirs, options),
       ...mappedPrices(heirs, options),
     ],
-    added: now.entries.filter(entry => !before.has(entry.id)),
+    added: sorted.filter(entry => !before.has(entry.id)),
     removed: old.entries
       .filter(entry => !after.has(entry.id))
+      .toSorted((a, b) => compareText(a.id, b.id))
       .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
     extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
@@ -203,7 +205,9 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
         ([word, fact]): [string, string] => [`extras ${word}`, canonicalJson(fact)],
       ),
       ...Object.entries(settings.vendors).map(([name, vendor]): [string, string] => [`vendor ${name}`, vendor]),
-      ...Object.entries(settings.aliases).map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
+      ...Object.entries(settings.aliases)
+        .toSorted(([a], [b]) => compareText(a, b))
+        .map(([alias, id]): [string, string] => [`alias ${alias}`, id]),
     ])
   return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))
 }

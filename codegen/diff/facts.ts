@@ -3,7 +3,7 @@
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { resolveFacts } from '../dialect.ts'
-import { describeModel } from '../resolve.ts'
+import { describeModel } from '../resolve-family.ts'
 import type { Schemas } from '../schemas.ts'
 import { extrasFacts } from './extras.ts'
 

@@ -59,7 +59,7 @@ export async function add(project: Project, args: readonly string[], output: Out
   const edited = texts.map(({ path, text }) => ({ path, text: applyEdits(text, edits.get(path) ?? []) }))
   const after = compiler.compile(edited)
   if (after.findings.length > 0) output.err(formatFindings(after.findings, 'text'))
-  if (after.tables === null) {
+  if (after.resolved === null) {
     output.err('Nothing was written.')
     return 1
   }
@@ -67,7 +67,7 @@ export async function add(project: Project, args: readonly string[], output: Out
   const place = entry.file.locate(entry.path)
   if (values['dry-run'] !== true) {
     const { renderFiles } = await import('../render.ts')
-    const files = await renderFiles(after.tables, compiler.schemas)
+    const files = await renderFiles(after.resolved, compiler.schemas)
     for (const { path, text } of changedTexts(texts, edited)) replaceFile(join(project.root, path), text)
     writeFiles(project.root, files)
   }

@@ -11,15 +11,16 @@ import { parseOptions } from './options.ts'
 export async function generate(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const compiler = ownCompiler()
-  const { tables, findings } = compiler.compile(await readProject(project))
-  if (tables === null) {
+  const { resolved, findings } = compiler.compile(await readProject(project))
+  if (resolved === null) {
     output.out(formatFindings(findings, values.json === true ? 'json' : 'text'))
     output.err(summary(findings))
     return 1
   }
   if (findings.length > 0) output.err(formatFindings(findings, 'text'))
   const { renderFiles } = await import('../render.ts')
-  const touched = writeFiles(project.root, await renderFiles(tables, compiler.schemas))
+  const touched = writeFiles(project.root, await renderFiles(resolved, compiler.schemas))
+  const { tables } = resolved
   const counts = { entries: tables.entries.length, upstreams: tables.upstreams.length }
   if (values.json === true) output.out(JSON.stringify({ ...counts, written: touched }))
   else {
@@ -38,13 +39,14 @@ export async function check(project: Project, args: readonly string[], output: O
   if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`)
   const compiler = ownCompiler()
   const options = { lenient: false, today: todayOf(project) }
-  const { tables, findings: found } = compiler.compile(await readProject(project), options)
+  const { resolved, findings: found } = compiler.compile(await readProject(project), options)
   const { renderFiles } = await import('../render.ts')
-  const stale = tables === null ? [] : compareFiles(project.root, await renderFiles(tables, compiler.schemas))
+  const stale = resolved === null ? [] : compareFiles(project.root, await renderFiles(resolved, compiler.schemas))
   const findings = sortFindings([...found, ...stale])
   if (format === 'json' || findings.length > 0) output.out(formatFindings(findings, format))
   const failed = findings.some(isError)
-  if (format === 'text') output.err(failed ? summary(findings) : `${tables?.entries.length ?? 0} entries are in order`)
+  if (format === 'text')
+    output.err(failed ? summary(findings) : `${resolved?.tables.entries.length ?? 0} entries are in order`)
   return failed ? 1 : 0
 }
 

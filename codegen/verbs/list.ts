@@ -2,7 +2,7 @@
 
 import type { ModelEntry } from '../../src/generated/types.ts'
 import { ownCompiler } from '../compile.ts'
-import { formatFindings, isError } from '../findings.ts'
+import { compareText, formatFindings, isError } from '../findings.ts'
 import type { Output } from '../output.ts'
 import { type Project, readProject, UsageError } from '../project.ts'
 import { didYouMean } from '../spelling.ts'
@@ -27,7 +27,7 @@ export async function list(project: Project, args: readonly string[], output: Ou
     output.err(formatFindings(findings.filter(isError), 'text'))
     return 1
   }
-  let entries = tables.entries
+  let entries = tables.entries.toSorted((a, b) => compareText(a.id, b.id))
   for (const [name, wordsOf] of Object.entries(FILTERS)) {
     const wanted = values[name]
     if (typeof wanted !== 'string') continue

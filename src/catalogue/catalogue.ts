@@ -9,7 +9,7 @@ export type { Resolution } from './names.ts'
 
 export interface Catalogue {
   readonly settings: CatalogueSettings
-  /** All entries, sorted by id. */
+  /** All entries, sorted by id, whatever order the tables have. */
   readonly items: readonly CatalogueItem[]
   readonly upstreams: ReadonlyMap<string, Upstream>
   /**
@@ -36,7 +36,9 @@ export interface CatalogueOptions {
 export function createCatalogue(tables: Tables, options: CatalogueOptions = { now: Date.now }): Catalogue {
   const { now } = options
   const { settings } = tables
-  const items = tables.entries.map(entry => createItem(entry, settings.service))
+  const items = tables.entries
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(entry => createItem(entry, settings.service))
   const byId = new Map(items.map(item => [item.entry.id, item]))
   const itemOf = (id: string, what: string): CatalogueItem => {
     const item = byId.get(id)

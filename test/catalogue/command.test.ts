@@ -43,7 +43,7 @@ test('generate, then check is in order; after a change check fails until generat
   expect(stale.out).toContain('run `make generate` and commit the result [stale]')
   expect(await call('generate')).toMatchObject({
     status: 0,
-    out: '6 entries, 2 upstreams: wrote src/generated/entries.ts, src/generated/settings.ts',
+    out: '6 entries, 2 upstreams: wrote src/generated/families/beta.ts, src/generated/settings.ts',
   })
   expect(await call('check')).toMatchObject({ status: 0 })
 })

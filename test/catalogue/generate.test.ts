@@ -17,18 +17,18 @@ const scratch = mkdtempSync(join(tmpdir(), 'catalogue-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 function rendered(texts: readonly SourceText[]): string {
-  const { tables, findings } = compiler.compile(texts)
-  if (tables === null) throw new Error(formatFindings(findings, 'text'))
-  return renderTables(tables)
+  const { resolved, findings } = compiler.compile(texts)
+  if (resolved === null) throw new Error(formatFindings(findings, 'text'))
+  return renderTables(resolved)
     .map(({ path, text }) => `${path}\n${text}`)
     .join('\n')
 }
 
 test('what is committed is what the sources give', async () => {
-  const { tables, findings } = compiler.compile(readCatalogue(join(root, 'catalogue'), 'catalogue'))
+  const { resolved, findings } = compiler.compile(readCatalogue(join(root, 'catalogue'), 'catalogue'))
   expect(formatFindings(findings, 'text')).toBe('')
-  if (tables === null) throw new Error('unreachable')
-  expect(compareFiles(root, await renderFiles(tables, compiler.schemas))).toEqual([])
+  if (resolved === null) throw new Error('unreachable')
+  expect(compareFiles(root, await renderFiles(resolved, compiler.schemas))).toEqual([])
 })
 
 test('file order, line ends, comments and key order do not change a byte', () => {
@@ -68,9 +68,10 @@ test('locale and time zone do not change a byte', () => {
   })
   expect([status, stderr]).toEqual([0, ''])
   for (const name of [
-    'src/generated/entries.ts',
+    'src/generated/families/claude.ts',
     'src/generated/settings.ts',
     'src/generated/types.ts',
+    'codegen/generated/types.ts',
     'docs/catalogue.md',
     'docs/configuration.md',
   ]) {
@@ -86,9 +87,9 @@ test('a change of value changes the digest, a comment does not', () => {
 })
 
 test('a stale, a missing and a strange file are findings, and generating mends them', () => {
-  const { tables } = compiler.compile(goodTexts())
-  if (tables === null) throw new Error('unreachable')
-  const files = renderTables(tables)
+  const { resolved } = compiler.compile(goodTexts())
+  if (resolved === null) throw new Error('unreachable')
+  const files = renderTables(resolved)
   const project = join(scratch, 'stale')
   expect(writeFiles(project, files)).toHaveLength(files.length)
   expect(writeFiles(project, files)).toEqual([])
@@ -114,7 +115,11 @@ test('an alias, a fallback or a target that names nothing does not compile', () 
   mkdirSync(folder)
   cpSync(join(root, 'src/generated'), folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  const options = { extends: join(root, 'tsconfig.json'), include: [`${folder}/*.ts`], compilerOptions: { types: [] } }
+  const options = {
+    extends: join(root, 'tsconfig.json'),
+    include: [`${folder}/**/*.ts`],
+    compilerOptions: { types: [] },
+  }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
   const types = () => spawnSync(join(root, 'node_modules/.bin/tsc'), ['--noEmit', '-p', folder], { encoding: 'utf8' })
   expect(types().stdout).toBe('')
@@ -125,7 +130,7 @@ test('an alias, a fallback or a target that names nothing does not compile', () 
   }
   replace('settings.ts', "fallback: 'claude-fable-5'", "fallback: 'claude-fable'")
   replace('settings.ts', "opus: 'claude-opus-5'", "opus: 'claude-opus'")
-  replace('entries.ts', "via: 'deepseek'", "via: 'deepsea'")
+  replace('families/deepseek.ts', "via: 'deepseek'", "via: 'deepsea'")
   const { status, stdout } = types()
   expect(status).not.toBe(0)
   expect(stdout).toContain('"claude-fable"')
@@ -134,7 +139,7 @@ test('an alias, a fallback or a target that names nothing does not compile', () 
 })
 
 test.each<[unknown, string]>([
-  ["it's", "'it\\'s'"],
+  ["it's", '"it\'s"'],
   ['a "b" \\ \n \u2028', `'a "b" \\\\ \\n \\u2028'`],
   [{ plain: 1, 'two words': null }, "{ plain: 1, 'two words': null }"],
   [JSON.parse('{"__proto__":{"a":[]}}'), "{ ['__proto__']: { a: [] } }"],

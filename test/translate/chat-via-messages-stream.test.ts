@@ -1,8 +1,8 @@
 /** Messages streams of every kind that upstreams are known to send, read by clients of the chat format. */
 
 import { describe, expect, test } from 'vitest'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import type { DialectFacts } from '../../src/generated/types.ts'
 import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
 import {

@@ -1,8 +1,8 @@
 /** Chat streams of every kind that upstreams are known to send, read by clients of the messages format. */
 
 import { describe, expect, test } from 'vitest'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import type { DialectFacts } from '../../src/generated/types.ts'
 import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 import { CHAT_STREAMS, call, delta, FINISH, fn, text, USAGE, use } from './fixtures/chat-streams.ts'

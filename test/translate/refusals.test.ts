@@ -1,8 +1,9 @@
 /** What the gateway itself refuses in a conversion: always a 400 (a 404 for a lost thread) in words that say what to do. */
 
 import { describe, expect, test } from 'vitest'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
 import { GatewayError } from '../../src/errors.ts'
-import type { DialectFacts, ModelEntry } from '../../src/generated/types.ts'
+import type { ModelEntry } from '../../src/generated/types.ts'
 import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
 import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'

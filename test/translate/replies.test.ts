@@ -1,8 +1,8 @@
 /** Whole replies, both ways, and what an upstream's 200 may hold instead of one. */
 
 import { describe, expect, test } from 'vitest'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import type { DialectFacts } from '../../src/generated/types.ts'
 import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
 import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'

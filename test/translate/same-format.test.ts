@@ -1,7 +1,7 @@
 /** Edits of pass-through bodies: what the dialect asks for and not a key more. */
 
 import { describe, expect, test } from 'vitest'
-import type { DialectFacts } from '../../src/generated/types.ts'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
 import { applyEdits } from '../../src/translate/body-edit.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'

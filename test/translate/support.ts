@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
-import type { Dialect, DialectFacts, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
+import type { DialectFacts } from '../../codegen/generated/types.ts'
+import type { Dialect, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
 import type {
   ChatFormat,
   StreamTranslation,

@@ -1,0 +1,612 @@
+// Generated from catalogue/ and schemas/ by `make generate`; change those instead.
+
+import type {
+  ApiStandard,
+  BetaFlag,
+  Capability,
+  Endpoint,
+  ExtrasVocabulary,
+  FieldTreatment,
+  Price,
+  Rule,
+  Tables,
+  TokenShares,
+  ToolTreatment,
+} from '../../src/generated/types.ts'
+
+/**
+ * What a dollar costs the operator: one rate, or a list of dated ones. In `defaults` for all upstreams, in an upstream for its own. Without any, costs are unknown.
+ *
+ * @minItems 1
+ * @maxItems 400
+ */
+export type FxHistory = FxFacts | readonly FxFacts[]
+
+/**
+ * Share of `cost` that the operator pays here: one, or a list of dated ones. Default: all of it.
+ *
+ * @minItems 1
+ * @maxItems 100
+ */
+export type DiscountHistory = DiscountFacts | readonly DiscountFacts[]
+
+/**
+ * What the operator pays the provider, in USD with at most 6 decimals; `discount` of the upstream multiplies it. One price, or a list of dated ones, a later one already written down among them. Of model, entry and target the nearest to the call counts, as a whole. It is for the operator's margin alone: customers neither pay it nor see it. Absent: unknown.
+ *
+ * @minItems 1
+ * @maxItems 24
+ */
+export type CostHistory = CostFacts | readonly CostFacts[]
+
+/**
+ * Where calls go: one target, or a list that is tried in order (or shared out by weight where weights are given).
+ *
+ * @minItems 1
+ * @maxItems 8
+ */
+export type UpstreamFacts = TargetFacts | readonly TargetFacts[]
+
+/** The one root: the files that operators write and the tables that are made from them. Types are generated from here. */
+export interface Catalogue {
+  readonly catalogue: CatalogueFile
+  readonly upstreams: UpstreamsFile
+  readonly families: readonly FamilyFile[]
+  readonly tables: Tables
+}
+
+/** What holds for the whole catalogue: catalogue/catalogue.yaml. */
+export interface CatalogueFile {
+  /** The service's own name. The headers `x-<service>-…`, the channel prefix `<service>/` and the key prefix `sk-<service>-` follow from it. */
+  readonly service: string
+  /** The entry that takes chat calls for a name that is neither an entry nor an alias. */
+  readonly fallback: string
+  /** Further names that clients send, each with the entry it means. Names match in any case, and behind the name of their entry's vendor and a slash (`openai/gpt-5.5`), so neither needs an alias. */
+  readonly aliases: {
+    /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+    readonly [k: string]: string
+  }
+  /** Further names that clients write for vendors before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
+  readonly vendors?: {
+    readonly [k: string]: string
+  }
+  readonly defaults: DefaultFacts
+  readonly floors: FloorFacts
+  readonly extras?: ExtrasVocabulary
+  readonly counts: CountFacts
+  /**
+   * Price changes beyond the threshold of `price-diff` that are meant, and successors that cost so much more. Leave each out once it has shipped; the one of a successor stays as long as the entry.
+   *
+   * @maxItems 200
+   */
+  readonly acknowledged?: readonly AcknowledgementFacts[]
+}
+
+/** Values for what a model does not say itself. */
+export interface DefaultFacts {
+  /** Output tokens that a hold assumes when the call allows more. */
+  readonly hold_output_tokens: number
+  /** Most images that one call may ask for. */
+  readonly images_max: number
+  /** Calls in flight per key, in all processes together; 0 means no limit. A key may have its own. */
+  readonly concurrency_max?: number
+  readonly fx?: FxHistory
+  /** Calls per minute and key; 0 means no limit. A key may have its own. */
+  readonly rate_limit_per_minute: number
+  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  readonly token_factor: number
+}
+
+/** Lowest price allowed per unit, in VND: a typing error below it does not ship. */
+export interface FloorFacts {
+  /** Per 1,000,000 tokens. */
+  readonly mtok: number
+  /** Per call. */
+  readonly request: number
+  /** Per image. */
+  readonly image: number
+  /** Per use of a tool that the provider runs. */
+  readonly use?: number
+}
+
+/** How many entries there must be: a line lost in a merge does not ship. */
+export interface CountFacts {
+  /** Entries in all. */
+  readonly entries: number
+  /** Entries on the AWS channel. */
+  readonly aws: number
+  /** Entries under `req/`, images and speech among them. */
+  readonly per_call: number
+}
+
+/** One price change that is meant. */
+export interface AcknowledgementFacts {
+  /** The entry, alias or `fallback` whose price changes. */
+  readonly name: string
+  readonly price: Price
+  /** Why, for whoever reads the change. */
+  readonly reason: string
+}
+
+/** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never stand here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
+export interface UpstreamsFile {
+  /** Each upstream under its id. */
+  readonly upstreams: {
+    readonly [k: string]: HostFacts
+  }
+}
+
+/** One provider API. */
+export interface HostFacts {
+  /** Address without a slash at its end and without credentials; `{region}` stands for the AWS region. The environment variable UPSTREAM_<ID>_BASE_URL replaces it. */
+  readonly base_url: string
+  /** plain: JSON and server-sent events. bedrock: AWS invoke; the model stands in the path, streams are AWS event streams. */
+  readonly wire?: 'plain' | 'bedrock'
+  readonly paths: UpstreamPaths
+  readonly auth: AuthFacts
+  /** Sent on every call, names in lower case. Never a credential. */
+  readonly headers?: {
+    readonly [k: string]: string
+  }
+  /**
+   * Headers of the client that go upstream, lower case.
+   *
+   * @maxItems 32
+   */
+  readonly forward_headers?: readonly string[]
+  readonly betas?: BetaFacts
+  /** Members written into every JSON body: what other providers take as headers. Never a credential. */
+  readonly fields?: {
+    readonly [k: string]: string
+  }
+  readonly errors?: ErrorPlaces
+  /** Most tries of one call at this upstream, each with another credential (a broken connection may be tried again with the same one). 1: never a second try. */
+  readonly attempts_max?: number
+  /** Most calls of one process at this upstream at one time; further ones go to the next upstream, or are told to try again. */
+  readonly concurrency_max?: number
+  readonly discount?: DiscountHistory
+  readonly fx?: FxHistory
+  readonly cooldown?: CooldownFacts
+  readonly timeouts?: TimeoutFacts
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  /**
+   * Last touch on the body that goes upstream; see the rule vocabulary.
+   *
+   * @maxItems 32
+   */
+  readonly rules?: readonly Rule[]
+}
+
+/** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name of the model. What is missing is not served. */
+export interface UpstreamPaths {
+  /** Path below the base URL. */
+  readonly messages?: string
+  /** Path below the base URL. */
+  readonly chat_completions?: string
+  /** Path below the base URL. */
+  readonly chat_completions_prefilled?: string
+  /** Path below the base URL. */
+  readonly responses?: string
+  /** Path below the base URL. */
+  readonly images_generations?: string
+  /** Path below the base URL. */
+  readonly images_edits?: string
+  /** Path below the base URL. */
+  readonly audio_speech?: string
+  /** Path below the base URL. */
+  readonly models?: string
+}
+
+/** How the credential is sent. */
+export interface AuthFacts {
+  /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed by the access keys AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or an API key of the upstream as bearer when there is one. header: the bare credential in the header named. */
+  readonly scheme: 'bearer' | 'x-api-key' | 'sigv4' | 'header'
+  /** Header of the credential, lower case. Needed with `header` only; the other schemes know theirs. */
+  readonly header?: string
+  /** AWS region to sign for, unless AWS_REGION says another. Needed with `sigv4` only. */
+  readonly region?: string
+}
+
+/** How beta flags of the client go upstream; without it, none do. Which flags may go is the dialect's word `betas`. */
+export interface BetaFacts {
+  /** Header of the client that lists them, comma-separated, lower case; sent upstream under the same name. */
+  readonly header: string
+  /** Member of the upstream body that takes them as a list, instead of the header. */
+  readonly field?: string
+}
+
+/** Where an error says what is wrong, for a provider whose errors have a shape of their own. The shapes in common use are known. */
+export interface ErrorPlaces {
+  /** Pointer into the body of an error, to its text. */
+  readonly message: string
+  /** Pointer to its type or code, a word or a number. */
+  readonly type?: string
+}
+
+/** When the circuit of the upstream, or of one of its credentials, opens, so that others serve while it cools down. */
+export interface CooldownFacts {
+  /** Faults of the upstream in a row that open its circuit. That of a refused or rate-limited credential opens at once. */
+  readonly failures?: number
+  /** How long it stays open at first, unless `retry-after` says another time; that doubles with each probe that fails. */
+  readonly base_ms?: number
+  /** Longest time open. */
+  readonly max_ms?: number
+}
+
+/** Waits in milliseconds. */
+export interface TimeoutFacts {
+  /** Until the connection stands. */
+  readonly connect_ms?: number
+  /** From the request sent to the first byte of the reply. */
+  readonly first_byte_ms?: number
+  /** Longest silence within a reply that has begun. The client of a stream gets pings meanwhile. */
+  readonly idle_ms?: number
+  /** The whole call; never above the gateway's own 15 minutes. */
+  readonly total_ms?: number
+}
+
+/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. null stands for none. */
+export interface DialectFacts {
+  /** How much comes back. */
+  readonly output?: {
+    /** Field of a chat request that caps the output. */
+    readonly cap_field?: 'max_tokens' | 'max_completion_tokens'
+    /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+    readonly choices_max?: number | null
+  }
+  /** Roles and order of messages. */
+  readonly turns?: {
+    /** Role that carries instructions in a chat request. system: the developer role is refused. */
+    readonly system_role?: 'system' | 'developer'
+    /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
+    readonly mid_system?: 'keep' | 'hoist' | 'user_text'
+    /** User and assistant turns must alternate: consecutive turns of one role are merged. */
+    readonly alternate?: boolean
+    /** A last assistant message. continue: the model goes on with it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+    readonly prefill?: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
+    /** Message threads are accepted. */
+    readonly threads?: boolean
+  }
+  /** What messages hold. */
+  readonly content?: {
+    /** `string`: the upstream wants plain strings wherever a content holds text only. */
+    readonly text?: 'parts' | 'string'
+    /** Image URLs: passed on, fetched and sent inline, or refused. */
+    readonly image_url?: 'pass' | 'inline' | 'reject'
+    /** An image sent to a model without vision: refused, or replaced by a note. */
+    readonly images_unsupported?: 'reject' | 'placeholder'
+    /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+    readonly documents?: 'file' | 'placeholder' | 'reject'
+    /** `cache_control` marks in converted requests. */
+    readonly cache_control?: 'pass' | 'drop'
+  }
+  /** How the next token is chosen, and when to stop. */
+  readonly sampling?: {
+    /** Which sampling parameters are accepted: temperature, top_p, top_k, penalties, logit_bias and logprobs. temperature_xor_top_p: not both; the temperature is kept. null: none. */
+    readonly parameters?: 'all' | 'temperature_xor_top_p' | 'all_unless_thinking' | null
+    /** Highest temperature accepted; higher values are clamped. */
+    readonly temperature_max?: number
+    /** The upstream takes `top_k`. */
+    readonly top_k?: boolean
+    /** Most stop sequences accepted; at most 0: the parameter is refused. */
+    readonly stop_max?: number
+  }
+  /** How reasoning is asked for, what comes back, and what goes back with the history. */
+  readonly reasoning?: {
+    /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
+    readonly parameter?: 'reasoning_effort' | 'thinking_type' | 'enable_thinking' | 'budget' | 'adaptive' | null
+    /**
+     * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. null: the model takes no effort.
+     *
+     * @minItems 1
+     * @maxItems 7
+     */
+    readonly levels?: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[] | null
+    /** The model reasons when the request does not say. */
+    readonly by_default?: boolean
+    /** Whether reasoning can be switched off. refused: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
+    readonly disable?: 'allowed' | 'refused' | 'up_to_high'
+    /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
+    readonly display?: 'always' | 'on_request'
+    /** `budget_tokens` is accepted where the parameter is adaptive. */
+    readonly budget_accepted?: boolean
+    /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
+    readonly budget_field?: 'thinking_budget' | null
+    /** Reasoning must be off when the call is not streamed. */
+    readonly stream_only?: boolean
+    /** An effort beside function tools. refused: it is left out. explicit_none: `none` must be sent. */
+    readonly beside_tools?: 'accepted' | 'refused' | 'explicit_none'
+    /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
+    readonly budgets?: {
+      /** For low and below. */
+      readonly low?: number
+      /** For medium. */
+      readonly medium?: number
+      /** For high and above. */
+      readonly high?: number
+    }
+    /** Smallest thinking budget in tokens that stands for an effort level where only levels are understood; below medium it is low. */
+    readonly budget_floors?: {
+      /** From here on medium. */
+      readonly medium?: number
+      /** From here on high. */
+      readonly high?: number
+    }
+    /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
+    readonly field?: 'reasoning_content' | 'reasoning' | 'content_parts'
+    /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
+    readonly tag?: string | null
+    /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
+    readonly echo?: 'always' | 'if_present' | 'never'
+    /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
+    readonly echo_placeholder?: string | null
+  }
+  /** Tools, their calls and their results. */
+  readonly tools?: {
+    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+    readonly forced?: 'accepted' | 'refused' | 'not_with_thinking'
+    /** The flag that forbids parallel calls is accepted. */
+    readonly parallel_flag?: boolean
+    /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
+    readonly name_max?: number
+    /** What a tool name must begin with. */
+    readonly name_start?: 'any' | 'letter'
+    /** Form of tool call ids accepted, at most 64 characters each: any characters, word is [a-zA-Z0-9_-], or exactly nine letters and digits. */
+    readonly call_id?: 'any' | 'word' | 'alphanumeric_9'
+    /** no_meta_schema: `$schema` is removed from tool parameters. */
+    readonly schema?: 'pass' | 'no_meta_schema'
+    /** Whether `strict` on a tool is accepted where its schema qualifies. */
+    readonly strict?: 'pass' | 'drop'
+    /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
+    readonly result_images?: 'native' | 'following_user' | 'placeholder'
+    /**
+     * Types of tools that another provider runs and that are taken out of a converted request instead of refused; a `*` at the end stands for any ending. What is done about tools that cost more than tokens stands in `extras`.
+     *
+     * @minItems 1
+     * @maxItems 32
+     */
+    readonly left_out?: readonly string[] | null
+    /** What a tool call of a chat reply carries that must come back with the same call. */
+    readonly signature?: {
+      /** Pointer to it in the call; null: calls carry none. */
+      readonly path?: string | null
+      /** What is accepted for calls that another model made; null: nothing is sent. */
+      readonly placeholder?: string | null
+    }
+  }
+  /** Replies in JSON. */
+  readonly structured_output?: {
+    /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
+    readonly method?: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
+  }
+  /** How a reply tells its tokens. */
+  readonly usage?: {
+    /**
+     * Further pointers into `usage` of a chat reply that hold cached input tokens.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    readonly cached?: readonly string[] | null
+    /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
+    readonly output_counts?: 'all' | 'without_reasoning'
+    /** `stream_options.include_usage` is accepted. */
+    readonly stream_options?: boolean
+  }
+  /** The id of the end user that a client may give. */
+  readonly end_user?: {
+    /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
+    readonly field?: 'user' | 'safety_identifier' | 'user_id' | null
+    /** Longest id accepted; longer ones are hashed. */
+    readonly length_max?: number
+    /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
+    readonly characters?: 'any' | 'word'
+  }
+  /** Beta flags of the client, at upstreams that take any. */
+  readonly betas?: {
+    /** Flags that do not stand under `flags`. */
+    readonly unlisted?: 'pass' | 'drop'
+    /** Flags that pass, each with what there is to know about it. */
+    readonly flags?: {
+      readonly [k: string]: BetaFlag
+    }
+    /** Flag that must go with an effort in the messages format. */
+    readonly effort?: string | null
+  }
+}
+
+/** What makes a provider charge more than its tokens, and what happens to it. What is not said here is as catalogue.yaml says by default; layers merge in the order upstream, family, model, entry, target. */
+export interface ExtrasFacts {
+  /** Request fields. leave_out: not sent upstream, and named in the header `x-<service>-left-out`. refuse: a 400. allow: passes at the plain price. `{ free: […] }`: these values cost nothing extra and pass, all others are left out. */
+  readonly fields?: {
+    readonly [k: string]: FieldTreatment
+  }
+  /** Tools that the provider runs. leave_out: not sent upstream while other tools remain and the call does not force it, else a 400. refuse: a 400. allow: passes at the plain price. `{ price: … }`: passes, and each use is sold. */
+  readonly tools?: {
+    readonly [k: string]: ToolTreatment
+  }
+}
+
+/** One family of models: its facts, its models, and the entries that clients can name. One file per family in catalogue/families/. */
+export interface FamilyFile {
+  /** Name of the family; the file is called after it. */
+  readonly family: string
+  /** Who makes the models; clients read it as `owned_by`. */
+  readonly vendor: string
+  readonly api_standard: ApiStandard
+  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  readonly token_factor?: number
+  readonly token_shares?: TokenShares
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  /**
+   * Last touch on the body that goes upstream; see the rule vocabulary.
+   *
+   * @maxItems 32
+   */
+  readonly rules?: readonly Rule[]
+  /**
+   * The models of the family, newest first.
+   *
+   * @minItems 1
+   */
+  readonly models: readonly ModelFacts[]
+}
+
+/** One model as its vendor makes it. Its entries share these facts. */
+export interface ModelFacts {
+  /** Name that people read. AWS and per-call entries get a suffix. */
+  readonly name: string
+  /** A sentence for the model list. Default: made from the facts. */
+  readonly description?: string
+  /** Input and output together, in tokens. */
+  readonly context_tokens?: number
+  /** Most tokens of one reply, reasoning included. */
+  readonly output_tokens_max?: number
+  /** What the model can do. An empty list for image and speech models. */
+  readonly capabilities: readonly Capability[]
+  /** A day as YYYY-MM-DD. */
+  readonly released?: string
+  /**
+   * Endpoints that serve the model. Default: all that its kind and its upstreams' paths allow.
+   *
+   * @minItems 1
+   */
+  readonly endpoints?: readonly Endpoint[]
+  /** Output tokens that a hold assumes when the call allows more. */
+  readonly hold_output_tokens?: number
+  /** Most images that one call may ask for. */
+  readonly images_max?: number
+  /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
+  readonly token_factor?: number
+  readonly token_shares?: TokenShares
+  readonly deprecated?: DeprecatedFacts
+  readonly cost?: CostHistory
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  /**
+   * Last touch on the body that goes upstream; see the rule vocabulary.
+   *
+   * @maxItems 32
+   */
+  readonly rules?: readonly Rule[]
+  /**
+   * What clients can name: one line per id, price and upstream.
+   *
+   * @minItems 1
+   */
+  readonly entries: readonly EntryFacts[]
+}
+
+/** Marks what is on its way out. Replies carry a warning from the day of `since` on, and from 60 days before `retires` at the latest; from the day of `retires` the id maps to the successor like an alias. */
+export interface DeprecatedFacts {
+  /** A day as YYYY-MM-DD. */
+  readonly since: string
+  /** A day as YYYY-MM-DD. */
+  readonly retires?: string
+  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  readonly successor?: string
+}
+
+/** One line of the price list: an id, its price, and where calls go. Limits given here may only be narrower than the model's. */
+export interface EntryFacts {
+  /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
+  readonly id: string
+  /** Replaces the name made from the model's. */
+  readonly name?: string
+  readonly price: Price
+  /** Input and output together, in tokens. */
+  readonly context_tokens?: number
+  /** Most tokens of one reply, reasoning included. */
+  readonly output_tokens_max?: number
+  /** Output tokens that a hold assumes when the call allows more. */
+  readonly hold_output_tokens?: number
+  /** Most images that one call may ask for. */
+  readonly images_max?: number
+  readonly deprecated?: DeprecatedFacts
+  readonly cost?: CostHistory
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  /**
+   * Last touch on the body that goes upstream; see the rule vocabulary.
+   *
+   * @maxItems 32
+   */
+  readonly rules?: readonly Rule[]
+  readonly upstream: UpstreamFacts
+}
+
+/** The rate of exchange from a day on. */
+export interface FxFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Dong that one dollar costs the operator, with at most 2 decimals. */
+  readonly vnd_per_usd: number
+}
+
+/** The share that is paid from a day on. */
+export interface DiscountFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Of every `cost` at this upstream, with at most 4 decimals: 0.05 pays a twentieth of it, 1.1 a tenth more. */
+  readonly share: number
+}
+
+/** Prices of calls beyond a number of input tokens. */
+export interface CostTierFacts {
+  /** Input tokens of the call, cached ones included, beyond which the tier holds. */
+  readonly above_tokens: number
+  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  readonly input: number
+  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  readonly cached?: number
+  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  readonly cache_write?: number
+  /** Output tokens, reasoning included. Needs `input`. */
+  readonly output: number
+}
+
+/** What the provider charges from a day on, in USD, with at most 6 decimals. */
+export interface CostFacts {
+  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  readonly from: string
+  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  readonly input?: number
+  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  readonly cached?: number
+  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  readonly cache_write?: number
+  /** Output tokens, reasoning included. Needs `input`. */
+  readonly output?: number
+  /** Each image returned, beside its tokens. */
+  readonly image?: number
+  /** Each call, beside its tokens. */
+  readonly call?: number
+  /**
+   * Prices of calls with more input, which hold for all their tokens; ascending.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  readonly tiers?: readonly CostTierFacts[]
+}
+
+/** One place that calls can go to. */
+export interface TargetFacts {
+  /** Id of an upstream in upstreams.yaml. Its environment variables are `UPSTREAM_<ID>_…` in capitals with `_` for `-`. */
+  readonly via: string
+  /** The upstream's own name of the model. Clients never see it. */
+  readonly model: string
+  readonly standard?: ApiStandard
+  /** Share of the calls among the targets of one entry. 0: only when the ones before it fail. */
+  readonly weight?: number
+  readonly cost?: CostHistory
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  /**
+   * Last touch on the body that goes upstream; see the rule vocabulary.
+   *
+   * @maxItems 32
+   */
+  readonly rules?: readonly Rule[]
+}

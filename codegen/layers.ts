@@ -1,0 +1,82 @@
+/** How a value of the tables comes about: layer upon layer, each saying only what differs. The generated source says it alike. */
+
+import type { Rule } from '../src/generated/types.ts'
+
+/** What a layer says, word by word, in the words of the tables. A map among the values is a group: it merges word by word. */
+export type Said = ReadonlyMap<string, unknown>
+
+export function applySaid<Value extends object>(base: Value, said: Said): Value {
+  const result = { ...base } as Record<string, unknown>
+  for (const [word, value] of said) {
+    result[word] = value instanceof Map ? applySaid((result[word] ?? {}) as object, value) : value
+  }
+  return result as Value
+}
+
+/** One place of the catalogue that says what calls take. */
+export interface Layer {
+  /** call: what follows from the price being per call. */
+  readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call'
+  /** Of the family, model, entry or upstream. */
+  readonly name: string
+  /** Empty where it says nothing. */
+  readonly dialect: Said
+  readonly extras: Said
+  readonly rules: readonly Rule[]
+}
+
+export interface LayerNode<Value> {
+  readonly value: Value
+  /** The last layer and what it lies upon; null for the defaults. */
+  readonly on: { readonly layer: Layer; readonly parent: LayerNode<Value> } | null
+}
+
+export interface LayerTreeOptions<Value> {
+  readonly defaults: Value
+  /** The value with a layer added, always a new object; null when the layer says nothing. */
+  readonly add: (base: Value, layer: Layer) => Value | null
+  /** Layers of these kinds have a node of their own though they say nothing, so that their first word changes one place. */
+  readonly kept: readonly Layer['kind'][]
+}
+
+/** All values made by layers: the same layers give the same object, and every object knows its layers. */
+export class LayerTree<Value extends object> {
+  readonly root: LayerNode<Value>
+  readonly #options: LayerTreeOptions<Value>
+  readonly #above = new Map<LayerNode<Value>, Map<Layer, LayerNode<Value>>>()
+  readonly #byValue = new Map<object, LayerNode<Value>>()
+
+  constructor(options: LayerTreeOptions<Value>) {
+    this.#options = options
+    this.root = { value: options.defaults, on: null }
+    this.#byValue.set(options.defaults, this.root)
+  }
+
+  /** Layers later in the list are higher in rank. */
+  resolve(layers: readonly (Layer | undefined)[]): Value {
+    let node = this.root
+    for (const layer of layers) if (layer !== undefined) node = this.#add(node, layer)
+    return node.value
+  }
+
+  /** Undefined for what the tree has not made. */
+  nodeOf(value: object): LayerNode<Value> | undefined {
+    return this.#byValue.get(value)
+  }
+
+  #add(parent: LayerNode<Value>, layer: Layer): LayerNode<Value> {
+    const siblings = this.#above.get(parent) ?? new Map<Layer, LayerNode<Value>>()
+    const known = siblings.get(layer)
+    if (known !== undefined) return known
+    const { add, kept } = this.#options
+    const value = add(parent.value, layer) ?? (kept.includes(layer.kind) ? copy(parent.value) : null)
+    const node = value === null ? parent : { value, on: { layer, parent } }
+    this.#above.set(parent, siblings.set(layer, node))
+    this.#byValue.set(node.value, node)
+    return node
+  }
+}
+
+function copy<Value extends object>(value: Value): Value {
+  return (Array.isArray(value) ? [...value] : { ...value }) as Value
+}

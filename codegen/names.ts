@@ -1,0 +1,45 @@
+/** Names of constants in the generated source, made from names that people gave. */
+
+/** So that a line with several names still fits. */
+const LENGTH_MAX = 40
+
+/** `Claude Opus 4.5` → `claudeOpus4_5`. Empty where nothing of the text can stand in a name. */
+export function camelName(text: string): string {
+  const words = text.normalize('NFKD').match(/[A-Za-z0-9]+/g) ?? []
+  const name = words.reduce((before, word) => {
+    const lower = word.toLowerCase()
+    if (before === '') return lower
+    if (/[0-9]$/.test(before) && /^[0-9]/.test(lower)) return `${before}_${lower}`
+    return before + lower.charAt(0).toUpperCase() + lower.slice(1)
+  }, '')
+  return name.slice(0, LENGTH_MAX)
+}
+
+export function pascalName(text: string): string {
+  const name = camelName(text)
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** `gpt-oss` → `GPT_OSS`. */
+export function constantName(text: string): string {
+  return text.replaceAll('-', '_').toUpperCase()
+}
+
+/** The name of a model within its family: its own, behind that of the family where it does not begin alike. */
+export function modelName(family: string, model: string): string {
+  const first = family.split('-')[0] as string
+  const name = camelName(model)
+  return name.startsWith(first) ? name : `${camelName(family)}${pascalName(model)}`.slice(0, LENGTH_MAX)
+}
+
+/** Gives each name once; the next one that asks for it gets a number behind it. */
+export class UniqueNames {
+  readonly #taken = new Set<string>()
+
+  take(wanted: string): string {
+    let name = wanted
+    for (let count = 2; this.#taken.has(name); count++) name = `${wanted}_${count}`
+    this.#taken.add(name)
+    return name
+  }
+}

@@ -1,0 +1,58 @@
+/** How the tables are put together: the families with their models and entries, each with what it says itself. */
+
+import type { Dialect, Extras, ModelEntry, Rule, UpstreamTarget } from '../src/generated/types.ts'
+import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
+import type { Layer, LayerTree, Said } from './layers.ts'
+import type { UpstreamDefaults } from './resolve-upstream.ts'
+
+/** Sources that passed the schema and the checks. */
+export interface CheckedSources {
+  readonly catalogue: CatalogueFile
+  readonly upstreams: UpstreamsFile
+  readonly families: readonly FamilyFile[]
+}
+
+/** Facts of an entry that a place of the catalogue states. */
+export type EntryFactsStated = Readonly<Partial<ModelEntry>>
+
+export interface Outline {
+  readonly defaults: {
+    readonly entry: EntryFactsStated
+    readonly upstream: UpstreamDefaults
+    readonly dialect: Said
+    readonly extras: Said
+  }
+  readonly dialects: LayerTree<Dialect>
+  readonly extras: LayerTree<Extras>
+  readonly rules: LayerTree<readonly Rule[]>
+  /** What follows from a price per call. */
+  readonly perCall: Layer
+  /** What each upstream's API adds to what its models take. */
+  readonly hosts: readonly Layer[]
+  /** Sorted by name, as the files are. */
+  readonly families: readonly FamilyOutline[]
+}
+
+export interface FamilyOutline {
+  readonly name: string
+  readonly stated: EntryFactsStated
+  readonly layer: Layer
+  /** What targets at each upstream share before any model speaks; `model` is empty. */
+  readonly shared: readonly UpstreamTarget[]
+  readonly models: readonly ModelOutline[]
+}
+
+export interface ModelOutline {
+  readonly name: string
+  readonly stated: EntryFactsStated
+  readonly layer: Layer
+  /** What its targets share, by the key that it has there. */
+  readonly shared: Readonly<Partial<Pick<UpstreamTarget, 'cost'>>>
+  readonly entries: readonly EntryOutline[]
+}
+
+export interface EntryOutline {
+  /** Targets among it. */
+  readonly stated: EntryFactsStated & Pick<ModelEntry, 'id' | 'upstreams'>
+  readonly entry: ModelEntry
+}

@@ -1,0 +1,233 @@
+/** Source of one family: constants for what the family and its models say, then the entries, which spread them. */
+
+import type { Rule, UpstreamTarget } from '../src/generated/types.ts'
+import { canonicalJson } from './canonical.ts'
+import { compareText } from './findings.ts'
+import type { Layer, LayerNode } from './layers.ts'
+import { Code, importOf, literal, Members } from './literal.ts'
+import { camelName, constantName, modelName, pascalName, UniqueNames } from './names.ts'
+import type { EntryFactsStated, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
+import { hostName, saidMembers } from './render-upstreams.ts'
+
+const OPEN = { isOpen: true }
+
+interface Constant {
+  readonly text: string
+  /** A blank line before it. */
+  readonly isApart: boolean
+}
+
+export function familyContext(outline: Outline, family: FamilyOutline) {
+  const source = new FamilySource(outline, family)
+  const entries = family.models.flatMap(model => source.addModel(model))
+  const types = source.imported('types')
+  const imports = [
+    importOf(source.imported('defaults'), '../defaults.ts'),
+    importOf(['TableEntry', 'TableTarget'], '../ids.ts', 'type'),
+    ...(types.length === 0 ? [] : [importOf(types, '../types.ts', 'type')]),
+    importOf(source.imported('upstreams'), '../upstreams.ts'),
+  ]
+  return {
+    imports: imports.join('\n'),
+    constants: source.constants,
+    name: constantName(family.name),
+    entries: literal(entries),
+  }
+}
+
+type ImportedFile = 'defaults' | 'types' | 'upstreams'
+
+class FamilySource {
+  readonly constants: Constant[] = []
+  readonly #outline: Outline
+  readonly #family: FamilyOutline
+  readonly #names = new UniqueNames()
+  /** Names that constants of a layer begin with. */
+  readonly #bases = new Map<Layer, string>()
+  /** How values that layers made are called so far. */
+  readonly #known = new Map<object, string>()
+  readonly #imports = new Map<string, Set<string>>()
+  /** What targets at an upstream share, and the constant that has it. */
+  readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
+
+  constructor(outline: Outline, family: FamilyOutline) {
+    this.#outline = outline
+    this.#family = family
+    const base = this.#baseOf(family.layer, camelName(family.name))
+    this.#addFacts(base, this.#use('defaults', 'ENTRY'), family.stated)
+    this.#source(outline.dialects.resolve([family.layer]))
+    for (const target of family.shared) {
+      const name = this.#names.take(`${base}On${pascalName(target.via)}`)
+      const own = Object.entries(target).filter(([key]) => key !== 'model' && key !== 'dialect')
+      const code = new Members(
+        [],
+        own.map(([key, value]) => [key, this.#source(value)]),
+        OPEN,
+      )
+      this.#add(name, code, { after: ' as const satisfies Partial<TableTarget>' })
+      this.#known.set(target.extras, `${name}.extras`)
+      if (target.rules.length > 0) this.#known.set(target.rules, `${name}.rules`)
+      this.#shared.set(target.via, { name, target })
+    }
+  }
+
+  /** The entries of a model; its constants are added. */
+  addModel(model: ModelOutline): Members[] {
+    const family = this.#bases.get(this.#family.layer) as string
+    const base = this.#baseOf(model.layer, modelName(this.#family.name, model.name))
+    const facts = this.#addFacts(base, `${family}Facts`, model.stated)
+    this.#source(this.#outline.dialects.resolve([this.#family.layer, model.layer]))
+    for (const [key, value] of Object.entries(model.shared)) {
+      const name = this.#names.take(base + pascalName(key))
+      this.#known.set(value, this.#add(name, value, { type: `: TableTarget['${key}']` }))
+    }
+    const targets = new Map<string, string>()
+    return model.entries.map(entry => this.#entry(entry, facts, targets))
+  }
+
+  /** Names to import from a generated file, sorted. */
+  imported(file: ImportedFile): readonly string[] {
+    return [...(this.#imports.get(file) ?? [])].toSorted(compareText)
+  }
+
+  #entry({ stated }: EntryOutline, facts: string, targets: Map<string, string>): Members {
+    const own = Object.entries(stated).map(([key, value]): [string, unknown] =>
+      key === 'upstreams' ? [key, stated.upstreams.map(target => this.#target(target, targets))] : [key, value],
+    )
+    return new Members([facts], own, OPEN)
+  }
+
+  /** A target spreads the constant of all that are alike but for the upstream's name of the model, and their weight. */
+  #target(target: UpstreamTarget, known: Map<string, string>): Members {
+    const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
+    const base: Readonly<Record<string, unknown>> = { ...shared.target }
+    const differs = ([key, value]: [string, unknown]) =>
+      key !== 'model' && key !== 'weight' && (key === 'dialect' || !isSame(value, base[key]))
+    const own = Object.entries(target)
+      .filter(differs)
+      .map(([key, value]): [string, unknown] => [key, this.#source(value)])
+    const key = literal(new Members([shared.name], own))
+    const name = known.get(key) ?? this.#names.take(this.#pathName(this.#outline.dialects.nodeOf(target.dialect)))
+    if (!known.has(key)) this.#add(name, new Members([shared.name], own), {})
+    known.set(key, name)
+    const weight: [string, unknown][] = target.weight === 0 ? [] : [['weight', target.weight]]
+    return new Members([name], [['model', target.model], ...weight])
+  }
+
+  /** Values that layers made are told by their names, wherever they stand. */
+  #source(value: unknown): unknown {
+    if (value === null || typeof value !== 'object') return value
+    const { dialects, extras, rules } = this.#outline
+    const dialect = dialects.nodeOf(value)
+    if (dialect !== undefined) return new Code(this.#dialect(dialect))
+    const extra = extras.nodeOf(value)
+    if (extra !== undefined) return new Code(this.#extras(extra))
+    const known = this.#known.get(value)
+    if (known !== undefined) return new Code(known)
+    const rule = rules.nodeOf(value)
+    if (rule !== undefined) return this.#rules(rule)
+    if (Array.isArray(value)) return value.map(item => this.#source(item))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.#source(member)]))
+  }
+
+  #dialect({ value, on }: LayerNode<object>): string {
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
+    if (on === null) return this.#use('defaults', 'DIALECT')
+    const { layer, parent } = on
+    const base = this.#dialect(parent)
+    if (layer.kind === 'upstream') return `${this.#use('upstreams', hostName(layer.name))}.dialect(${base})`
+    if (layer === this.#outline.perCall) return `${this.#use('defaults', 'perCall')}(${base})`
+    const path = this.#pathName({ value, on })
+    if (layer.dialect.size === 0) return this.#addKnown(value, `${path}Dialect`, new Code(base), '')
+    const name = /^\w+$/.test(base)
+      ? base
+      : this.#addKnown(parent.value, `${this.#pathName(parent)}Dialect`, new Code(base), '')
+    return this.#addKnown(
+      value,
+      `${path}Dialect`,
+      saidMembers(layer.dialect, name),
+      `: ${this.#use('types', 'Dialect')}`,
+    )
+  }
+
+  #extras({ value, on }: LayerNode<object>): string {
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
+    if (on === null) return this.#use('defaults', 'EXTRAS')
+    const { layer, parent } = on
+    if (layer.kind === 'upstream') return `${this.#use('upstreams', hostName(layer.name))}.extras`
+    const own = saidMembers(layer.extras, this.#extras(parent))
+    return this.#addKnown(value, `${this.#pathName({ value, on })}Extras`, own, `: ${this.#use('types', 'Extras')}`)
+  }
+
+  /** A list, or the name of one. */
+  #rules({ value, on }: LayerNode<readonly Rule[]>): unknown {
+    const known = this.#known.get(value)
+    if (known !== undefined) return new Code(known)
+    if (on === null) return []
+    const { layer, parent } = on
+    const base = this.#rules(parent)
+    const before = base instanceof Code ? [new Code(`...${base.text}`)] : (base as readonly unknown[])
+    if (layer.kind === 'upstream') {
+      const own = `${this.#use('upstreams', hostName(layer.name))}.rules`
+      return before.length === 0 ? new Code(own) : [...before, new Code(`...${own}`)]
+    }
+    const path = this.#pathName({ value, on })
+    return new Code(
+      this.#addKnown(value, `${path}Rules`, [...before, ...layer.rules], `: readonly ${this.#use('types', 'Rule')}[]`),
+    )
+  }
+
+  /** After the last place that says something, and the upstream and the kind of price where they matter. */
+  #pathName(node: LayerNode<object> | undefined): string {
+    let base = ''
+    let host = ''
+    let call = ''
+    for (let on = node?.on; on != null; on = on.parent.on) {
+      const { layer } = on
+      if (layer.kind === 'upstream') host = `On${pascalName(layer.name)}`
+      else if (layer.kind === 'call') call = 'PerCall'
+      else if (base === '') base = this.#baseOf(layer, modelName(this.#family.name, layer.name))
+    }
+    return base + host + call
+  }
+
+  #baseOf(layer: Layer, wanted: string): string {
+    const base = this.#bases.get(layer) ?? this.#names.take(wanted)
+    this.#bases.set(layer, base)
+    return base
+  }
+
+  #addFacts(base: string, parent: string, stated: EntryFactsStated): string {
+    const name = this.#names.take(`${base}Facts`)
+    const own = Object.entries(stated)
+    return this.#add(name, new Members([parent], own, OPEN), {
+      after: ' as const satisfies Partial<TableEntry>',
+      isApart: true,
+    })
+  }
+
+  #addKnown(value: object, wanted: string, code: unknown, type: string): string {
+    const name = this.#add(this.#names.take(wanted), code, { type })
+    this.#known.set(value, name)
+    return name
+  }
+
+  #add(name: string, code: unknown, { type = '', after = '', isApart = false }): string {
+    const head = `const ${name}${type} = `
+    const text = literal(code, { indent: '', before: head.length, after: after.length })
+    this.constants.push({ text: head + text + after, isApart })
+    return name
+  }
+
+  #use(file: ImportedFile, name: string): string {
+    const names = this.#imports.get(file) ?? new Set()
+    this.#imports.set(file, names.add(name))
+    return name
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || canonicalJson(one) === canonicalJson(other)
+}

@@ -1,0 +1,232 @@
+/** A family, its models and its entries: what each states, and the entries that come of it. */
+
+import type { Deprecation, Endpoint, Rule, UpstreamTarget } from '../src/generated/types.ts'
+import { resolveCost } from './cost.ts'
+import type {
+  DefaultFacts,
+  DeprecatedFacts,
+  DialectFacts,
+  EntryFacts,
+  ExtrasFacts,
+  FamilyFile,
+  HostFacts,
+  ModelFacts,
+  TargetFacts,
+} from './generated/types.ts'
+import type { Layer } from './layers.ts'
+import type { CheckedSources, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
+import { channelOf, ENDPOINT_ORDER, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
+
+export interface EntryContext {
+  readonly sources: CheckedSources
+  readonly defaults: ReturnType<typeof entryDefaults>
+  readonly aliasesOf: ReadonlyMap<string, readonly string[]>
+  readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
+  readonly hosts: ReadonlyMap<string, Layer>
+  /** A price per call buys one reply. */
+  readonly perCall: Layer
+  layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
+}
+
+/** A family, model, entry, upstream or target. */
+export interface LayerHolder {
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  readonly rules?: readonly Rule[]
+}
+
+/** What entries are that do not say otherwise. */
+export function entryDefaults(defaults: DefaultFacts) {
+  return {
+    contextTokens: null as number | null,
+    outputTokensMax: null as number | null,
+    releasedOn: null as string | null,
+    holdOutputTokens: defaults.hold_output_tokens,
+    imagesMax: defaults.images_max,
+    tokenFactor: defaults.token_factor,
+    aliases: [] as readonly string[],
+    deprecated: null as Deprecation | null,
+  }
+}
+
+export function resolveFamily(context: EntryContext, family: FamilyFile): FamilyOutline {
+  const layer = context.layer('family', family.family, family)
+  const stated = statedByFamily(family)
+  const models = family.models.map(model => resolveModel(context, { family, stated, layer }, model))
+  const targets = models.flatMap(model => model.entries.flatMap(({ entry }) => entry.upstreams))
+  const shared = [...new Set(targets.map(target => target.via))].map(via => {
+    const upstream = context.hosts.get(via) as Layer
+    return resolveTarget(context, { family: layer, upstream }, { via, model: '', standard: family.api_standard })
+  })
+  return { name: family.family, stated, layer, shared, models }
+}
+
+interface FamilyContext {
+  readonly family: FamilyFile
+  readonly stated: ReturnType<typeof statedByFamily>
+  readonly layer: Layer
+}
+
+function resolveModel(context: EntryContext, within: FamilyContext, model: ModelFacts): ModelOutline {
+  const layer = context.layer('model', model.name, model)
+  const stated = statedByModel(model)
+  const shared = said({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
+  const entries = model.entries.map(entry => resolveEntry(context, within, { model, stated, layer, shared }, entry))
+  return { name: model.name, stated, layer, shared, entries }
+}
+
+interface ModelContext {
+  readonly model: ModelFacts
+  readonly stated: ReturnType<typeof statedByModel>
+  readonly layer: Layer
+  readonly shared: ModelOutline['shared']
+}
+
+function resolveEntry(
+  context: EntryContext,
+  within: FamilyContext,
+  { model, stated: statedOfModel, layer, shared }: ModelContext,
+  entry: EntryFacts,
+): EntryOutline {
+  const { family } = within
+  const inherited = { ...context.defaults, ...within.stated, ...statedOfModel }
+  const aliases = context.aliasesOf.get(entry.id)
+  const targets = targetsOf(entry)
+  const contextTokens = entry.context_tokens ?? inherited.contextTokens
+  const outputTokensMax = entry.output_tokens_max ?? inherited.outputTokensMax
+  const name = entry.name ?? model.name + nameSuffix(entry.id, context.sources.catalogue.service, inherited.kind)
+  const path = { family: within.layer, model: layer, entry: context.layer('entry', entry.id, entry) }
+  const call = entry.price.per === 'request' ? callLayer(context, entry) : undefined
+  const stated = {
+    id: entry.id,
+    name,
+    description: model.description ?? describeModel(name, contextTokens, outputTokensMax),
+    channel: channelOf(entry.id, context.sources.catalogue.service),
+    endpoints: resolveEndpoints(context, family, model, targets),
+    price: { vnd: entry.price.vnd, per: entry.price.per },
+    ...said({
+      contextTokens: entry.context_tokens,
+      outputTokensMax: entry.output_tokens_max,
+      holdOutputTokens: entry.hold_output_tokens,
+      imagesMax: entry.images_max,
+      aliases,
+      deprecated: resolveDeprecation(entry.deprecated),
+    }),
+    upstreams: targets.map(target => {
+      const upstream = context.hosts.get(target.via) as Layer
+      const layers = { ...path, upstream, target: context.layer('target', entry.id, target), call }
+      const written = target.cost ?? entry.cost
+      const cost = written === undefined ? shared.cost : resolveCost(written)
+      return resolveTarget(context, layers, { ...target, standard: target.standard ?? family.api_standard, cost })
+    }),
+  }
+  return { stated, entry: { ...inherited, ...stated } }
+}
+
+function statedByFamily(family: FamilyFile) {
+  return {
+    kind: KINDS[family.api_standard],
+    vendor: family.vendor,
+    family: family.family,
+    apiStandard: family.api_standard,
+    ...said({ tokenFactor: family.token_factor, tokenShares: family.token_shares }),
+  }
+}
+
+function statedByModel(model: ModelFacts) {
+  return {
+    capabilities: model.capabilities,
+    ...said({
+      contextTokens: model.context_tokens,
+      outputTokensMax: model.output_tokens_max,
+      releasedOn: model.released,
+      holdOutputTokens: model.hold_output_tokens,
+      imagesMax: model.images_max,
+      tokenFactor: model.token_factor,
+      tokenShares: model.token_shares,
+      deprecated: resolveDeprecation(model.deprecated),
+    }),
+  }
+}
+
+type SaidOf<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
+
+/** Without what nobody said. */
+function said<Facts extends object>(facts: Facts): SaidOf<Facts> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as SaidOf<Facts>
+}
+
+interface TargetLayers {
+  readonly family: Layer
+  readonly model?: Layer
+  readonly entry?: Layer
+  readonly upstream: Layer
+  readonly target?: Layer
+  readonly call?: Layer | undefined
+}
+
+function resolveTarget(
+  { layers }: EntryContext,
+  { family, model, entry, upstream, target, call }: TargetLayers,
+  facts: Omit<TargetFacts, 'cost'> & Pick<UpstreamTarget, 'standard'> & { cost?: UpstreamTarget['cost'] | undefined },
+): UpstreamTarget {
+  return {
+    via: facts.via,
+    model: facts.model,
+    weight: facts.weight ?? 0,
+    cost: facts.cost ?? [],
+    standard: facts.standard,
+    dialect: layers.dialects.resolve([family, model, entry, upstream, target, call]),
+    extras: layers.extras.resolve([upstream, family, model, entry, target]),
+    rules: layers.rules.resolve([family, model, entry, upstream, target]),
+  }
+}
+
+/** One reply per call, unless the entry itself says more. */
+function callLayer(context: EntryContext, { id, dialect }: EntryFacts): Layer {
+  const choices = dialect?.output?.choices_max
+  if (choices === undefined || choices === null) return context.perCall
+  return context.layer('call', id, { dialect: { output: { choices_max: choices } } })
+}
+
+function targetsOf({ upstream }: EntryFacts): readonly TargetFacts[] {
+  return Array.isArray(upstream) ? (upstream as readonly TargetFacts[]) : [upstream as TargetFacts]
+}
+
+function nameSuffix(id: string, service: string, kind: string): string {
+  if (channelOf(id, service) === 'aws') return ' (AWS)'
+  return prefixOf(id) === PER_CALL_PREFIX && kind === 'chat' ? ' (per call)' : ''
+}
+
+/** The description of a model that nobody described. */
+export function describeModel(name: string, contextTokens: number | null, outputTokensMax: number | null): string {
+  if (contextTokens === null || outputTokensMax === null) return `${name}.`
+  return `${name}: ${withCommas(contextTokens)} tokens of context, up to ${withCommas(outputTokensMax)} of output.`
+}
+
+function withCommas(number: number): string {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** What every target of the entry serves: a call may go to any of them. */
+function resolveEndpoints(
+  context: EntryContext,
+  family: FamilyFile,
+  model: ModelFacts,
+  targets: readonly TargetFacts[],
+): readonly Endpoint[] {
+  const served = targets.map(target => {
+    const host = context.sources.upstreams.upstreams[target.via] as HostFacts
+    return servedEndpoints(target.standard ?? family.api_standard, host.paths as Record<string, unknown>)
+  })
+  return ENDPOINT_ORDER.filter(
+    endpoint =>
+      served.every(endpoints => endpoints.includes(endpoint)) &&
+      (model.endpoints === undefined || model.endpoints.includes(endpoint)),
+  )
+}
+
+function resolveDeprecation(facts: DeprecatedFacts | undefined): Deprecation | undefined {
+  if (facts === undefined) return undefined
+  return { sinceOn: facts.since, retiresOn: facts.retires ?? null, successor: facts.successor ?? null }
+}

@@ -1,0 +1,156 @@
+// Generated from catalogue/ and schemas/ by `make generate`; change those instead.
+
+import type { Dialect, Extras, ModelEntry, Upstream } from './types.ts'
+
+/** What a model takes where nobody says otherwise. */
+export const DIALECT: Dialect = {
+  output: {
+    capField: 'max_tokens',
+    choicesMax: null,
+  },
+  turns: {
+    systemRole: 'system',
+    midSystem: 'keep',
+    alternate: false,
+    prefill: 'unsupported',
+    threads: false,
+  },
+  content: {
+    text: 'parts',
+    imageUrl: 'pass',
+    imagesUnsupported: 'reject',
+    documents: 'file',
+    cacheControl: 'drop',
+  },
+  sampling: {
+    parameters: 'all',
+    temperatureMax: 2,
+    topK: false,
+    stopMax: 4,
+  },
+  reasoning: {
+    parameter: null,
+    levels: null,
+    byDefault: false,
+    disable: 'allowed',
+    display: 'always',
+    budgetAccepted: true,
+    budgetField: null,
+    streamOnly: false,
+    besideTools: 'accepted',
+    budgets: {
+      low: 2048,
+      medium: 8192,
+      high: 16384,
+    },
+    budgetFloors: {
+      medium: 4096,
+      high: 16384,
+    },
+    field: 'reasoning_content',
+    tag: null,
+    echo: 'never',
+    echoPlaceholder: null,
+  },
+  tools: {
+    forced: 'accepted',
+    parallelFlag: true,
+    nameMax: 64,
+    nameStart: 'any',
+    callId: 'any',
+    schema: 'pass',
+    strict: 'pass',
+    resultImages: 'following_user',
+    leftOut: null,
+    signature: {
+      path: null,
+      placeholder: null,
+    },
+  },
+  structuredOutput: {
+    method: 'json_schema',
+  },
+  usage: {
+    cached: null,
+    outputCounts: 'all',
+    streamOptions: true,
+  },
+  endUser: {
+    field: 'user',
+    lengthMax: 64,
+    characters: 'any',
+  },
+  betas: {
+    unlisted: 'pass',
+    flags: {},
+    effort: null,
+  },
+}
+
+/** What happens to extras of which an upstream says nothing. */
+export const EXTRAS: Extras = {
+  fields: {
+    service_tier: 'leave_out',
+    speed: 'leave_out',
+    inference_geo: 'leave_out',
+    fallbacks: 'refuse',
+    best_of: 'leave_out',
+    deferred: 'leave_out',
+    quality: 'leave_out',
+    size: 'leave_out',
+    input_fidelity: 'leave_out',
+  },
+  tools: {
+    web_search: 'leave_out',
+    web_fetch: 'leave_out',
+    x_search: 'leave_out',
+    code_execution: 'leave_out',
+    code_interpreter: 'leave_out',
+    image_generation: 'leave_out',
+    file_search: 'leave_out',
+    mcp: 'leave_out',
+    computer: 'leave_out',
+    shell: 'leave_out',
+    advisor: 'refuse',
+  },
+}
+
+/** What entries are that do not say otherwise. */
+export const ENTRY = {
+  contextTokens: null,
+  outputTokensMax: null,
+  releasedOn: null,
+  holdOutputTokens: 1024,
+  imagesMax: 10,
+  tokenFactor: 1,
+  aliases: [],
+  deprecated: null,
+} as const satisfies Partial<ModelEntry>
+
+/** What upstreams are that do not say otherwise. */
+export const UPSTREAM = {
+  wire: 'plain',
+  headers: {},
+  forwardHeaders: [],
+  betas: null,
+  fields: {},
+  errors: null,
+  attemptsMax: 2,
+  concurrencyMax: 4096,
+  discount: [],
+  fx: [],
+  cooldown: { failures: 5, baseMs: 10000, maxMs: 300000 },
+  connectTimeoutMs: 10000,
+  firstByteTimeoutMs: 120000,
+  idleTimeoutMs: 900000,
+  totalTimeoutMs: 900000,
+} as const satisfies Partial<Upstream>
+
+/** What follows from a price per call. */
+export const perCall = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  output: {
+    ...dialect.output,
+    choicesMax: 1,
+  },
+})

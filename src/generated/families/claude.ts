@@ -1,0 +1,749 @@
+// Generated from catalogue/ and schemas/ by `make generate`; change those instead.
+
+import { DIALECT, ENTRY, perCall } from '../defaults.ts'
+import type { TableEntry, TableTarget } from '../ids.ts'
+import type { Dialect } from '../types.ts'
+import { anthropicHost, awsBedrockHost } from '../upstreams.ts'
+
+const claudeFacts = {
+  ...ENTRY,
+  kind: 'chat',
+  vendor: 'anthropic',
+  family: 'claude',
+  apiStandard: 'messages',
+  tokenFactor: 1.4,
+  tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
+} as const satisfies Partial<TableEntry>
+const claudeDialect: Dialect = {
+  ...DIALECT,
+  turns: {
+    ...DIALECT.turns,
+    prefill: 'user_turn',
+    threads: true,
+  },
+  content: {
+    ...DIALECT.content,
+    cacheControl: 'pass',
+  },
+  sampling: {
+    ...DIALECT.sampling,
+    parameters: null,
+    temperatureMax: 1,
+    topK: true,
+    stopMax: 1000,
+  },
+  reasoning: {
+    ...DIALECT.reasoning,
+    parameter: 'adaptive',
+    levels: ['low', 'medium', 'high', 'xhigh', 'max'],
+    display: 'on_request',
+    budgetAccepted: false,
+  },
+  tools: {
+    ...DIALECT.tools,
+    nameMax: 128,
+    callId: 'word',
+  },
+  structuredOutput: {
+    ...DIALECT.structuredOutput,
+    method: 'native',
+  },
+  endUser: {
+    ...DIALECT.endUser,
+    lengthMax: 256,
+  },
+}
+const claudeOnAnthropic = {
+  via: 'anthropic',
+  weight: 0,
+  cost: [],
+  standard: 'messages',
+  extras: anthropicHost.extras,
+  rules: anthropicHost.rules,
+} as const satisfies Partial<TableTarget>
+const claudeOnAwsBedrock = {
+  via: 'aws-bedrock',
+  weight: 0,
+  cost: [],
+  standard: 'messages',
+  extras: awsBedrockHost.extras,
+  rules: awsBedrockHost.rules,
+} as const satisfies Partial<TableTarget>
+
+const claudeFable5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+  releasedOn: '2026-06-09',
+} as const satisfies Partial<TableEntry>
+const claudeFable5Dialect: Dialect = {
+  ...claudeDialect,
+  reasoning: {
+    ...claudeDialect.reasoning,
+    byDefault: true,
+    disable: 'refused',
+  },
+}
+const claudeFable5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '10', cached: '1', cacheWrite: '12.5', output: '50' },
+]
+const claudeFable5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeFable5Cost,
+  dialect: anthropicHost.dialect(claudeFable5Dialect),
+}
+const claudeFable5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeFable5Cost,
+  dialect: awsBedrockHost.dialect(claudeFable5Dialect),
+}
+const claudeFable5OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeFable5Cost,
+  dialect: perCall(anthropicHost.dialect(claudeFable5Dialect)),
+}
+
+const claudeOpus5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+} as const satisfies Partial<TableEntry>
+const claudeOpus5Dialect: Dialect = {
+  ...claudeDialect,
+  reasoning: {
+    ...claudeDialect.reasoning,
+    byDefault: true,
+    disable: 'up_to_high',
+  },
+}
+const claudeOpus5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '5', cached: '0.5', cacheWrite: '6.25', output: '25' },
+]
+const claudeOpus5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus5Cost,
+  dialect: anthropicHost.dialect(claudeOpus5Dialect),
+}
+const claudeOpus5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeOpus5Cost,
+  dialect: awsBedrockHost.dialect(claudeOpus5Dialect),
+}
+const claudeOpus5OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus5Cost,
+  dialect: perCall(anthropicHost.dialect(claudeOpus5Dialect)),
+}
+
+const claudeSonnet5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+  releasedOn: '2026-06-30',
+} as const satisfies Partial<TableEntry>
+const claudeSonnet5Dialect = claudeDialect
+const claudeSonnet5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '2', cached: '0.2', cacheWrite: '2.5', output: '10' },
+]
+const claudeSonnet5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeSonnet5Cost,
+  dialect: anthropicHost.dialect(claudeSonnet5Dialect),
+}
+const claudeSonnet5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeSonnet5Cost,
+  dialect: awsBedrockHost.dialect(claudeSonnet5Dialect),
+}
+const claudeSonnet5OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeSonnet5Cost,
+  dialect: perCall(anthropicHost.dialect(claudeSonnet5Dialect)),
+}
+
+const claudeOpus4_8Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+  releasedOn: '2026-05-28',
+} as const satisfies Partial<TableEntry>
+const claudeOpus4_8Dialect = claudeDialect
+const claudeOpus4_8Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '5', cached: '0.5', cacheWrite: '6.25', output: '25' },
+]
+const claudeOpus4_8OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus4_8Cost,
+  dialect: anthropicHost.dialect(claudeOpus4_8Dialect),
+}
+const claudeOpus4_8OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeOpus4_8Cost,
+  dialect: awsBedrockHost.dialect(claudeOpus4_8Dialect),
+}
+const claudeOpus4_8OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus4_8Cost,
+  dialect: perCall(anthropicHost.dialect(claudeOpus4_8Dialect)),
+}
+
+const claudeOpus4_7Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+  releasedOn: '2026-04-16',
+} as const satisfies Partial<TableEntry>
+const claudeOpus4_7Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+  },
+}
+const claudeOpus4_7Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '5', cached: '0.5', cacheWrite: '6.25', output: '25' },
+]
+const claudeOpus4_7OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus4_7Cost,
+  dialect: anthropicHost.dialect(claudeOpus4_7Dialect),
+}
+const claudeOpus4_7OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeOpus4_7Cost,
+  dialect: awsBedrockHost.dialect(claudeOpus4_7Dialect),
+}
+
+const claudeOpus4_6Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 128000,
+  releasedOn: '2026-02-05',
+  tokenFactor: 1.03,
+  tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
+} as const satisfies Partial<TableEntry>
+const claudeOpus4_6Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+  },
+  sampling: {
+    ...claudeDialect.sampling,
+    parameters: 'temperature_xor_top_p',
+  },
+  reasoning: {
+    ...claudeDialect.reasoning,
+    levels: ['low', 'medium', 'high', 'max'],
+    display: 'always',
+    budgetAccepted: true,
+  },
+  tools: {
+    ...claudeDialect.tools,
+    forced: 'not_with_thinking',
+  },
+}
+const claudeOpus4_6Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '5', cached: '0.5', cacheWrite: '6.25', output: '25' },
+]
+const claudeOpus4_6OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus4_6Cost,
+  dialect: anthropicHost.dialect(claudeOpus4_6Dialect),
+}
+const claudeOpus4_6OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeOpus4_6Cost,
+  dialect: awsBedrockHost.dialect(claudeOpus4_6Dialect),
+}
+
+const claudeOpus4_5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 200000,
+  outputTokensMax: 64000,
+  releasedOn: '2025-11-24',
+  tokenFactor: 1.03,
+  tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
+} as const satisfies Partial<TableEntry>
+const claudeOpus4_5Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+    prefill: 'continue',
+  },
+  sampling: {
+    ...claudeDialect.sampling,
+    parameters: 'temperature_xor_top_p',
+  },
+  reasoning: {
+    ...claudeDialect.reasoning,
+    parameter: 'budget',
+    levels: ['low', 'medium', 'high'],
+    display: 'always',
+    budgetAccepted: true,
+  },
+  tools: {
+    ...claudeDialect.tools,
+    forced: 'not_with_thinking',
+  },
+}
+const claudeOpus4_5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '5', cached: '0.5', cacheWrite: '6.25', output: '25' },
+]
+const claudeOpus4_5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeOpus4_5Cost,
+  dialect: anthropicHost.dialect(claudeOpus4_5Dialect),
+}
+const claudeOpus4_5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeOpus4_5Cost,
+  dialect: awsBedrockHost.dialect(claudeOpus4_5Dialect),
+}
+
+const claudeSonnet4_6Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 64000,
+  releasedOn: '2026-02-17',
+  tokenFactor: 1.03,
+  tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
+} as const satisfies Partial<TableEntry>
+const claudeSonnet4_6Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+  },
+  sampling: {
+    ...claudeDialect.sampling,
+    parameters: 'temperature_xor_top_p',
+  },
+  reasoning: {
+    ...claudeDialect.reasoning,
+    levels: ['low', 'medium', 'high'],
+    display: 'always',
+    budgetAccepted: true,
+  },
+  tools: {
+    ...claudeDialect.tools,
+    forced: 'not_with_thinking',
+  },
+}
+const claudeSonnet4_6Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '3', cached: '0.3', cacheWrite: '3.75', output: '15' },
+]
+const claudeSonnet4_6OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeSonnet4_6Cost,
+  dialect: anthropicHost.dialect(claudeSonnet4_6Dialect),
+}
+const claudeSonnet4_6OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeSonnet4_6Cost,
+  dialect: awsBedrockHost.dialect(claudeSonnet4_6Dialect),
+}
+const claudeSonnet4_6OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeSonnet4_6Cost,
+  dialect: perCall(anthropicHost.dialect(claudeSonnet4_6Dialect)),
+}
+
+const claudeSonnet4_5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 200000,
+  outputTokensMax: 64000,
+  releasedOn: '2025-09-29',
+  tokenFactor: 1.03,
+  tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
+} as const satisfies Partial<TableEntry>
+const claudeSonnet4_5Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+    prefill: 'continue',
+  },
+  sampling: {
+    ...claudeDialect.sampling,
+    parameters: 'temperature_xor_top_p',
+  },
+  reasoning: {
+    ...claudeDialect.reasoning,
+    parameter: 'budget',
+    levels: null,
+    display: 'always',
+    budgetAccepted: true,
+  },
+  tools: {
+    ...claudeDialect.tools,
+    forced: 'not_with_thinking',
+  },
+}
+const claudeSonnet4_5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '3', cached: '0.3', cacheWrite: '3.75', output: '15' },
+]
+const claudeSonnet4_5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeSonnet4_5Cost,
+  dialect: anthropicHost.dialect(claudeSonnet4_5Dialect),
+}
+const claudeSonnet4_5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeSonnet4_5Cost,
+  dialect: awsBedrockHost.dialect(claudeSonnet4_5Dialect),
+}
+
+const claudeHaiku4_5Facts = {
+  ...claudeFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 200000,
+  outputTokensMax: 64000,
+  releasedOn: '2025-10-15',
+  tokenFactor: 1.03,
+  tokenShares: { symbols: 1, capitals: 0.3, accents: 2.85 },
+} as const satisfies Partial<TableEntry>
+const claudeHaiku4_5Dialect: Dialect = {
+  ...claudeDialect,
+  turns: {
+    ...claudeDialect.turns,
+    midSystem: 'hoist',
+    prefill: 'continue',
+  },
+  sampling: {
+    ...claudeDialect.sampling,
+    parameters: 'temperature_xor_top_p',
+  },
+  reasoning: {
+    ...claudeDialect.reasoning,
+    parameter: 'budget',
+    levels: null,
+    display: 'always',
+    budgetAccepted: true,
+  },
+  tools: {
+    ...claudeDialect.tools,
+    forced: 'not_with_thinking',
+  },
+}
+const claudeHaiku4_5Cost: TableTarget['cost'] = [
+  { from: '2026-08-22', input: '1', cached: '0.1', cacheWrite: '1.25', output: '5' },
+]
+const claudeHaiku4_5OnAnthropic = {
+  ...claudeOnAnthropic,
+  cost: claudeHaiku4_5Cost,
+  dialect: anthropicHost.dialect(claudeHaiku4_5Dialect),
+}
+const claudeHaiku4_5OnAwsBedrock = {
+  ...claudeOnAwsBedrock,
+  cost: claudeHaiku4_5Cost,
+  dialect: awsBedrockHost.dialect(claudeHaiku4_5Dialect),
+}
+const claudeHaiku4_5OnAnthropicPerCall = {
+  ...claudeOnAnthropic,
+  cost: claudeHaiku4_5Cost,
+  dialect: perCall(anthropicHost.dialect(claudeHaiku4_5Dialect)),
+}
+
+/** Every entry of the family, in the order of the file. */
+export const CLAUDE: readonly TableEntry[] = [
+  {
+    ...claudeFable5Facts,
+    id: 'claude-fable-5',
+    name: 'Claude Fable 5',
+    description: 'Claude Fable 5: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 8300, per: 'mtok' },
+    aliases: ['claude-fable-5-1', 'claude-fable-5-2', 'claude-fable-5.1', 'claude-fable-5.2', 'fable'],
+    upstreams: [{ ...claudeFable5OnAnthropic, model: 'claude-fable-5' }],
+  },
+  {
+    ...claudeFable5Facts,
+    id: 'svc/claude-fable-5',
+    name: 'Claude Fable 5 (AWS)',
+    description: 'Claude Fable 5 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 9900, per: 'mtok' },
+    upstreams: [{ ...claudeFable5OnAwsBedrock, model: 'global.anthropic.claude-fable-5' }],
+  },
+  {
+    ...claudeFable5Facts,
+    id: 'req/claude-fable-5',
+    name: 'Claude Fable 5 (per call)',
+    description: 'Claude Fable 5 (per call): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1900, per: 'request' },
+    upstreams: [{ ...claudeFable5OnAnthropicPerCall, model: 'claude-fable-5' }],
+  },
+  {
+    ...claudeOpus5Facts,
+    id: 'claude-opus-5',
+    name: 'Claude Opus 5',
+    description: 'Claude Opus 5: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: [
+      'claude-opus-4',
+      'claude-opus-4-0',
+      'claude-opus-4-1',
+      'claude-opus-4-1-20250805',
+      'claude-opus-4-20250514',
+      'claude-opus-4.1',
+      'claude-opus-5-5',
+      'claude-opus-5.5',
+      'opus',
+    ],
+    upstreams: [{ ...claudeOpus5OnAnthropic, model: 'claude-opus-5' }],
+  },
+  {
+    ...claudeOpus5Facts,
+    id: 'svc/claude-opus-5',
+    name: 'Claude Opus 5 (AWS)',
+    description: 'Claude Opus 5 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7900, per: 'mtok' },
+    upstreams: [{ ...claudeOpus5OnAwsBedrock, model: 'global.anthropic.claude-opus-5' }],
+  },
+  {
+    ...claudeOpus5Facts,
+    id: 'req/claude-opus-5',
+    name: 'Claude Opus 5 (per call)',
+    description: 'Claude Opus 5 (per call): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1500, per: 'request' },
+    upstreams: [{ ...claudeOpus5OnAnthropicPerCall, model: 'claude-opus-5' }],
+  },
+  {
+    ...claudeSonnet5Facts,
+    id: 'claude-sonnet-5',
+    name: 'Claude Sonnet 5',
+    description: 'Claude Sonnet 5: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: [
+      'claude-sonnet-4',
+      'claude-sonnet-4-0',
+      'claude-sonnet-4-20250514',
+      'claude-sonnet-5-5',
+      'claude-sonnet-5.5',
+      'sonnet',
+    ],
+    upstreams: [{ ...claudeSonnet5OnAnthropic, model: 'claude-sonnet-5' }],
+  },
+  {
+    ...claudeSonnet5Facts,
+    id: 'svc/claude-sonnet-5',
+    name: 'Claude Sonnet 5 (AWS)',
+    description: 'Claude Sonnet 5 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7200, per: 'mtok' },
+    upstreams: [{ ...claudeSonnet5OnAwsBedrock, model: 'global.anthropic.claude-sonnet-5' }],
+  },
+  {
+    ...claudeSonnet5Facts,
+    id: 'req/claude-sonnet-5',
+    name: 'Claude Sonnet 5 (per call)',
+    description: 'Claude Sonnet 5 (per call): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1100, per: 'request' },
+    upstreams: [{ ...claudeSonnet5OnAnthropicPerCall, model: 'claude-sonnet-5' }],
+  },
+  {
+    ...claudeOpus4_8Facts,
+    id: 'claude-opus-4-8',
+    name: 'Claude Opus 4.8',
+    description: 'Claude Opus 4.8: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-opus-4.8'],
+    upstreams: [{ ...claudeOpus4_8OnAnthropic, model: 'claude-opus-4-8' }],
+  },
+  {
+    ...claudeOpus4_8Facts,
+    id: 'svc/claude-opus-4-8',
+    name: 'Claude Opus 4.8 (AWS)',
+    description: 'Claude Opus 4.8 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7900, per: 'mtok' },
+    upstreams: [{ ...claudeOpus4_8OnAwsBedrock, model: 'global.anthropic.claude-opus-4-8' }],
+  },
+  {
+    ...claudeOpus4_8Facts,
+    id: 'req/claude-opus-4-8',
+    name: 'Claude Opus 4.8 (per call)',
+    description: 'Claude Opus 4.8 (per call): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1500, per: 'request' },
+    upstreams: [{ ...claudeOpus4_8OnAnthropicPerCall, model: 'claude-opus-4-8' }],
+  },
+  {
+    ...claudeOpus4_7Facts,
+    id: 'claude-opus-4-7',
+    name: 'Claude Opus 4.7',
+    description: 'Claude Opus 4.7: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-opus-4.7'],
+    upstreams: [{ ...claudeOpus4_7OnAnthropic, model: 'claude-opus-4-7' }],
+  },
+  {
+    ...claudeOpus4_7Facts,
+    id: 'svc/claude-opus-4-7',
+    name: 'Claude Opus 4.7 (AWS)',
+    description: 'Claude Opus 4.7 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7900, per: 'mtok' },
+    upstreams: [{ ...claudeOpus4_7OnAwsBedrock, model: 'global.anthropic.claude-opus-4-7' }],
+  },
+  {
+    ...claudeOpus4_6Facts,
+    id: 'claude-opus-4-6',
+    name: 'Claude Opus 4.6',
+    description: 'Claude Opus 4.6: 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-opus-4.6'],
+    upstreams: [{ ...claudeOpus4_6OnAnthropic, model: 'claude-opus-4-6' }],
+  },
+  {
+    ...claudeOpus4_6Facts,
+    id: 'svc/claude-opus-4-6',
+    name: 'Claude Opus 4.6 (AWS)',
+    description: 'Claude Opus 4.6 (AWS): 1,000,000 tokens of context, up to 128,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7900, per: 'mtok' },
+    upstreams: [{ ...claudeOpus4_6OnAwsBedrock, model: 'global.anthropic.claude-opus-4-6-v1' }],
+  },
+  {
+    ...claudeOpus4_5Facts,
+    id: 'claude-opus-4-5',
+    name: 'Claude Opus 4.5',
+    description: 'Claude Opus 4.5: 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-opus-4-5-20251101', 'claude-opus-4.5'],
+    upstreams: [{ ...claudeOpus4_5OnAnthropic, model: 'claude-opus-4-5' }],
+  },
+  {
+    ...claudeOpus4_5Facts,
+    id: 'svc/claude-opus-4-5',
+    name: 'Claude Opus 4.5 (AWS)',
+    description: 'Claude Opus 4.5 (AWS): 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7600, per: 'mtok' },
+    upstreams: [{ ...claudeOpus4_5OnAwsBedrock, model: 'global.anthropic.claude-opus-4-5-20251101-v1:0' }],
+  },
+  {
+    ...claudeSonnet4_6Facts,
+    id: 'claude-sonnet-4-6',
+    name: 'Claude Sonnet 4.6',
+    description: 'Claude Sonnet 4.6: 1,000,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-sonnet-4.6'],
+    upstreams: [{ ...claudeSonnet4_6OnAnthropic, model: 'claude-sonnet-4-6' }],
+  },
+  {
+    ...claudeSonnet4_6Facts,
+    id: 'svc/claude-sonnet-4-6',
+    name: 'Claude Sonnet 4.6 (AWS)',
+    description: 'Claude Sonnet 4.6 (AWS): 1,000,000 tokens of context, up to 64,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7200, per: 'mtok' },
+    upstreams: [{ ...claudeSonnet4_6OnAwsBedrock, model: 'global.anthropic.claude-sonnet-4-6' }],
+  },
+  {
+    ...claudeSonnet4_6Facts,
+    id: 'req/claude-sonnet-4-6',
+    name: 'Claude Sonnet 4.6 (per call)',
+    description: 'Claude Sonnet 4.6 (per call): 1,000,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1100, per: 'request' },
+    upstreams: [{ ...claudeSonnet4_6OnAnthropicPerCall, model: 'claude-sonnet-4-6' }],
+  },
+  {
+    ...claudeSonnet4_5Facts,
+    id: 'claude-sonnet-4-5',
+    name: 'Claude Sonnet 4.5',
+    description: 'Claude Sonnet 4.5: 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-sonnet-4-5-20250929', 'claude-sonnet-4.5'],
+    deprecated: { sinceOn: '2026-11-21', retiresOn: '2026-11-30', successor: 'claude-sonnet-5' },
+    upstreams: [{ ...claudeSonnet4_5OnAnthropic, model: 'claude-sonnet-4-5' }],
+  },
+  {
+    ...claudeSonnet4_5Facts,
+    id: 'svc/claude-sonnet-4-5',
+    name: 'Claude Sonnet 4.5 (AWS)',
+    description: 'Claude Sonnet 4.5 (AWS): 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 7200, per: 'mtok' },
+    deprecated: { sinceOn: '2026-11-21', retiresOn: '2027-04-08', successor: 'svc/claude-sonnet-5' },
+    upstreams: [{ ...claudeSonnet4_5OnAwsBedrock, model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0' }],
+  },
+  {
+    ...claudeHaiku4_5Facts,
+    id: 'claude-haiku-4-5',
+    name: 'Claude Haiku 4.5',
+    description: 'Claude Haiku 4.5: 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6500, per: 'mtok' },
+    aliases: ['claude-haiku-4-5-20251001', 'claude-haiku-4.5', 'claude-haiku-5-5', 'claude-haiku-5.5'],
+    upstreams: [{ ...claudeHaiku4_5OnAnthropic, model: 'claude-haiku-4-5' }],
+  },
+  {
+    ...claudeHaiku4_5Facts,
+    id: 'svc/claude-haiku-4-5',
+    name: 'Claude Haiku 4.5 (AWS)',
+    description: 'Claude Haiku 4.5 (AWS): 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 6800, per: 'mtok' },
+    upstreams: [{ ...claudeHaiku4_5OnAwsBedrock, model: 'global.anthropic.claude-haiku-4-5-20251001-v1:0' }],
+  },
+  {
+    ...claudeHaiku4_5Facts,
+    id: 'req/claude-haiku-4-5',
+    name: 'Claude Haiku 4.5 (per call)',
+    description: 'Claude Haiku 4.5 (per call): 200,000 tokens of context, up to 64,000 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 700, per: 'request' },
+    upstreams: [{ ...claudeHaiku4_5OnAnthropicPerCall, model: 'claude-haiku-4-5' }],
+  },
+]

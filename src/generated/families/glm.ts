@@ -1,0 +1,232 @@
+// Generated from catalogue/ and schemas/ by `make generate`; change those instead.
+
+import { DIALECT, ENTRY, perCall } from '../defaults.ts'
+import type { TableEntry, TableTarget } from '../ids.ts'
+import type { Dialect } from '../types.ts'
+import { awsBedrockOpenaiHost, zhipuaiHost } from '../upstreams.ts'
+
+const glmFacts = {
+  ...ENTRY,
+  kind: 'chat',
+  vendor: 'zhipuai',
+  family: 'glm',
+  apiStandard: 'chat_completions',
+} as const satisfies Partial<TableEntry>
+const glmDialect: Dialect = {
+  ...DIALECT,
+  content: {
+    ...DIALECT.content,
+    imagesUnsupported: 'placeholder',
+    documents: 'placeholder',
+  },
+  sampling: {
+    ...DIALECT.sampling,
+    temperatureMax: 1,
+    stopMax: 1,
+  },
+  reasoning: {
+    ...DIALECT.reasoning,
+    parameter: 'thinking_type',
+    byDefault: true,
+    echo: 'if_present',
+  },
+  tools: {
+    ...DIALECT.tools,
+    forced: 'refused',
+    parallelFlag: false,
+    strict: 'drop',
+  },
+  structuredOutput: {
+    ...DIALECT.structuredOutput,
+    method: 'json_object',
+  },
+  usage: {
+    ...DIALECT.usage,
+    streamOptions: false,
+  },
+  endUser: {
+    ...DIALECT.endUser,
+    field: 'user_id',
+    lengthMax: 128,
+  },
+}
+const glmOnZhipuai = {
+  via: 'zhipuai',
+  weight: 0,
+  cost: [],
+  standard: 'chat_completions',
+  extras: zhipuaiHost.extras,
+  rules: zhipuaiHost.rules,
+} as const satisfies Partial<TableTarget>
+const glmOnAwsBedrockOpenai = {
+  via: 'aws-bedrock-openai',
+  weight: 0,
+  cost: [],
+  standard: 'chat_completions',
+  extras: awsBedrockOpenaiHost.extras,
+  rules: awsBedrockOpenaiHost.rules,
+} as const satisfies Partial<TableTarget>
+
+const glm5_2Facts = {
+  ...glmFacts,
+  capabilities: ['reasoning', 'tools', 'streaming'],
+  contextTokens: 1000000,
+  outputTokensMax: 131072,
+  releasedOn: '2026-06-13',
+} as const satisfies Partial<TableEntry>
+const glm5_2Dialect: Dialect = {
+  ...glmDialect,
+  reasoning: {
+    ...glmDialect.reasoning,
+    levels: ['high', 'max'],
+  },
+}
+const glm5_2Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.4', cached: '0.26', output: '4.4' }]
+const glm5_2OnZhipuai = { ...glmOnZhipuai, cost: glm5_2Cost, dialect: zhipuaiHost.dialect(glm5_2Dialect) }
+const glm5_2OnZhipuaiPerCall = {
+  ...glmOnZhipuai,
+  cost: glm5_2Cost,
+  dialect: perCall(zhipuaiHost.dialect(glm5_2Dialect)),
+}
+
+const glm5_1Facts = {
+  ...glmFacts,
+  capabilities: ['reasoning', 'tools', 'streaming'],
+  contextTokens: 200000,
+  outputTokensMax: 131072,
+  releasedOn: '2026-04-07',
+} as const satisfies Partial<TableEntry>
+const glm5_1Dialect = glmDialect
+const glm5_1Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.4', cached: '0.26', output: '4.4' }]
+const glm5_1OnZhipuai = { ...glmOnZhipuai, cost: glm5_1Cost, dialect: zhipuaiHost.dialect(glm5_1Dialect) }
+const glm5_1OnZhipuaiPerCall = {
+  ...glmOnZhipuai,
+  cost: glm5_1Cost,
+  dialect: perCall(zhipuaiHost.dialect(glm5_1Dialect)),
+}
+
+const glm5vTurboFacts = {
+  ...glmFacts,
+  capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  contextTokens: 200000,
+  outputTokensMax: 131072,
+  releasedOn: '2026-04-01',
+} as const satisfies Partial<TableEntry>
+const glm5vTurboDialect = glmDialect
+const glm5vTurboCost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.2', cached: '0.24', output: '4' }]
+const glm5vTurboOnZhipuai = { ...glmOnZhipuai, cost: glm5vTurboCost, dialect: zhipuaiHost.dialect(glm5vTurboDialect) }
+const glm5vTurboOnZhipuaiPerCall = {
+  ...glmOnZhipuai,
+  cost: glm5vTurboCost,
+  dialect: perCall(zhipuaiHost.dialect(glm5vTurboDialect)),
+}
+
+const glm5Facts = {
+  ...glmFacts,
+  capabilities: ['reasoning', 'tools', 'streaming'],
+  contextTokens: 202752,
+  outputTokensMax: 101376,
+  releasedOn: '2026-03-18',
+} as const satisfies Partial<TableEntry>
+const glm5Dialect: Dialect = {
+  ...glmDialect,
+  sampling: {
+    ...glmDialect.sampling,
+    stopMax: 4,
+  },
+  reasoning: {
+    ...glmDialect.reasoning,
+    parameter: null,
+    byDefault: false,
+    echo: 'never',
+  },
+  usage: {
+    ...glmDialect.usage,
+    streamOptions: true,
+  },
+  endUser: {
+    ...glmDialect.endUser,
+    field: null,
+  },
+}
+const glm5Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1', output: '3.2' }]
+const glm5OnAwsBedrockOpenai = {
+  ...glmOnAwsBedrockOpenai,
+  cost: glm5Cost,
+  dialect: awsBedrockOpenaiHost.dialect(glm5Dialect),
+}
+
+/** Every entry of the family, in the order of the file. */
+export const GLM: readonly TableEntry[] = [
+  {
+    ...glm5_2Facts,
+    id: 'glm-5.2',
+    name: 'GLM-5.2',
+    description: 'GLM-5.2: 1,000,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 2000, per: 'mtok' },
+    upstreams: [{ ...glm5_2OnZhipuai, model: 'glm-5.2' }],
+  },
+  {
+    ...glm5_2Facts,
+    id: 'req/glm-5.2',
+    name: 'GLM-5.2 (per call)',
+    description: 'GLM-5.2 (per call): 1,000,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 480, per: 'request' },
+    upstreams: [{ ...glm5_2OnZhipuaiPerCall, model: 'glm-5.2' }],
+  },
+  {
+    ...glm5_1Facts,
+    id: 'glm-5.1',
+    name: 'GLM-5.1',
+    description: 'GLM-5.1: 200,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1800, per: 'mtok' },
+    upstreams: [{ ...glm5_1OnZhipuai, model: 'glm-5.1' }],
+  },
+  {
+    ...glm5_1Facts,
+    id: 'req/glm-5.1',
+    name: 'GLM-5.1 (per call)',
+    description: 'GLM-5.1 (per call): 200,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 420, per: 'request' },
+    upstreams: [{ ...glm5_1OnZhipuaiPerCall, model: 'glm-5.1' }],
+  },
+  {
+    ...glm5vTurboFacts,
+    id: 'glm-5v-turbo',
+    name: 'GLM-5V-Turbo',
+    description: 'GLM-5V-Turbo: 200,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 1900, per: 'mtok' },
+    upstreams: [{ ...glm5vTurboOnZhipuai, model: 'glm-5v-turbo' }],
+  },
+  {
+    ...glm5vTurboFacts,
+    id: 'req/glm-5v-turbo',
+    name: 'GLM-5V-Turbo (per call)',
+    description: 'GLM-5V-Turbo (per call): 200,000 tokens of context, up to 131,072 of output.',
+    channel: 'standard',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 420, per: 'request' },
+    upstreams: [{ ...glm5vTurboOnZhipuaiPerCall, model: 'glm-5v-turbo' }],
+  },
+  {
+    ...glm5Facts,
+    id: 'svc/glm-5',
+    name: 'GLM-5 (AWS)',
+    description: 'GLM-5 (AWS): 202,752 tokens of context, up to 101,376 of output.',
+    channel: 'aws',
+    endpoints: ['messages', 'chat_completions'],
+    price: { vnd: 2200, per: 'mtok' },
+    aliases: ['glm-5'],
+    upstreams: [{ ...glm5OnAwsBedrockOpenai, model: 'zai.glm-5' }],
+  },
+]
