@@ -17,6 +17,7 @@ const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   'price-diff': async () => (await import('./verbs/price-diff.ts')).priceDiff,
   diff: async () => (await import('./verbs/price-diff.ts')).priceDiff,
   'upstream-check': async () => (await import('./verbs/upstream-check.ts')).upstreamCheck,
+  margin: async () => (await import('./verbs/margin.ts')).margin,
 }
 
 interface Help {
@@ -72,6 +73,12 @@ const HELP: Readonly<Record<string, Help>> = {
     purpose: 'Rewrite words of earlier versions in catalogue/ in those of today; comments, order and layout stay.',
     options: { '--check': 'say what would be rewritten, but write nothing' },
     exits: `${EXITS}: words that somebody has to decide about, or, with --check, any`,
+  },
+  margin: {
+    usage: 'margin [--usage FILE.csv]',
+    purpose: 'What each entry costs and what remains of its price, the largest loss first.',
+    options: { '--usage FILE.csv': 'a usage export: what its calls earn at the prices and costs of today' },
+    exits: EXITS,
   },
   'price-diff': {
     usage: 'price-diff BASE [--usage FILE.csv] [--threshold PERCENT]',

@@ -369,8 +369,11 @@ create table usage (
   closed_at timestamp with time zone not null default now(),
   catalogue_id integer,
   extras_vnd bigint not null default 0,
+  cache_write_tokens bigint,
+  upstream_cost_micro_vnd bigint,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
+  constraint usage_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)) NOT VALID,
   constraint usage_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
   constraint usage_check CHECK (((charged_micro_vnd >= 0) AND (charged_micro_vnd <= cost_micro_vnd))),
   constraint usage_cost_is_price_times_units_and_extras CHECK (((cost_micro_vnd = 0) OR (cost_micro_vnd = ((extras_vnd * 1000000) +
@@ -391,7 +394,8 @@ END)))) NOT VALID,
   constraint usage_price_vnd_check CHECK ((price_vnd >= 0)),
   constraint usage_reasoning_tokens_check CHECK ((reasoning_tokens >= 0)),
   constraint usage_settled_in_time CHECK ((closed_at < (opened_at + '90 days'::interval))) NOT VALID,
-  constraint usage_uncollected_at_zero CHECK (((charged_micro_vnd = cost_micro_vnd) OR (balance_after_micro_vnd = 0)))
+  constraint usage_uncollected_at_zero CHECK (((charged_micro_vnd = cost_micro_vnd) OR (balance_after_micro_vnd = 0))),
+  constraint usage_upstream_cost_check CHECK ((upstream_cost_micro_vnd >= 0)) NOT VALID
 );
 CREATE INDEX usage_time ON public.usage USING btree (account_id, closed_at);
 CREATE UNIQUE INDEX usage_call ON public.usage USING btree (call_id, account_id);
@@ -410,6 +414,8 @@ create table usage_daily (
   images bigint not null,
   cost_micro_vnd bigint not null,
   charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null default 0,
+  upstream_cost_calls bigint not null default 0,
   constraint usage_daily_pkey PRIMARY KEY (account_id, day, key_id, entry_id)
 ) with (fillfactor=50);
 CREATE INDEX usage_daily_day ON public.usage_daily USING btree (day);
@@ -426,6 +432,8 @@ create table usage_retired (
   cost_micro_vnd bigint not null,
   charged_micro_vnd bigint not null,
   retired_at timestamp with time zone not null default now(),
+  upstream_cost_micro_vnd bigint not null default 0,
+  upstream_cost_calls bigint not null default 0,
   constraint usage_retired_pkey PRIMARY KEY (account_id),
   constraint usage_retired_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_retired_calls_check CHECK ((calls > 0)),

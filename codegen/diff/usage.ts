@@ -2,8 +2,8 @@
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { compareText } from '../findings.ts'
-import { readCsv } from './csv.ts'
 import { heirsOf } from './heirs.ts'
+import { imagesOf, readChargedCalls } from './usage-rows.ts'
 
 export interface UsageRow {
   readonly name: string
@@ -28,14 +28,6 @@ interface Tally {
   /** Images, for entries priced per image. */
   images: bigint
 }
-
-/** Column names that a usage export may have, in order of preference, without case and punctuation. */
-const COLUMNS = {
-  model: ['model', 'entry'],
-  input: ['inputtokens'],
-  output: ['outputtokens'],
-  cost: ['costvnd', 'cost', 'chargedvnd', 'charged'],
-} as const
 
 const MICRO = 1_000_000n
 
@@ -81,48 +73,15 @@ async function tally(
   before: ReadonlyMap<string, ModelEntry>,
 ): Promise<Map<string, Tally>> {
   const tallies = new Map<string, Tally>()
-  let columns: Record<keyof typeof COLUMNS, number> | undefined
-  for await (const record of readCsv(chunks)) {
-    if (columns === undefined) {
-      columns = findColumns(record)
-      continue
-    }
-    const cost = microVnd(record[columns.cost] ?? '')
-    if (cost <= 0n) continue
-    const name = record[columns.model] ?? ''
-    const each = tallies.get(name) ?? { calls: 0, tokens: 0n, images: 0n }
-    tallies.set(name, each)
+  for await (const call of readChargedCalls(chunks)) {
+    const each = tallies.get(call.model) ?? { calls: 0, tokens: 0n, images: 0n }
+    tallies.set(call.model, each)
     each.calls++
-    each.tokens += wholeNumber(record[columns.input]) + wholeNumber(record[columns.output])
-    const price = before.get(name)?.price
-    if (price?.per === 'image') {
-      const images = (cost + (BigInt(price.vnd) * MICRO) / 2n) / (BigInt(price.vnd) * MICRO)
-      each.images += images > 0n ? images : 1n
-    }
+    each.tokens += call.inputTokens + call.outputTokens
+    const price = before.get(call.model)?.price
+    if (price?.per === 'image') each.images += imagesOf(call, price.vnd)
   }
-  if (columns === undefined) throw new Error('the usage file is empty')
   return tallies
-}
-
-function findColumns(head: readonly string[]): Record<keyof typeof COLUMNS, number> {
-  const names = head.map(name => name.toLowerCase().replace(/[^a-z]/g, ''))
-  const find = (key: keyof typeof COLUMNS): number => {
-    const found = COLUMNS[key].map(name => names.indexOf(name)).find(index => index >= 0)
-    if (found === undefined)
-      throw new Error(`the usage file has no column for ${key}; expected one called ${COLUMNS[key].join(' or ')}`)
-    return found
-  }
-  return { model: find('model'), input: find('input'), output: find('output'), cost: find('cost') }
-}
-
-/** Decimal VND as µVND; 0 for anything else. */
-function microVnd(text: string): bigint {
-  const match = /^([0-9]{1,15})(?:\.([0-9]{1,6}))?$/.exec(text.trim())
-  return match === null ? 0n : BigInt(match[1] as string) * MICRO + BigInt((match[2] ?? '').padEnd(6, '0'))
-}
-
-function wholeNumber(text: string | undefined): bigint {
-  return /^[0-9]{1,15}$/.test(text ?? '') ? BigInt(text as string) : 0n
 }
 
 /** Rounded to whole dong, for showing. */

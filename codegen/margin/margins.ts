@@ -58,7 +58,9 @@ export function marginsOf(entry: ModelEntry, rates: RatesOn): EntryMargin {
 
 /** In percent of the revenue, to a tenth. */
 export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): number {
-  return Number(((revenueMicroVnd - costMicroVnd) * 10_000n) / revenueMicroVnd) / 100
+  const margin = (revenueMicroVnd - costMicroVnd) * 1_000n
+  const half = margin < 0n ? -revenueMicroVnd / 2n : revenueMicroVnd / 2n
+  return Number((margin + half) / revenueMicroVnd) / 10
 }
 
 /** At the target that takes the calls: the first, or all that share them, by weight. */

@@ -1,5 +1,7 @@
 /** Options of the verbs; a wrong one is the caller's mistake and not a fault of the program. */
 
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../project.ts'
 
@@ -22,4 +24,23 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig['option
     throw new UsageError(`${parsed.positionals[positionals.length]} is one word too many`)
   }
   return parsed
+}
+
+/** What `read` makes of the file behind --usage. Throws UsageError, also for what it throws. */
+export async function readUsageFile<Result>(
+  path: string,
+  read: (chunks: AsyncIterable<string>) => Promise<Result>,
+): Promise<Result> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile() !== true) throw new UsageError(`--usage ${path}: there is no such file`)
+  try {
+    return await read(createReadStream(path, { encoding: 'utf8' }))
+  } catch (error) {
+    throw new UsageError(`--usage ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** For JSON.stringify. */
+export function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,19 +1,17 @@
 /** `price-diff BASE`: what a change does to prices and facts, as Markdown; fails when a large change is not acknowledged. */
 
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, type Nets, unacknowledged } from '../diff/diff.ts'
 import { dialectDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
-import { type UsageEffect, usageEffect } from '../diff/usage.ts'
+import { usageEffect } from '../diff/usage.ts'
 import { formatFindings, isError } from '../findings.ts'
 import type { Output } from '../output.ts'
 import { compileBase, type Project, readProject, todayOf, UsageError } from '../project.ts'
 import type { CatalogueView } from '../view.ts'
 import { asList, asRecord } from '../view.ts'
-import { parseOptions } from './options.ts'
+import { bigintAsText, parseOptions, readUsageFile } from './options.ts'
 
 export async function priceDiff(project: Project, args: readonly string[], output: Output): Promise<number> {
   const options = { usage: { type: 'string' }, threshold: { type: 'string' }, json: { type: 'boolean' } } as const
@@ -36,7 +34,12 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
     acknowledged: acknowledgements(now.view),
     dialectDefaults: { old: dialectDefaults(old.schemas), now: dialectDefaults(compiler.schemas) },
   })
-  const usage = values.usage === undefined ? undefined : await readUsage(values.usage, old.tables, now.tables, today)
+  const { tables: before } = old
+  const { tables: after } = now
+  const usage =
+    values.usage === undefined
+      ? undefined
+      : await readUsageFile(values.usage, chunks => usageEffect(chunks, before, after, today))
   if (values.json === true) output.out(JSON.stringify({ ...diff, usage: usage ?? null }, bigintAsText, 2))
   else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())
   const open = unacknowledged(diff)
@@ -52,21 +55,4 @@ function netsOf({ settings }: CatalogueView): Nets {
 
 function acknowledgements(view: CatalogueView): Acknowledgement[] {
   return asList(view.settings.acknowledged).map(item => asRecord(item) as unknown as Acknowledgement)
-}
-
-async function readUsage(
-  path: string,
-  ...tables: Parameters<typeof usageEffect> extends [unknown, ...infer Rest] ? Rest : never
-): Promise<UsageEffect> {
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isFile() !== true) throw new UsageError(`--usage ${path}: there is no such file`)
-  try {
-    return await usageEffect(createReadStream(path, { encoding: 'utf8' }), ...tables)
-  } catch (error) {
-    throw new UsageError(`--usage ${path}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-function bigintAsText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,6 +1,7 @@
 /** The catalogue at run time: names to entries without work per call, over tables that never change while a process lives. */
 
-import type { CatalogueSettings, Endpoint, Tables, Upstream } from '../generated/types.ts'
+import type { CatalogueSettings, Endpoint, Tables, Upstream, UpstreamTarget } from '../generated/types.ts'
+import { type CostRates, targetCosts } from './cost.ts'
 import { type CatalogueItem, createItem } from './item.ts'
 import { createNameIndex, type Resolution } from './names.ts'
 
@@ -25,10 +26,12 @@ export interface Catalogue {
   /** How many entries have retired by now: lists that were rendered under another number are out of date. */
   retiredCount(): number
   isRetired(item: CatalogueItem): boolean
+  /** What a target costs the operator at this moment; null: unknown. */
+  costRates(target: UpstreamTarget): CostRates | null
 }
 
 export interface CatalogueOptions {
-  /** Milliseconds since 1970; asked only for entries that have a date. */
+  /** Milliseconds since 1970; asked only for entries that have a date, and for costs. */
   readonly now: () => number
 }
 
@@ -58,6 +61,7 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
     heirOf,
   })
 
+  const costs = targetCosts(tables)
   const dated = items.filter(item => item.retiresAtMs !== Number.POSITIVE_INFINITY)
   const isRetired = (item: CatalogueItem) => item.retiresAtMs !== Number.POSITIVE_INFINITY && item.retiresAtMs <= now()
   const isReachable = (item: CatalogueItem) => !isRetired(item)
@@ -80,5 +84,6 @@ export function createCatalogue(tables: Tables, options: CatalogueOptions = { no
     servedOn: endpoint => items.filter(item => item.endpoints.has(endpoint) && isReachable(item)),
     retiredCount: () => dated.filter(isRetired).length,
     isRetired,
+    costRates: target => costs.get(target)?.ratesAt(now()) ?? null,
   }
 }

@@ -4,6 +4,7 @@ import { BACKUP_ACTIONS } from './backup.ts'
 import { OPERATIONS_ACTIONS } from './operations.ts'
 import { PAYMENT_ACTIONS } from './payments.ts'
 import { SECRETS_ACTIONS } from './secrets.ts'
+import { USAGE_ACTIONS } from './usage.ts'
 import { type Action, VERB_ACTIONS } from './verbs.ts'
 
 export const ACTIONS: Readonly<Record<string, Action>> = {
@@ -12,4 +13,5 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ...PAYMENT_ACTIONS,
   ...SECRETS_ACTIONS,
   ...BACKUP_ACTIONS,
+  ...USAGE_ACTIONS,
 }

@@ -19,6 +19,8 @@ export interface Verb {
     | 'older-than'
     | 'concurrency'
     | 'days'
+    | 'from'
+    | 'to'
   )[]
 }
 
@@ -127,6 +129,13 @@ export const VERBS: readonly Verb[] = [
     options: ['days'],
   },
   {
+    name: 'usage export',
+    usage: 'usage export FILE [--from DAY] [--to DAY]',
+    purpose: 'Write the calls of all accounts, and what they cost, to a new CSV file; without days: the last 30',
+    words: 1,
+    options: ['from', 'to'],
+  },
+  {
     name: 'secrets status',
     usage: 'secrets status',
     purpose: 'Which numbers of KEY_PEPPERS and KEY_ENCRYPTION_KEYS active keys need',
@@ -172,6 +181,7 @@ const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue migrate-words [--check]', purpose: 'Rewrite words of earlier versions where they stand' },
   { usage: 'catalogue upstream-check [--upstream ID]', purpose: 'Whether providers still have the models in use' },
   { usage: 'catalogue diff BASE [--usage FILE.csv]', purpose: 'What the catalogue changes against a commit' },
+  { usage: 'catalogue margin [--usage FILE.csv]', purpose: 'What entries cost and earn, the largest loss first' },
 ]
 
 export function helpText(): string {
@@ -236,6 +246,8 @@ function parse(argv: readonly string[]) {
       'older-than': { type: 'string' },
       concurrency: { type: 'string' },
       days: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
     },
   })
 }

@@ -18,6 +18,7 @@ const VERBS: Readonly<Record<string, string>> = {
   add: 'add',
   diff: 'price-diff',
   'migrate-words': 'migrate-words',
+  margin: 'margin',
   digest: 'digest',
   'upstream-check': 'upstream-check',
 }

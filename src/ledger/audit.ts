@@ -57,17 +57,20 @@ rc as (
    group by r.account_id),
 us as (
   select account_id, sum(n) as n, sum(errors) as errors, sum(input) as input, sum(output) as output, sum(images) as images,
-         sum(cost) as cost, sum(charged) as charged
+         sum(cost) as cost, sum(charged) as charged, sum(upstream_cost) as upstream_cost, sum(upstream_calls) as upstream_calls
     from (
       select account_id, count(*) as n, count(*) filter (where status >= 400) as errors, sum(input_tokens) as input,
-             sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
+             sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged,
+             coalesce(sum(upstream_cost_micro_vnd), 0) as upstream_cost, count(upstream_cost_micro_vnd) as upstream_calls
         from usage group by 1
       union all
-      select account_id, calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd from usage_retired) u
+      select account_id, calls, errors, input_tokens, output_tokens, images, cost_micro_vnd, charged_micro_vnd,
+             upstream_cost_micro_vnd, upstream_cost_calls from usage_retired) u
    group by 1),
 dl as (
   select account_id, sum(calls) as n, sum(errors) as errors, sum(input_tokens) as input,
-         sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged
+         sum(output_tokens) as output, sum(images) as images, sum(cost_micro_vnd) as cost, sum(charged_micro_vnd) as charged,
+         sum(upstream_cost_micro_vnd) as upstream_cost, sum(upstream_cost_calls) as upstream_calls
     from usage_daily group by 1),
 c as (
   select w.account_id,
@@ -77,8 +80,9 @@ c as (
       or w.seq - coalesce(chain.first, 1) + 1 <> coalesce(chain.n, 0) as seq,
     not coalesce(chain.ok, true) as chain,
     w.held_micro_vnd <> coalesce(h.held, 0) as held,
-    (us.n, us.errors, us.input, us.output, us.images, us.cost, us.charged)
-      is distinct from (dl.n, dl.errors, dl.input, dl.output, dl.images, dl.cost, dl.charged) as daily,
+    (us.n, us.errors, us.input, us.output, us.images, us.cost, us.charged, us.upstream_cost, us.upstream_calls)
+      is distinct from (dl.n, dl.errors, dl.input, dl.output, dl.images, dl.cost, dl.charged, dl.upstream_cost,
+                        dl.upstream_calls) as daily,
     coalesce(rc.wrong, false) as retired,
     coalesce(chain.wrong_charges, 0) as charge,
     coalesce(h.n, 0) as open_holds, coalesce(us.n, 0) as calls, coalesce(us.cost - us.charged, 0) as uncollected

@@ -36,6 +36,12 @@ export function checkSettlement(call: Settlement): void {
   }
   assert(isCount(call.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
   assert(isCount(call.extrasVnd ?? 0, PRICE_VND_MAX), 'extrasVnd is not a whole number of dong')
+  assert(
+    isCount(call.cacheWriteTokens ?? 0, COUNT_MAX),
+    `cacheWriteTokens is not a whole number from 0 to ${COUNT_MAX}`,
+  )
+  const upstreamCost = call.upstreamCostMicroVnd ?? 0n
+  assert(upstreamCost >= 0n && upstreamCost <= AMOUNT_MICRO_VND_MAX, 'upstreamCostMicroVnd is out of bounds')
   assert(isCount(call.latencyMs, 2 ** 31 - 1), 'latencyMs is not a whole number of milliseconds')
   assert(
     call.firstByteMs === null || isCount(call.firstByteMs, 2 ** 31 - 1),

@@ -33,17 +33,19 @@ const SUM = `with page as (
   young as (select min(seq) as seq from page where closed_at >= now() - make_interval(days => $2::text::integer)),
   old as (select page.* from page, young where young.seq is null or page.seq < young.seq)
 insert into usage_retired as r (account_id, upto_seq, balance_after_micro_vnd, calls, errors, input_tokens, output_tokens, images,
-    cost_micro_vnd, charged_micro_vnd)
+    cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
   select account_id, max(seq), (array_agg(balance_after_micro_vnd order by seq desc))[1], count(*),
          count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost_micro_vnd),
-         sum(charged_micro_vnd)
+         sum(charged_micro_vnd), coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
     from old group by account_id
   on conflict (account_id) do update set
     upto_seq = excluded.upto_seq, balance_after_micro_vnd = excluded.balance_after_micro_vnd,
     calls = r.calls + excluded.calls, errors = r.errors + excluded.errors,
     input_tokens = r.input_tokens + excluded.input_tokens, output_tokens = r.output_tokens + excluded.output_tokens,
     images = r.images + excluded.images, cost_micro_vnd = r.cost_micro_vnd + excluded.cost_micro_vnd,
-    charged_micro_vnd = r.charged_micro_vnd + excluded.charged_micro_vnd, retired_at = now()
+    charged_micro_vnd = r.charged_micro_vnd + excluded.charged_micro_vnd,
+    upstream_cost_micro_vnd = r.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
+    upstream_cost_calls = r.upstream_cost_calls + excluded.upstream_cost_calls, retired_at = now()
 returning upto_seq::text`
 const DELETE = `delete from usage where account_id = $1::text::bigint and seq <= $2::text::bigint`
 

@@ -40,11 +40,13 @@ with requests as materialized (
       $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
       $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
       $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
-      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[], $22::bigint[])
+      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[], $22::bigint[],
+      $23::bigint[], $24::bigint[])
     with ordinality as r(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
-      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, extras_vnd, n)),
+      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, extras_vnd,
+      cache_write_tokens, upstream_cost, n)),
 r as materialized (
   select requests.*, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
            else greatest(held.opened_at, now() - interval '89 days') end as opened_at
@@ -85,14 +87,15 @@ z as (
          null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
          null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
          null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated,
-         null::timestamptz as told_opened_at, null::integer as catalogue_id, null::bigint as extras_vnd, 0 as n, null::timestamptz as opened_at,
+         null::timestamptz as told_opened_at, null::integer as catalogue_id, null::bigint as extras_vnd,
+         null::bigint as cache_write_tokens, null::bigint as upstream_cost, 0 as n, null::timestamptz as opened_at,
          balance, seq, balance_now, available_now from upd
   union all
   select r.*, null, null, null, null from r),
 q as (
   select account_id, call_id, key_id, entry_id, requested_name, endpoint, status, cost, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, first_byte_ms, latency_ms, streamed, estimated,
-         opened_at, catalogue_id, extras_vnd, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
+         opened_at, catalogue_id, extras_vnd, cache_write_tokens, upstream_cost, n, row_number() over p - 1 as k, (sum(cost) over p - cost)::bigint as before,
          first_value(balance) over p as balance, first_value(seq) over p as seq_before,
          first_value(balance_now) over p as balance_now, first_value(available_now) over p as available_now
     from z window p as (partition by account_id order by n rows unbounded preceding)),
@@ -103,21 +106,26 @@ c as materialized (
 u as (
   insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
                      cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd)
+                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
+                     cache_write_tokens, upstream_cost_micro_vnd)
   select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
-         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd from c),
+         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
+         cache_write_tokens, upstream_cost from c),
 x as (
   insert into usage_daily as t (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
-                                cost_micro_vnd, charged_micro_vnd)
+                                cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
   select account_id, (now() at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
-         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged)
+         count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged),
+         coalesce(sum(upstream_cost), 0), count(upstream_cost)
     from c group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (account_id, day, key_id, entry_id) do update set
          calls = t.calls + excluded.calls, errors = t.errors + excluded.errors,
          input_tokens = t.input_tokens + excluded.input_tokens, output_tokens = t.output_tokens + excluded.output_tokens,
          images = t.images + excluded.images, cost_micro_vnd = t.cost_micro_vnd + excluded.cost_micro_vnd,
-         charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd)
+         charged_micro_vnd = t.charged_micro_vnd + excluded.charged_micro_vnd,
+         upstream_cost_micro_vnd = t.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
+         upstream_cost_calls = t.upstream_cost_calls + excluded.upstream_cost_calls)
 select array_agg(n)::text as n, array_agg(charged)::text as charged, array_agg(balance_after)::text as balance_after,
        array_agg(balance_now)::text as balance_now, array_agg(available_now)::text as available_now from c`
 
@@ -180,6 +188,8 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
     plainArray(batch.map(call => call.openedAt.toISOString())),
     plainArray(batch.map(call => call.catalogueId ?? null)),
     plainArray(batch.map(call => call.extrasVnd ?? 0)),
+    plainArray(batch.map(call => call.cacheWriteTokens ?? null)),
+    plainArray(batch.map(call => call.upstreamCostMicroVnd ?? null)),
   ])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)

@@ -24,8 +24,13 @@ const CHECKSUM = /,"crc":"([0-9a-f]{8})"\}$/
 const CHECKSUM_BYTES = ',"crc":"00000000"}'.length
 
 export function writeSettlement(settlement: Settlement, databaseId: string): string {
-  const { costMicroVnd, openedAt } = settlement
-  const plain = { ...settlement, costMicroVnd: String(costMicroVnd), openedAt: openedAt.toISOString() }
+  const { costMicroVnd, upstreamCostMicroVnd, openedAt } = settlement
+  const plain = {
+    ...settlement,
+    costMicroVnd: String(costMicroVnd),
+    ...(upstreamCostMicroVnd != null && { upstreamCostMicroVnd: String(upstreamCostMicroVnd) }),
+    openedAt: openedAt.toISOString(),
+  }
   return seal(JSON.stringify(plain), databaseId)
 }
 
@@ -96,6 +101,7 @@ function parse(line: Buffer): Fields | null {
 const isNumber = (value: unknown): boolean => typeof value === 'number'
 const isText = (value: unknown): boolean => typeof value === 'string' && value.length <= NAME_CHARACTERS_MAX
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'
+const isMoney = (value: unknown): boolean => typeof value === 'string' && /^\d{1,19}$/.test(value)
 const isTime = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)
 
@@ -107,14 +113,16 @@ const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = 
   entryId: isText,
   requestedName: value => value === null || isText(value),
   endpoint: value => Object.values<unknown>(ENDPOINT_CODES).includes(value),
-  costMicroVnd: value => typeof value === 'string' && /^\d{1,19}$/.test(value),
+  costMicroVnd: isMoney,
   inputTokens: isNumber,
   outputTokens: isNumber,
   cachedInputTokens: isNumber,
+  cacheWriteTokens: value => value === undefined || isNumber(value),
   reasoningTokens: isNumber,
   images: isNumber,
   priceVnd: isNumber,
   extrasVnd: value => value === undefined || isNumber(value),
+  upstreamCostMicroVnd: value => value === undefined || value === null || isMoney(value),
   pricePer: value => typeof value === 'string' && Object.hasOwn(PRICE_PER_CODES, value),
   openedAt: isTime,
   firstByteMs: value => value === null || isNumber(value),
@@ -129,10 +137,12 @@ const NAMES: ReadonlySet<string> = new Set(['done', ...Object.keys(FIELDS)])
 function readSettlement(value: Fields): Settlement | null {
   const fields = Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(FIELDS, name)))
   if (!Object.entries(FIELDS).every(([name, isOfType]) => isOfType(fields[name]))) return null
-  const rest = fields as unknown as Omit<Settlement, 'costMicroVnd' | 'openedAt'>
+  const rest = fields as unknown as Omit<Settlement, 'costMicroVnd' | 'upstreamCostMicroVnd' | 'openedAt'>
+  const { upstreamCostMicroVnd } = fields
   const settlement: Settlement = {
     ...rest,
     costMicroVnd: microVnd(BigInt(String(fields.costMicroVnd))),
+    ...(typeof upstreamCostMicroVnd === 'string' && { upstreamCostMicroVnd: microVnd(BigInt(upstreamCostMicroVnd)) }),
     openedAt: new Date(String(fields.openedAt)),
   }
   try {

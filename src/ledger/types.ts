@@ -68,6 +68,8 @@ export interface Settlement {
   readonly outputTokens: number
   /** Part of the input tokens that came from the provider's cache. */
   readonly cachedInputTokens: number
+  /** Part of the input tokens that went into the provider's cache; absent: unknown. */
+  readonly cacheWriteTokens?: number
   /** Part of the output tokens that was reasoning. */
   readonly reasoningTokens: number
   /** Images returned; 0 on other endpoints. */
@@ -77,6 +79,8 @@ export interface Settlement {
   readonly pricePer: PricePer
   /** Part of the cost that uses of a provider's tools make, in whole VND; absent: none. */
   readonly extrasVnd?: number
+  /** What the call cost the operator; no part of any charge. Null and absent: unknown. */
+  readonly upstreamCostMicroVnd?: MicroVnd | null
   /**
    * By the clock of this process. The row takes the time of the hold, or where there is none now less the latency; this one
    * only tells a charge without a hold that is too late.

@@ -10,7 +10,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
-import type { Endpoint, ModelEntry } from '../generated/types.ts'
+import type { Endpoint, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
@@ -90,8 +90,7 @@ export interface ClientChannel {
 /** One try of a call at an upstream. */
 export interface CallTry {
   readonly upstream: ReachableUpstream
-  /** The upstream's name of the model. */
-  readonly model: string
+  readonly target: UpstreamTarget
   /** Monotonic milliseconds. */
   readonly startedMs: number
   /** When it failed, and how; null while it has not. The try that served ends with the call. */
@@ -109,6 +108,8 @@ export interface EndedCall {
   readonly code: ErrorCode | null
   readonly used: Metered
   readonly costMicroVnd: MicroVnd
+  /** As in the usage row: what it cost the operator; null: unknown. */
+  readonly upstreamCostMicroVnd: MicroVnd | null
   /** Null when nothing was sent. */
   readonly firstByteMs: number | null
   readonly latencyMs: number

@@ -121,7 +121,7 @@ interface Trying<Prepared extends PreparedBody, Received> {
 }
 
 function begin(services: Services, call: Call, { upstream, target }: Candidate): CallTry {
-  const tried: CallTry = { upstream, model: target.model, startedMs: services.nowMs(), failure: null }
+  const tried: CallTry = { upstream, target, startedMs: services.nowMs(), failure: null }
   call.tries.push(tried)
   return tried
 }

@@ -9,6 +9,8 @@ export interface Metered {
   /** All input tokens the provider reports: uncached, cache reads and cache writes. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
+  /** Part of the input that went into the provider's cache. */
+  readonly cacheWriteTokens: number
   /** Reasoning included. */
   readonly outputTokens: number
   readonly reasoningTokens: number
@@ -20,6 +22,7 @@ export interface Metered {
 export const NOTHING_USED: Metered = {
   inputTokens: 0,
   cachedInputTokens: 0,
+  cacheWriteTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,
   images: 0,
@@ -31,6 +34,7 @@ export function meteredTokens(usage: TokenUsage): Metered {
   return {
     inputTokens: usage.inputTokens,
     cachedInputTokens: usage.cachedInputTokens,
+    cacheWriteTokens: usage.cacheWriteTokens,
     outputTokens: usage.outputTokens,
     reasoningTokens: usage.reasoningTokens,
     images: 0,

@@ -57,9 +57,7 @@ export function prepareConverted(
       const reply = readUpstreamReply(json)
       const countOutputTokens = () => countTokens(outputTextOf(reply.body))
       const used = usedBy(reply.usage, { countInputTokens, countOutputTokens })
-      const told = used.estimated
-        ? { ...reply.body, usage: WRITE_USAGE[format](billedUsage(used, reply.usage)) }
-        : reply.body
+      const told = used.estimated ? { ...reply.body, usage: WRITE_USAGE[format](billedUsage(used)) } : reply.body
       return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
     },
     openStream: () => new ConvertedStream(stream, countInputTokens),
@@ -118,7 +116,7 @@ class ConvertedStream implements ReplyStream {
 
   end(): string {
     const used = usedByStream(this, this.#countInputTokens)
-    return used.estimated ? this.#translation.end(billedUsage(used, this.usage)) : this.#translation.end()
+    return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
   }
 
   countOutputTokens(): number {

@@ -36,7 +36,7 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
   const usageFacts: UsageFacts = target.dialect.usage
   const billed = (stream: ReplyStream) => {
     const used = usedByStream(stream, countInputTokens)
-    return { usage: billedUsage(used, stream.usage), estimated: used.estimated }
+    return { usage: billedUsage(used), estimated: used.estimated }
   }
   const { betas: betasToSend, hidesUsageChunk } = plan
   const prefilled = isPrefilled(body.json, target)

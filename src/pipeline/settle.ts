@@ -8,6 +8,7 @@ import type { Call, EndedCall, Services } from './call.ts'
 import type { CallExtras } from './extras.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
+import { upstreamCostOf } from './upstream-cost.ts'
 
 export interface CallResult {
   readonly used: Metered
@@ -85,6 +86,7 @@ export class CallAccount {
     const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
     const extrasVnd = entry && result.charged ? (this.extras?.usedVnd ?? 0) : 0
     this.#cost = entry && result.charged ? costWith(entry, result.used, extrasVnd) : ZERO_MICRO_VND
+    const upstreamCostMicroVnd = upstreamCostOf(this.#services, this.#call, result)
     const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
     // A whole reply is sent right after it is settled: its first byte is its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
@@ -115,6 +117,7 @@ export class CallAccount {
       code: result.code ?? null,
       used: result.used,
       costMicroVnd: this.#cost,
+      upstreamCostMicroVnd,
       firstByteMs,
       latencyMs,
       streamed: this.#streamed,
@@ -133,11 +136,13 @@ export class CallAccount {
       inputTokens: result.used.inputTokens,
       outputTokens: result.used.outputTokens,
       cachedInputTokens: result.used.cachedInputTokens,
+      cacheWriteTokens: result.used.cacheWriteTokens,
       reasoningTokens: result.used.reasoningTokens,
       images: result.used.images,
       priceVnd: entry?.price.vnd ?? 0,
       pricePer: entry?.price.per ?? 'mtok',
       extrasVnd,
+      upstreamCostMicroVnd,
       openedAt: this.#call.openedAt,
       firstByteMs,
       latencyMs,

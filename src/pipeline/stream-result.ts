@@ -66,9 +66,8 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
 }
 
 /** What is billed, as the client is told it. */
-export function billedUsage(used: Metered, reported: UsageReport): TokenUsage {
-  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens } = used
-  const { cacheWriteTokens } = reported.usage
+export function billedUsage(used: Metered): TokenUsage {
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = used
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 

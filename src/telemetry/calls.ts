@@ -37,6 +37,9 @@ interface Use {
   reasoningTokens: number
   images: number
   estimated: number
+  /** In µVND; as a number it is exact up to 9·10⁹ VND. */
+  upstreamCost: number
+  upstreamCostUnknown: number
 }
 
 export class CallFigures implements CallObserver {
@@ -50,7 +53,7 @@ export class CallFigures implements CallObserver {
     for (const code of Object.keys(ERRORS) as ErrorCode[]) this.#errors.set(code, 0)
   }
 
-  ended({ call, entry, status, used, firstByteMs, latencyMs }: EndedCall): void {
+  ended({ call, entry, status, used, costMicroVnd, upstreamCostMicroVnd, firstByteMs, latencyMs }: EndedCall): void {
     const { tries } = call
     const use = this.#use(entry?.id ?? NONE, tries.at(-1)?.upstream.facts.id ?? NONE)
     const cell = cellOf(use, call.endpoint, classOf(status))
@@ -62,6 +65,8 @@ export class CallFigures implements CallObserver {
     use.reasoningTokens += used.reasoningTokens
     use.images += used.images
     if (used.estimated) use.estimated++
+    if (upstreamCostMicroVnd !== null) use.upstreamCost += Number(upstreamCostMicroVnd)
+    else if (costMicroVnd > 0n) use.upstreamCostUnknown++
     for (let index = 1; index < tries.length; index++) {
       const left = tries[index - 1]!.upstream.facts.id
       this.#failovers.set(left, (this.#failovers.get(left) ?? 0) + 1)
@@ -143,6 +148,16 @@ export class CallFigures implements CallObserver {
         sums(use => use.estimated),
       ),
       counter(
+        'gateway_upstream_cost_vnd_total',
+        'What charged calls cost the operator, as far as the catalogue knows.',
+        sums(use => use.upstreamCost / 1e6),
+      ),
+      counter(
+        'gateway_upstream_cost_unknown_total',
+        'Charged calls whose cost the catalogue or their provider does not tell.',
+        sums(use => use.upstreamCostUnknown),
+      ),
+      counter(
         'gateway_failovers_total',
         'Tries that failed at this upstream and were followed by another try.',
         this.#failovers.entries().map(([upstream, count]) => [{ upstream }, count] as const),
@@ -176,6 +191,8 @@ export class CallFigures implements CallObserver {
         reasoningTokens: 0,
         images: 0,
         estimated: 0,
+        upstreamCost: 0,
+        upstreamCostUnknown: 0,
       }
       use = { labels, cells: new Map(), ...none }
       byUpstream.set(upstream, use)

@@ -152,7 +152,7 @@ interface TrySpanFacts {
 
 function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: TrySpanFacts): SpanRecord {
   const { call, latencyMs, status } = ended
-  const { upstream, model, startedMs, failure } = tried
+  const { upstream, target, startedMs, failure } = tried
   const operation = OPERATIONS[call.endpoint]
   const outputType = OUTPUT_TYPES[call.endpoint]
   const openedMs = call.openedAt.getTime()
@@ -160,7 +160,7 @@ function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: 
   // A stream that broke off after it had begun, too, is its provider's fault.
   const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
   return {
-    name: `${operation} ${model}`,
+    name: `${operation} ${target.model}`,
     kind: 'client',
     traceId: context.traceId,
     spanId,
@@ -171,7 +171,7 @@ function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: 
       'gen_ai.operation.name': operation,
       // Well-known providers are written with dots.
       'gen_ai.provider.name': upstream.facts.id.replaceAll('-', '.'),
-      'gen_ai.request.model': model,
+      'gen_ai.request.model': target.model,
       'gen_ai.request.stream': ended.streamed,
       'server.address': upstream.address.host,
       'server.port': upstream.address.port,
@@ -183,10 +183,10 @@ function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: 
   }
 }
 
-function usageAttributes({ call, used, firstByteMs, streamed }: EndedCall, { model, startedMs }: CallTry) {
+function usageAttributes({ call, used, firstByteMs, streamed }: EndedCall, { target, startedMs }: CallTry) {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = used
   const attributes: Record<string, string | number> = {
-    'gen_ai.response.model': model,
+    'gen_ai.response.model': target.model,
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
   }

@@ -42,6 +42,8 @@ test.each([
   ['seq', 'delete from usage where seq = 3'],
   ['balance', 'update credit set amount_micro_vnd = amount_micro_vnd + 1 where seq = 1'],
   ['daily', 'update usage_daily set input_tokens = input_tokens + 1'],
+  ['daily', 'update usage_daily set upstream_cost_micro_vnd = upstream_cost_micro_vnd + 1'],
+  ['daily', 'update usage_daily set upstream_cost_calls = upstream_cost_calls + 1'],
   ['orphan', 'update api_key set account_id = account_id + 1000'],
 ] as const)('finds a broken %s: %s', async (difference, forgery) => {
   const rollback = new Error('taken back')

@@ -50,3 +50,28 @@ test('a gateway of the previous version admits and settles on the schema of this
   expect(await walletOf(database.sql, customer)).toEqual({ balance: 9n * CALL_MICRO_VND, held: 0n })
   await expectCleanAudit(database.sql)
 })
+
+test('a gateway that knows no costs of the operator settles beside one that does, and its rows have none', async () => {
+  const callId = uuidv7()
+  const [before] = await usageOf(database.sql, customer)
+  const figures: readonly (string | number)[] = [
+    customer.accountId,
+    callId,
+    customer.keyId,
+    'model-a',
+    'NULL',
+    1,
+    200,
+    ...[CALL_MICRO_VND, 1_000, 120, 0, 0, 0, 1_500, 1].map(String),
+    ...[12, 34, 'true', 'false', new Date().toISOString(), 'NULL', 0],
+  ]
+  const parameters = figures.map(figure => `{${figure}}`)
+  expect(await database.sql.unsafe(previous('0014-settle'), parameters)).toMatchObject([
+    { charged: `{${CALL_MICRO_VND}}` },
+  ])
+  expect(await usageOf(database.sql, customer)).toMatchObject([
+    before,
+    { call_id: callId, status: 200, upstream_cost_micro_vnd: null, cache_write_tokens: null },
+  ])
+  await expectCleanAudit(database.sql)
+})

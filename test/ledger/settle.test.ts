@@ -41,6 +41,8 @@ test('charges the cost, answers with the balance and writes every column of the 
     estimated: true,
     extrasVnd: 3,
     costMicroVnd: microVnd(CALL_MICRO_VND + 3_000_000n),
+    cacheWriteTokens: 30,
+    upstreamCostMicroVnd: microVnd(98_765_432_109n),
     status: 499,
     openedAt,
   })
@@ -68,6 +70,8 @@ test('charges the cost, answers with the balance and writes every column of the 
       price_vnd: '1500',
       price_per: 1,
       extras_vnd: '3',
+      cache_write_tokens: '30',
+      upstream_cost_micro_vnd: '98765432109',
       cost_micro_vnd: '4680000',
       charged_micro_vnd: '4680000',
       balance_after_micro_vnd: '5320000',
@@ -80,6 +84,32 @@ test('charges the cost, answers with the balance and writes every column of the 
       closed_at: expect.any(Date),
     },
   ])
+})
+
+test('what a call cost the operator is summed by day where it is known, and bears on no charge', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const costs = [microVnd(7_000_000_000n), microVnd(0n), null, undefined, microVnd(5n)]
+  for (const upstreamCostMicroVnd of costs) {
+    const finished = settlement(customer, upstreamCostMicroVnd === undefined ? {} : { upstreamCostMicroVnd })
+    expect(await here.settle(finished)).toMatchObject({ outcome: 'settled', chargedMicroVnd: CALL_MICRO_VND })
+  }
+  const written = (await usageOf(database.sql, customer)).map(row => row.upstream_cost_micro_vnd)
+  expect(written).toEqual(['7000000000', '0', null, null, '5'])
+  const daily = await database.sql`
+    select sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as costed, sum(calls)::text as calls
+      from usage_daily where account_id = ${customer.accountId}`
+  expect(daily).toMatchObject([{ cost: '7000000005', costed: '3', calls: '5' }])
+})
+
+test('a cost of the operator that cannot be is refused before it reaches the journal', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const wrong = [
+    { upstreamCostMicroVnd: microVnd(-1n) },
+    { upstreamCostMicroVnd: microVnd(10n ** 15n + 1n) },
+    { cacheWriteTokens: -1 },
+  ]
+  for (const change of wrong)
+    await expect(here.settle(settlement(customer, change))).rejects.toThrow(/upstreamCost|cacheWrite/)
 })
 
 test('a cost that is not the price times the units and the extras is refused', async () => {

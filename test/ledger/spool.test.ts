@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LedgerEvent } from '../../src/ledger/options.ts'
 import { Spool } from '../../src/ledger/spool.ts'
+import { readLine, writeSettlement } from '../../src/ledger/spool-line.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { settlement } from './calls.ts'
 
 let folder: string
@@ -37,7 +39,13 @@ const files = (): string[] => readdirSync(folder).sort()
 
 test('the successor finds exactly what was not done, in whichever file, with every field as it was', () => {
   const calls = Array.from({ length: 12 }, () =>
-    settlement(customer, { requestedName: 'a "name"\n', firstByteMs: null, streamed: true }),
+    settlement(customer, {
+      requestedName: 'a "name"\n',
+      firstByteMs: null,
+      streamed: true,
+      cacheWriteTokens: 5,
+      upstreamCostMicroVnd: microVnd(12_345_678_901n),
+    }),
   )
   const first = openSpool()
   for (const finished of calls) first.append(finished)
@@ -49,6 +57,18 @@ test('the successor finds exactly what was not done, in whichever file, with eve
   for (const { callId } of calls.slice(5)) second.done(callId)
   second.close()
   expect(openSpool().load()).toEqual([])
+})
+
+test('a line of a version that knew no costs of the operator is as good as one that does', () => {
+  const plain = settlement(customer)
+  const lines = [plain, { ...plain, upstreamCostMicroVnd: null }, { ...plain, upstreamCostMicroVnd: microVnd(9n) }]
+  for (const finished of lines) {
+    const text = writeSettlement(finished, DATABASE)
+    const read = readLine(Buffer.from(text.trimEnd()), DATABASE)
+    expect(read).toEqual({ kind: 'settlement', settlement: finished, checked: true })
+  }
+  const changed = writeSettlement(lines[2] as typeof plain, DATABASE).replace('"9"', '"8"')
+  expect(readLine(Buffer.from(changed.trimEnd()), DATABASE)).toEqual({ kind: 'damaged', reason: 'checksum' })
 })
 
 test('a line is in the file when it is flushed, without waiting for more', () => {

@@ -1,7 +1,7 @@
 /** The generated tables with changes, for tests that need other upstreams or shorter waits. */
 
 import { TABLES } from '../../src/generated/tables.ts'
-import type { ModelEntry, Tables, Upstream, UpstreamTarget } from '../../src/generated/types.ts'
+import type { ModelEntry, Tables, Upstream, UpstreamCost, UpstreamTarget } from '../../src/generated/types.ts'
 
 export interface TableChanges {
   /** By upstream id. */
@@ -10,6 +10,8 @@ export interface TableChanges {
   readonly everyUpstream?: Partial<Upstream>
   /** Upstream ids by entry id, each as the entry's own target with another `via`, and a weight where one is given. */
   readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
+  /** By entry id: what each of its targets costs the operator. */
+  readonly costs?: Readonly<Record<string, readonly UpstreamCost[]>>
   readonly settings?: Partial<Tables['settings']>
 }
 
@@ -25,14 +27,14 @@ export function changedTables(changes: TableChanges): Tables {
     })),
     entries: entries.map(entry => {
       const targets = changes.targets?.[entry.id]
+      const cost = changes.costs?.[entry.id]
       const own = entry.upstreams[0] as UpstreamTarget
-      if (targets === undefined) return entry
-      return {
-        ...entry,
-        upstreams: targets.map(target =>
+      if (targets === undefined && cost === undefined) return entry
+      const upstreams =
+        targets?.map(target =>
           typeof target === 'string' ? { ...own, via: target } : { ...own, via: target[0], weight: target[1] },
-        ),
-      }
+        ) ?? entry.upstreams
+      return { ...entry, upstreams: upstreams.map(target => ({ ...target, ...(cost && { cost }) })) }
     }),
   }
 }

@@ -109,26 +109,32 @@ export function rowView(row: UsageRow, keys: readonly OwnKey[]) {
   }
 }
 
-let exports = 0
-
 async function exportCsv(request: PageRequest): Promise<Answer> {
   const { options, now } = request
   const { accountId } = signedIn(request)
-  if (exports >= options.limits.exportsMax) {
-    return { kind: 'problem', status: 503, message: 'usage.csv.busy', retryAfterSeconds: 60 }
-  }
   const filter = rowFilter(queryOf(request))
   const keys = await listOwnKeys(options.sql, accountId)
   const keyLabels = new Map(keys.map(({ keyId }) => [keyId, keyLabel(keys, keyId)]))
   const rows = await countUsage(options.sql, { accountId, filter })
-  exports++
-  const body = Readable.from(exportUsageCsv(options.sql, { accountId, filter, keyLabels }))
-  body.once('close', () => exports--)
-  return {
-    kind: 'file',
-    contentType: 'text/csv; charset=utf-8',
-    body,
-    fileName: `usage-${dayOf(now)}.csv`,
-    headers: { 'x-rows': String(rows) },
+  const chunks = exportUsageCsv(options.sql, { accountId, filter, keyLabels })
+  return csvAnswer(request, { chunks, fileName: `usage-${dayOf(now)}.csv`, headers: { 'x-rows': String(rows) } })
+}
+
+let exports = 0
+
+interface CsvExport {
+  readonly chunks: AsyncIterable<string>
+  readonly fileName: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An export as a file, or a refusal while as many run as may. */
+export function csvAnswer({ options }: PageRequest, { chunks, fileName, headers = {} }: CsvExport): Answer {
+  if (exports >= options.limits.exportsMax) {
+    return { kind: 'problem', status: 503, message: 'usage.csv.busy', retryAfterSeconds: 60 }
   }
+  exports++
+  const body = Readable.from(chunks)
+  body.once('close', () => exports--)
+  return { kind: 'file', contentType: 'text/csv; charset=utf-8', body, fileName, headers }
 }

@@ -3,11 +3,13 @@
 import { listActions } from '../../accounts/operator-log.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { exportOperatorsCsv } from '../../ledger/reports/operators-csv.ts'
 import { readUnknownModels } from '../../operations/unknown-models.ts'
 import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { chartOf } from '../money/chart.ts'
 import { TONES } from '../money/top-up.ts'
+import { csvAnswer } from '../money/usage.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -28,6 +30,13 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     authentication: 'operator',
     purpose: 'Names of models that mean nothing',
     handle: unknownModels,
+  },
+  {
+    method: 'GET',
+    path: '/operator/usage.csv',
+    authentication: 'operator',
+    purpose: 'The calls of all accounts as CSV, with what they cost the operator',
+    handle: usageCsv,
   },
   { method: 'GET', path: '/operator/log', authentication: 'operator', purpose: 'What operators did', handle: log },
 ]
@@ -56,6 +65,13 @@ async function orders(request: PageRequest): Promise<Answer> {
   })
 }
 
+async function usageCsv(request: PageRequest): Promise<Answer> {
+  const { options, query, now } = request
+  const { from, to } = readUsageQuery(query, { now, daysMax: options.limits.usageDaysMax })
+  const chunks = exportOperatorsCsv(options.sql, { from, to: addDays(to, 1) })
+  return csvAnswer(request, { chunks, fileName: `calls-${from}-${to}.csv` })
+}
+
 async function revenue(request: PageRequest): Promise<Answer> {
   const { options, query, now, language } = request
   const { from, to } = readUsageQuery(query, { now, daysMax: options.limits.usageDaysMax })
@@ -81,6 +97,7 @@ async function revenue(request: PageRequest): Promise<Answer> {
     })),
     total: models.reduce((sum, model) => sum + model.charged, 0n),
     models,
+    csv: `/operator/usage.csv?from=${from}&to=${to}`,
     income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
     chart: { ...chart, titleKey: 'operator.revenue.chart' },
   })

@@ -153,6 +153,7 @@ export const OPERATOR_TEXTS = {
   },
   'operator.revenue.chart': { vi: 'Doanh thu theo ngày', en: 'Revenue by day' },
   'operator.revenue.income': { vi: 'Tiền vào', en: 'Money in' },
+  'operator.revenue.csv': { vi: 'Tải CSV các lượt gọi và giá vốn', en: 'Export calls and their costs as CSV' },
   'operator.revenue.none': { vi: 'Chưa có doanh thu trong khoảng này', en: 'No revenue in this period' },
   'operator.log.none': { vi: 'Chưa có thao tác nào', en: 'Nothing has been done yet' },
   'operator.log.by': { vi: 'Người thực hiện', en: 'By' },

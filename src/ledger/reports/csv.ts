@@ -19,13 +19,13 @@ const time = (column: string): string => `to_char(${column} at time zone 'UTC', 
 /** Decimal dong without rounding, as formatVnd writes it. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
 /** Postgres writes the numbers, so that a page costs this process next to nothing; only people's text is looked at here. */
-const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
+const page = (further: string): string => `select seq, key_id, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
       (array['${Object.keys(PRICE_PER_CODES).join("','")}'])[price_per], ${vnd('cost')}, ${vnd('charged')}, ${vnd('balance_after')},
       coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id,
       coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), ''),
-      extras_vnd) as tail
+      extras_vnd${further === '' ? '' : `, ${further}`}) as tail
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq limit $10::text::integer`
@@ -35,10 +35,11 @@ const EXPECTED = `select coalesce(sum(calls), 0)::text as calls, coalesce(sum(er
 
 const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_CODES).map(([name, code]) => [code, name]))
 
-const HEADER =
+/** The columns, in one line. */
+export const HEADER =
   'seq,opened_at,closed_at,key_id,key,model,requested_model,endpoint,status,input_tokens,output_tokens,cached_input_tokens,' +
   'reasoning_tokens,images,price_vnd,price_per,cost_vnd,charged_vnd,balance_after_vnd,first_byte_ms,latency_ms,streamed,' +
-  'estimated,call_id,catalogue,extras_vnd\r\n'
+  'estimated,call_id,catalogue,extras_vnd'
 
 /**
  * Chunks of some hundred kilobytes, the header first. Covers what was settled when it began. Every row once: a row's `seq`
@@ -46,18 +47,35 @@ const HEADER =
  */
 export async function* exportUsageCsv(
   sql: AnySql,
-  { accountId, filter, keyLabels }: UsageExport,
-  { csvPageRows, csvWindowRows }: ReportLimits = REPORT_LIMITS,
+  account: UsageExport,
+  limits: ReportLimits = REPORT_LIMITS,
 ): AsyncGenerator<string> {
-  yield HEADER
+  yield `${HEADER}\r\n`
+  yield* exportRows(sql, account, limits)
+}
+
+interface RowsExport extends UsageExport {
+  /** Before each row; ends with a comma. */
+  readonly prefix?: string
+  /** SQL of columns behind those of every export, with commas between them. */
+  readonly further?: string
+}
+
+/** The rows of one account, without a header. */
+export async function* exportRows(
+  sql: AnySql,
+  { accountId, filter, keyLabels, prefix = '', further = '' }: RowsExport,
+  { csvPageRows, csvWindowRows }: ReportLimits,
+): AsyncGenerator<string> {
+  const statement = page(further)
   const bounds = await findBounds(sql, accountId, filter)
   if (bounds === null) return
   const parameters = filterParameters(filter)
   for (let after = bounds.afterSeq; after + 1 < bounds.beforeSeq; ) {
     const before = Math.min(bounds.beforeSeq, after + csvWindowRows + 1)
     const range = [String(accountId), String(after), String(before)]
-    const rows = await sql.unsafe(PAGE, [...range, ...parameters, String(csvPageRows)])
-    if (rows.length > 0) yield rows.map(row => line(row as unknown as Row, keyLabels)).join('')
+    const rows = await sql.unsafe(statement, [...range, ...parameters, String(csvPageRows)])
+    if (rows.length > 0) yield rows.map(row => prefix + line(row as unknown as Row, keyLabels)).join('')
     after = rows.length === csvPageRows ? Number(rows.at(-1)!.seq) : before - 1
   }
 }

@@ -1,0 +1,111 @@
+/** What a month of usage earns: its calls at the prices and costs of a day, each by the kinds of its tokens. */
+
+import { costIfTold } from '../../src/catalogue/cost.ts'
+import type { ModelEntry, Tables } from '../../src/generated/types.ts'
+import { heirsOf } from '../diff/heirs.ts'
+import { type ChargedCall, imagesOf, readChargedCalls } from '../diff/usage-rows.ts'
+import { compareText } from '../findings.ts'
+import { marginPercent, type RatesOn, ratesOn } from './margins.ts'
+
+export interface UsageMargin {
+  /** As the usage names it. */
+  readonly name: string
+  /** Calls that were charged. */
+  readonly calls: number
+  readonly revenueMicroVnd: bigint
+  /** Null: unknown, for one of the calls at least. */
+  readonly costMicroVnd: bigint | null
+  readonly marginMicroVnd: bigint | null
+  readonly marginPercent: number | null
+}
+
+export interface UsageMargins {
+  /** The largest loss first, in dong; those of unknown cost last. */
+  readonly rows: readonly UsageMargin[]
+  /** Of the rows whose cost is known. */
+  readonly revenueMicroVnd: bigint
+  readonly costMicroVnd: bigint
+  /** Names in the usage that the catalogue does not know. */
+  readonly unknown: readonly string[]
+}
+
+interface Tally {
+  calls: number
+  revenue: bigint
+  cost: bigint | null
+}
+
+const MICRO = 1_000_000n
+
+/** `today` is an ISO date. Throws when a column is missing. */
+export async function usageMargins(
+  chunks: AsyncIterable<string>,
+  tables: Tables,
+  today: string,
+): Promise<UsageMargins> {
+  const heirs = heirsOf(tables, today)
+  const rates = ratesOn(tables, today)
+  const tallies = new Map<string, Tally>()
+  const unknown = new Set<string>()
+  for await (const call of readChargedCalls(chunks)) {
+    const entry = heirs.servedBy(call.model, heirs.entry(call.model)?.kind ?? 'chat')
+    if (entry === undefined || !heirs.names.has(call.model)) {
+      unknown.add(call.model)
+      continue
+    }
+    const each = tallies.get(call.model) ?? { calls: 0, revenue: 0n, cost: 0n }
+    tallies.set(call.model, each)
+    const cost = costOfCall(entry, call, rates)
+    each.calls++
+    each.revenue += revenueOf(entry, call)
+    each.cost = cost === null || each.cost === null ? null : each.cost + cost
+  }
+  const rows = [...tallies].map(([name, tally]) => marginOf(name, tally)).toSorted(byLoss)
+  const known = rows.filter(row => row.costMicroVnd !== null)
+  return {
+    rows,
+    revenueMicroVnd: known.reduce((sum, row) => sum + row.revenueMicroVnd, 0n),
+    costMicroVnd: known.reduce((sum, row) => sum + (row.costMicroVnd ?? 0n), 0n),
+    unknown: [...unknown].toSorted(compareText),
+  }
+}
+
+function marginOf(name: string, { calls, revenue, cost }: Tally): UsageMargin {
+  return {
+    name,
+    calls,
+    revenueMicroVnd: revenue,
+    costMicroVnd: cost,
+    marginMicroVnd: cost === null ? null : revenue - cost,
+    marginPercent: cost === null || revenue === 0n ? null : marginPercent(revenue, cost),
+  }
+}
+
+function byLoss(a: UsageMargin, b: UsageMargin): number {
+  if (a.marginMicroVnd === null || b.marginMicroVnd === null)
+    return Number(a.marginMicroVnd === null) - Number(b.marginMicroVnd === null) || compareText(a.name, b.name)
+  return (
+    Number(a.marginMicroVnd > b.marginMicroVnd) - Number(a.marginMicroVnd < b.marginMicroVnd) ||
+    compareText(a.name, b.name)
+  )
+}
+
+function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
+  const vnd = BigInt(price.vnd)
+  if (price.per === 'mtok') return vnd * (call.inputTokens + call.outputTokens)
+  return vnd * MICRO * (price.per === 'image' ? imagesOf(call, price.vnd) : 1n)
+}
+
+/** At the target that takes an entry's calls first: a usage row does not say who served it. */
+function costOfCall({ upstreams, price }: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
+  const target = upstreams[0]
+  const known = target === undefined ? null : rates(target)
+  if (known === null) return null
+  return costIfTold(known, {
+    inputTokens: Number(call.inputTokens),
+    cachedInputTokens: Number(call.cachedInputTokens),
+    cacheWriteTokens: Number(call.cacheWriteTokens),
+    outputTokens: Number(call.outputTokens),
+    images: price.per === 'image' ? Number(imagesOf(call, price.vnd)) : 0,
+  })
+}

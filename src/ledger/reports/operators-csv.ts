@@ -1,0 +1,43 @@
+/** The calls of all accounts as CSV, with what they cost the operator: for operators only. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { exportRows, HEADER } from './csv.ts'
+import { checkRange, startOfDay } from './days.ts'
+import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
+import type { DayRange } from './types.ts'
+
+const ACCOUNTS_PER_PAGE = 1_000
+/** Accounts after $1 with calls in the period. */
+const ACCOUNTS = `select distinct account_id from usage_daily
+  where account_id > $1::text::bigint and day >= $2::text::date and day < $3::text::date
+  order by account_id limit $4::text::integer`
+
+/** Columns of a call behind those that its customer sees. */
+const OPERATORS_COLUMNS = `coalesce(cache_write_tokens::text, ''), coalesce(trim_scale(upstream_cost_micro_vnd / 1000000.0)::text, '')`
+
+/**
+ * Account by account, the oldest call first; `upstream_cost_vnd` is empty where it is unknown. As `exportUsageCsv`, in
+ * chunks. Throws RangeError for a period that cannot be.
+ */
+export async function* exportOperatorsCsv(
+  sql: AnySql,
+  range: DayRange,
+  limits: ReportLimits = REPORT_LIMITS,
+): AsyncGenerator<string> {
+  checkRange(range)
+  yield `account_id,${HEADER},cache_write_tokens,upstream_cost_vnd\r\n`
+  const filter = { from: startOfDay(range.from), to: startOfDay(range.to) }
+  for (let after = '0'; ; ) {
+    const accounts = await sql.unsafe(ACCOUNTS, [after, range.from, range.to, String(ACCOUNTS_PER_PAGE)])
+    for (const { account_id: id } of accounts) {
+      const prefix = `${id},`
+      yield* exportRows(
+        sql,
+        { accountId: Number(id), filter, keyLabels: new Map(), prefix, further: OPERATORS_COLUMNS },
+        limits,
+      )
+    }
+    if (accounts.length < ACCOUNTS_PER_PAGE) return
+    after = accounts.at(-1)?.account_id
+  }
+}
