@@ -4,18 +4,22 @@ import { costIfTold } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'
 import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Call, Services } from './call.ts'
-import type { CallResult } from './settle.ts'
+import type { Metered } from './meter.ts'
 
 /**
  * At the prices in force now, for the try that served. Nothing where nothing was tried. Null, for unknown, where the
  * catalogue has no price or nobody told the tokens, and for a call without a charge: its provider may have billed what it
  * did before it failed, and did not say. Tries before the one that served are not counted for the same reason.
  */
-export function upstreamCostOf({ catalogue }: Services, { tries }: Call, result: CallResult): MicroVnd | null {
+export function upstreamCostOf(
+  { catalogue }: Services,
+  { tries }: Call,
+  { used, charged }: { readonly used: Metered; readonly charged: boolean },
+): MicroVnd | null {
   const served = tries.at(-1)
   if (served === undefined) return ZERO_MICRO_VND
-  if (!result.charged) return null
+  if (!charged) return null
   const rates = catalogue.costRates(served.target)
-  const cost = rates && costIfTold(rates, result.used)
+  const cost = rates && costIfTold(rates, used)
   return cost !== null && cost <= AMOUNT_MICRO_VND_MAX ? cost : null
 }
