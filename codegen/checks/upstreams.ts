@@ -102,9 +102,8 @@ export function checkTargets(view: CatalogueView, report: Report): void {
   }
 }
 
-function isPathKey(key: string): boolean {
-  return key === 'chat_completions_prefilled' || ENDPOINT_ORDER.some(endpoint => endpoint === key)
-}
+/** Keys of `paths`; see the schema. */
+const PATH_KEYS: ReadonlySet<string> = new Set([...ENDPOINT_ORDER, 'chat_completions_prefilled', 'models'])
 
 const HOST_ID = /^[a-z][a-z0-9-]*$/
 
@@ -119,7 +118,7 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   if (!isStandard(standard)) return
   const paths = asRecord(host.value.paths)
   // Paths that are not there, or not of an endpoint, are findings of their own.
-  if (!Object.keys(paths).some(isPathKey) || !Object.keys(paths).every(isPathKey)) return
+  if (Object.keys(paths).length === 0 || !Object.keys(paths).every(key => PATH_KEYS.has(key))) return
   const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
   if (missing.length === 0) return
   const message = `"${host.id}" has no path for ${missing.join(', ')}, which ${standard} needs`

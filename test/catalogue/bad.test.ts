@@ -71,7 +71,7 @@ function findingsOf(mistake: Mistake) {
   return { ...compiled, text: formatFindings(compiled.findings, 'text') }
 }
 
-describe.each(matters)('%s', matter => {
+describe.each(matters)('mistakes of %s', matter => {
   const file = join(bad, matter)
   const { head, mistakes } = parseMistakes(readFileSync(file, 'utf8'))
   if (isUpdate) {

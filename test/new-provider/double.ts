@@ -79,7 +79,8 @@ export async function startDouble({ answer, errorBody }: DoubleScript): Promise<
 async function readCall(request: IncomingMessage): Promise<Received> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject
+  const text = Buffer.concat(chunks).toString('utf8')
+  const body = (text === '' ? {} : JSON.parse(text)) as JsonObject
   return { path: request.url ?? '', headers: request.headers, body }
 }
 

@@ -37,6 +37,7 @@ export function startOrchard(): Promise<Double> {
     answer(call) {
       if (call.headers.authorization !== 'Bearer orchard-secret') throw new Refusal(401, 'unknown credential')
       refuseUnless(call.headers['orchard-project'] === 'main', 'the header orchard-project is missing')
+      if (call.path === '/api/models') return { body: { object: 'list', data: [{ id: MODEL, object: 'model' }] } }
       if (call.path === '/api/responses') {
         refuseUnless(call.body.model === MODEL, `no such model: ${String(call.body.model)}`)
         checkResponsesBody(call.body, OUTPUT_TOKENS_MAX)
