@@ -119,7 +119,13 @@ const WORDS: readonly OldWord[] = [
     path: 'structured_output',
     successors: value => (typeof value === 'object' ? null : [['structured_output.method', value]]),
   },
-  moved('usage_cached_paths', 'usage.cached', { '[]': null }),
+  {
+    path: 'usage_cached_paths',
+    successors: value => {
+      const pointers = Array.isArray(value) ? value.map(pointer => `/usage${String(pointer)}`) : []
+      return [['usage.cached', pointers.length === 0 ? null : pointers]]
+    },
+  },
   moved('usage_output', 'usage.output_counts', { completion: 'all', total_less_prompt: 'without_reasoning' }),
   moved('stream_options', 'usage.stream_options'),
   moved('user_field', 'end_user.field', { none: null }),

@@ -251,6 +251,8 @@ export interface DialectFacts {
   readonly output?: {
     /** Field of a chat request that caps the output. */
     readonly cap_field?: 'max_tokens' | 'max_completion_tokens'
+    /** Smallest cap on the output that the upstream takes; a lower one is raised to it. null: any. */
+    readonly cap_min?: number | null
     /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
     readonly choices_max?: number | null
   }
@@ -343,8 +345,8 @@ export interface DialectFacts {
   }
   /** Tools, their calls and their results. */
   readonly tools?: {
-    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
-    readonly forced?: 'accepted' | 'refused' | 'not_with_thinking'
+    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` name the tool where there is only one, else the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+    readonly forced?: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
     /** The flag that forbids parallel calls is accepted. */
     readonly parallel_flag?: boolean
     /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
@@ -360,7 +362,7 @@ export interface DialectFacts {
     /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
     readonly result_images?: 'native' | 'following_user' | 'placeholder'
     /**
-     * Types of tools that another provider runs and that are taken out of a converted request instead of refused; a `*` at the end stands for any ending. What is done about tools that cost more than tokens stands in `extras`.
+     * Types of tools, functions aside, that the upstream does not take: they leave the request and are named in the header `x-<service>-left-out`; a `*` at the end stands for any ending. A call that forces one, or has no other, is refused. What becomes of tools that cost more than tokens stands in `extras`.
      *
      * @minItems 1
      * @maxItems 32
@@ -379,15 +381,36 @@ export interface DialectFacts {
     /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
     readonly method?: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
   }
-  /** How a reply tells its tokens. */
+  /** How a chat reply tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
   readonly usage?: {
     /**
-     * Further pointers into `usage` of a chat reply that hold cached input tokens.
+     * Pointers to all input tokens, cached ones included.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    readonly input?: readonly string[] | null
+    /**
+     * Pointers to the output tokens, counted as `output_counts` says.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    readonly output?: readonly string[] | null
+    /**
+     * Pointers to the input tokens that came from the provider's cache.
      *
      * @minItems 1
      * @maxItems 16
      */
     readonly cached?: readonly string[] | null
+    /**
+     * Pointers to the part of the output that was reasoning.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    readonly reasoning?: readonly string[] | null
     /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
     readonly output_counts?: 'all' | 'without_reasoning'
     /** `stream_options.include_usage` is accepted. */
@@ -406,7 +429,7 @@ export interface DialectFacts {
   readonly betas?: {
     /** Flags that do not stand under `flags`. */
     readonly unlisted?: 'pass' | 'drop'
-    /** Flags that pass, each with what there is to know about it. */
+    /** Flags, each with its name at this host and the fields that belong to it; they pass. */
     readonly flags?: {
       readonly [k: string]: BetaFlag
     }

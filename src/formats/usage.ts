@@ -60,8 +60,11 @@ export function usageReport(
 
 /** What the dialect says about an upstream's usage object; `usage` of a resolved dialect fits. */
 export interface UsageFacts {
-  /** Further pointers into `usage` that hold cached input tokens. */
+  /** Pointers into the reply that go before the places in common use. */
+  readonly input?: readonly string[] | null
+  readonly output?: readonly string[] | null
   readonly cached?: readonly string[] | null
+  readonly reasoning?: readonly string[] | null
   /** without_reasoning: so says `completion_tokens`; the output is `total_tokens` less `prompt_tokens`. */
   readonly outputCounts?: 'all' | 'without_reasoning'
 }

@@ -6,6 +6,7 @@ import type { Dialect, Extras, ModelEntry, Upstream } from './types.ts'
 export const DIALECT: Dialect = {
   output: {
     capField: 'max_tokens',
+    capMin: null,
     choicesMax: null,
   },
   turns: {
@@ -71,7 +72,10 @@ export const DIALECT: Dialect = {
     method: 'json_schema',
   },
   usage: {
+    input: null,
+    output: null,
     cached: null,
+    reasoning: null,
     outputCounts: 'all',
     streamOptions: true,
   },

@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '0fb3e9508b872080c163387f7182cf2424e071620b0cdd3de9a1cc87d3bbc951',
+  digest: '3c0752ce41390c466473658af5108c5fb84b0c8faaab6977dbe7bb96bd841c7e',
 }

@@ -135,8 +135,18 @@ export interface Price {
   readonly per: 'mtok' | 'request' | 'image'
 }
 
-/** One beta flag. */
-export interface BetaFlag {}
+/** What there is to know of one beta flag. */
+export interface BetaFlag {
+  /** Its name at this host, where that is another one. null: the host has nothing like it, and it does not go. */
+  readonly name?: string | null
+  /**
+   * Fields of the body that belong to it, as pointers with `*` for every member: they leave the body unless a flag that lists them goes upstream.
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  readonly fields?: readonly string[]
+}
 
 /** Writes a value, whatever was there. Missing parents are made; `*` reaches existing members only. */
 export interface SetRule {
@@ -390,6 +400,8 @@ export interface Dialect {
 export interface DialectOutput {
   /** Field of a chat request that caps the output. */
   readonly capField: 'max_tokens' | 'max_completion_tokens'
+  /** Smallest cap on the output that the upstream takes; a lower one is raised to it. null: any. */
+  readonly capMin: number | null
   /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
   readonly choicesMax: number | null
 }
@@ -491,8 +503,8 @@ export interface DialectReasoningBudgetFloors {
 
 /** Tools, their calls and their results. */
 export interface DialectTools {
-  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
-  readonly forced: 'accepted' | 'refused' | 'not_with_thinking'
+  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` name the tool where there is only one, else the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+  readonly forced: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
   /** The flag that forbids parallel calls is accepted. */
   readonly parallelFlag: boolean
   /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
@@ -508,7 +520,7 @@ export interface DialectTools {
   /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
   readonly resultImages: 'native' | 'following_user' | 'placeholder'
   /**
-   * Types of tools that another provider runs and that are taken out of a converted request instead of refused; a `*` at the end stands for any ending. What is done about tools that cost more than tokens stands in `extras`.
+   * Types of tools, functions aside, that the upstream does not take: they leave the request and are named in the header `x-<service>-left-out`; a `*` at the end stands for any ending. A call that forces one, or has no other, is refused. What becomes of tools that cost more than tokens stands in `extras`.
    *
    * @minItems 1
    * @maxItems 32
@@ -531,15 +543,36 @@ export interface DialectStructuredOutput {
   readonly method: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
 }
 
-/** How a reply tells its tokens. */
+/** How a chat reply tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
 export interface DialectUsage {
   /**
-   * Further pointers into `usage` of a chat reply that hold cached input tokens.
+   * Pointers to all input tokens, cached ones included.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly input: readonly string[] | null
+  /**
+   * Pointers to the output tokens, counted as `output_counts` says.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly output: readonly string[] | null
+  /**
+   * Pointers to the input tokens that came from the provider's cache.
    *
    * @minItems 1
    * @maxItems 16
    */
   readonly cached: readonly string[] | null
+  /**
+   * Pointers to the part of the output that was reasoning.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  readonly reasoning: readonly string[] | null
   /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
   readonly outputCounts: 'all' | 'without_reasoning'
   /** `stream_options.include_usage` is accepted. */
@@ -560,7 +593,7 @@ export interface DialectEndUser {
 export interface DialectBetas {
   /** Flags that do not stand under `flags`. */
   readonly unlisted: 'pass' | 'drop'
-  /** Flags that pass, each with what there is to know about it. */
+  /** Flags, each with its name at this host and the fields that belong to it; they pass. */
   readonly flags: {
     readonly [k: string]: BetaFlag
   }

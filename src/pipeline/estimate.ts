@@ -162,7 +162,17 @@ export function affordedOutputTokens(
 const OUTPUT_TOKENS_MIN = 16
 
 /** The lowest output cap that a chat call can be given, in tokens: a budget for thinking has its own least. */
-export function lowestCap({ thinking }: JsonObject): number {
+export function lowestCap({ thinking }: JsonObject, entry: ModelEntry): number {
   const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'
-  return hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN
+  const least = hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN
+  return Math.max(least, capMinOf(entry))
+}
+
+/** The client's cap as it goes upstream: some upstreams take none below a least one. A call may go to any target. */
+export function raisedCap(outputTokensMax: number | null, entry: ModelEntry): number | null {
+  return outputTokensMax === null ? null : Math.max(outputTokensMax, capMinOf(entry))
+}
+
+function capMinOf({ upstreams }: ModelEntry): number {
+  return Math.max(0, ...upstreams.map(({ dialect }) => dialect.output.capMin ?? 0))
 }

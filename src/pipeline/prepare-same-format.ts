@@ -1,7 +1,7 @@
 /** Same format in and out: the bytes go through apart from what the target needs changed. */
 
 import { GatewayError } from '../errors.ts'
-import { readUsage as readChatUsage } from '../formats/chat/usage.ts'
+import { readUsage as readChatUsage, writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { type UsageFacts, usageReport } from '../formats/usage.ts'
@@ -57,12 +57,14 @@ export function prepareSameFormat(preparation: Preparation): PreparedCall | Prom
         ...(format === 'messages' ? modelPlaces(json.usage).map(place => `/usage${place}`) : []),
       ]
       const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: clientModel }))
+      const chatUsage = format === 'messages' ? null : readChatUsage(json, usageFacts)
+      // Figures that stand elsewhere are told where clients look for them.
+      if (chatUsage !== null && !isObject(json.usage)) {
+        edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
+      }
       return {
         body: edits.length === 0 ? bytes : editJson(text, edits),
-        usage:
-          format === 'messages'
-            ? messagesReportOf(json)
-            : usageReport(readChatUsage(json.usage, usageFacts), { final: true }),
+        usage: format === 'messages' ? messagesReportOf(json) : usageReport(chatUsage, { final: true }),
         countOutputTokens: () => countTokens(outputTextOf(parseJson(bytes.toString('utf8')))),
       }
     },

@@ -10,7 +10,7 @@ import { readBetas } from './betas.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { readChoices } from './choices.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
-import { estimateInput, lowestCap } from './estimate.ts'
+import { estimateInput, lowestCap, raisedCap } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
 import { withInlineImages } from './inline-images.ts'
@@ -66,8 +66,8 @@ async function openCall(scope: CallScope, format: ChatFormat): Promise<OpenCall>
   const { entry } = resolution
   const choices = readChoices(body.json, entry)
   const extras = chooseExtras(scope, entry, body.json)
-  const outputTokensMin = lowestCap(body.json)
-  const caps = { streamed, outputTokensMax }
+  const outputTokensMin = lowestCap(body.json, entry)
+  const caps = { streamed, outputTokensMax: raisedCap(outputTokensMax, entry) }
   const funding = { resolution, input: estimate, body: caps, choices, outputTokensMin, extras }
   const funded = await fund(scope, funding)
   const input = new InputCount({ body, format, entry, inputTokensEstimate: estimate.tokens })

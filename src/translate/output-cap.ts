@@ -7,9 +7,16 @@ const CONTEXT_MARGIN_TOKENS = 2_000
 /** A cap chosen by the gateway is never below this, in tokens. */
 const CHOSEN_TOKENS_MIN = 1_024
 
-/** The client's own cap: at least 1, at most the model's limit. */
-export function clampOutputTokens(wanted: number, outputTokensMax: number | null): number {
-  return Math.max(1, Math.min(Math.floor(wanted), outputTokensMax ?? Number.MAX_SAFE_INTEGER))
+export interface CapBounds {
+  /** The model's limit; null: none is known. */
+  readonly outputTokensMax: number | null
+  /** The smallest cap that the upstream takes; null: any. */
+  readonly capMin: number | null
+}
+
+/** The client's own cap: at least 1, or what the upstream takes; at most the model's limit. */
+export function clampOutputTokens(wanted: number, { outputTokensMax, capMin }: CapBounds): number {
+  return Math.max(capMin ?? 1, Math.min(Math.floor(wanted), outputTokensMax ?? Number.MAX_SAFE_INTEGER))
 }
 
 export interface OutputFacts {

@@ -134,6 +134,8 @@ export function planForcedTool(
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(wish)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
+  // Of several tools none can be meant: the choice has a name, or there is no force any more.
+  if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
   if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }
   return { plan: plan(OFF), forced: true }

@@ -13,6 +13,7 @@ import {
 import type { BodyEdit } from './body-edit.ts'
 import { readStructure } from './chat-via-messages/read-tools.ts'
 import type { Dialect } from './dialect.ts'
+import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
 import { type ReasoningWish, readChatReasoning } from './reasoning-wish.ts'
@@ -53,10 +54,10 @@ function outputCapEdits(
   body: JsonObject,
   { dialect, outputTokensMax, outputTokensAfforded }: SameFormatFacts,
 ): BodyEdit[] {
-  const { capField } = dialect.output
+  const { capField, capMin } = dialect.output
   const other = capField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const wanted = numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens) ?? outputTokensAfforded
-  const capped = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
+  const capped = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, { outputTokensMax, capMin })
   const edits = body[other] === undefined ? [] : [remove(`/${other}`)]
   return capped !== null && capped !== body[capField] ? [...edits, set(`/${capField}`, capped)] : edits
 }
@@ -100,8 +101,16 @@ function reasoningPlan(body: JsonObject, dialect: Dialect): ReasoningAndChoice {
   const wantsForce =
     hasTools && (body.tool_choice === 'required' || objectOrNull(body.tool_choice)?.type === 'function')
   if (!wantsForce) return { plan: reason(wish), choice: [] }
+  if (dialect.tools.forced === 'named_only') return { plan: reason(wish), choice: namedChoice(body) }
   const { plan, forced } = planForcedTool(wish, dialect, reason)
   return { plan, choice: forced ? [] : [set('/tool_choice', 'auto')] }
+}
+
+/** Where only a named tool can be forced, the only one there is gets named. */
+function namedChoice({ tools, tool_choice: choice }: JsonObject): BodyEdit[] {
+  if (choice !== 'required') return []
+  const name = onlyName(arrayOrEmpty(tools).map(tool => objectOrNull(objectOrNull(tool)?.function)?.name))
+  return [set('/tool_choice', name === null ? 'auto' : { type: 'function', function: { name } })]
 }
 
 const REASONING_FIELDS = ['reasoning_effort', 'thinking', 'enable_thinking', 'thinking_budget', 'reasoning']

@@ -11,6 +11,7 @@ import {
 } from '../lib/json.ts'
 import type { BodyEdit } from './body-edit.ts'
 import type { Dialect } from './dialect.ts'
+import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
 import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
@@ -27,7 +28,10 @@ export interface SameFormatFacts {
 export function messagesEdits(body: JsonObject, { dialect, outputTokensMax }: SameFormatFacts): BodyEdit[] {
   if (!dialect.turns.threads) refuseThread(body)
   const wanted = numberOrNull(body.max_tokens)
-  const maxTokens = wanted === null || wanted < 1 ? wanted : clampOutputTokens(wanted, outputTokensMax)
+  const maxTokens =
+    wanted === null || wanted < 1
+      ? wanted
+      : clampOutputTokens(wanted, { outputTokensMax, capMin: dialect.output.capMin })
   const wish = readMessagesReasoning(body)
   const reasoning = reasoningEdits(body, wish, { dialect, maxTokens: maxTokens ?? 0 })
   return withStructureEdits(body, dialect, [
@@ -143,6 +147,11 @@ function toolEdits(body: JsonObject, dialect: Dialect, reasoning: readonly BodyE
   )
   const choice = objectOrNull(body.tool_choice)
   if (choice === null) return edits
+  if (choice.type === 'any' && dialect.tools.forced === 'named_only') {
+    const name = onlyName(arrayOrEmpty(body.tools).map(tool => objectOrNull(tool)?.name))
+    const named = parallelChoice(choice, dialect)
+    return [...edits, set('/tool_choice', name === null ? named : { ...named, type: 'tool', name })]
+  }
   if (choice.type === 'any' || choice.type === 'tool') {
     const thinks = ['enabled', 'adaptive'].some(type => objectOrNull(body.thinking)?.type === type)
     if (dialect.tools.forced === 'refused' || (dialect.tools.forced === 'not_with_thinking' && thinks)) {

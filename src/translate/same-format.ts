@@ -5,8 +5,7 @@
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { betasToSend } from './betas.ts'
-import { applyEdits } from './body-edit.ts'
+import { planBetas } from './betas.ts'
 import { chatEdits, type SameFormatPlan } from './same-format-chat.ts'
 import { messagesEdits } from './same-format-messages.ts'
 import type { ChatFormat } from './translator.ts'
@@ -36,5 +35,5 @@ export function planSameFormat({
   const facts = { dialect: target.dialect, outputTokensMax: entry.outputTokensMax, outputTokensAfforded }
   if (format === 'chat_completions') return chatEdits(body, facts)
   const edits = messagesEdits(body, facts)
-  return { edits, hidesUsageChunk: false, betas: betasToSend(applyEdits(body, edits), betas, target.dialect.betas) }
+  return { hidesUsageChunk: false, ...planBetas(body, { betas, edits, facts: target.dialect.betas }) }
 }

@@ -31,7 +31,6 @@ dialect:
   reasoning_echo: if_present
   sampling: none_when_thinking
   usage_cached_paths:
-    # Where it stands.
     - /cost/cached
     - "/cost/hits"
   temperature_max: 1.50
@@ -70,11 +69,7 @@ dialect:
     disable: refused
     echo: if_present
   sampling: { stop_max: 0, parameters: all_unless_thinking, temperature_max: 1.50 }
-  usage:
-    cached:
-      # Where it stands.
-      - /cost/cached
-      - "/cost/hits"
+  usage: { cached: [/usage/cost/cached, /usage/cost/hits] }
   # The end.
 rules:
   - { op: drop, path: /seed,   endpoints: [chat_completions] } # unknown there
@@ -169,7 +164,7 @@ const IN_WORDS_OF_TODAY = {
     signature: { path: '/d', placeholder: 'e' },
   },
   structured_output: { method: 'tool' },
-  usage: { cached: ['/c'], output_counts: 'without_reasoning', stream_options: false },
+  usage: { cached: ['/usage/c'], output_counts: 'without_reasoning', stream_options: false },
   end_user: { field: null, length_max: 32, characters: 'word' },
   betas: { unlisted: 'drop', flags: { a: {} }, effort: 'b' },
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as chat from '../../src/formats/chat/usage.ts'
 import * as messages from '../../src/formats/messages/usage.ts'
-import type { JsonValue } from '../../src/lib/json.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
 const usage = (
   inputTokens: number,
@@ -79,6 +79,22 @@ describe('messages usage', () => {
     expect(messages.readUsage(messages.mergeUsage(start, moved) ?? undefined)).toEqual(usage(30, 30, 0, 9))
   })
 
+  test('counts that stand elsewhere are found there, before those in common places', () => {
+    const meta = { in: 90, out: 7, hits: 40, thoughts: 5 }
+    const facts = {
+      input: ['/meta/in'],
+      output: ['/meta/out'],
+      cached: ['/nowhere', '/meta/hits'],
+      reasoning: ['/meta/thoughts'],
+    }
+    expect(chat.readUsage({ meta }, facts)).toEqual(usage(90, 40, 0, 7, 5))
+    expect(chat.readUsage({ meta }, { ...facts, outputCounts: 'without_reasoning' })).toEqual(usage(90, 40, 0, 12, 5))
+    const standard = { prompt_tokens: 100, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 10 } }
+    expect(chat.readUsage({ meta, usage: standard }, facts)).toEqual(usage(90, 40, 0, 7, 5))
+    expect(chat.readUsage({ usage: standard }, facts)).toEqual(usage(100, 10, 0, 9))
+    expect(chat.readUsage({ meta: { in: 'many' } }, facts)).toBeNull()
+  })
+
   test('what is written is read back', () => {
     const value = usage(1110, 100, 1000, 50, 20)
     expect(messages.readUsage(messages.writeUsage(value))).toEqual(value)
@@ -142,18 +158,34 @@ describe('chat usage', () => {
     ['null', null, null],
     ['absent', undefined, null],
   ])('%s', (_, input, expected) => {
-    expect(chat.readUsage(input)).toEqual(expected)
+    expect(chat.readUsage({ usage: input as JsonObject })).toEqual(expected)
   })
 
   test('the dialect names further places of cached tokens and a completion without reasoning', () => {
     const input = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, cost: { cache: [{ hit: 7 }] } }
-    const facts = { cached: ['/cost/cache/0/hit', '/nowhere'], outputCounts: 'without_reasoning' } as const
-    expect(chat.readUsage(input, facts)).toEqual(usage(100, 7, 0, 65))
+    const facts = { cached: ['/nowhere', '/usage/cost/cache/0/hit'], outputCounts: 'without_reasoning' } as const
+    expect(chat.readUsage({ usage: input }, facts)).toEqual(usage(100, 7, 0, 65))
+  })
+
+  test('counts that stand elsewhere are found there, before those in common places', () => {
+    const meta = { in: 90, out: 7, hits: 40, thoughts: 5 }
+    const facts = {
+      input: ['/meta/in'],
+      output: ['/meta/out'],
+      cached: ['/nowhere', '/meta/hits'],
+      reasoning: ['/meta/thoughts'],
+    }
+    expect(chat.readUsage({ meta }, facts)).toEqual(usage(90, 40, 0, 7, 5))
+    expect(chat.readUsage({ meta }, { ...facts, outputCounts: 'without_reasoning' })).toEqual(usage(90, 40, 0, 12, 5))
+    const standard = { prompt_tokens: 100, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 10 } }
+    expect(chat.readUsage({ meta, usage: standard }, facts)).toEqual(usage(90, 40, 0, 7, 5))
+    expect(chat.readUsage({ usage: standard }, facts)).toEqual(usage(100, 10, 0, 9))
+    expect(chat.readUsage({ meta: { in: 'many' } }, facts)).toBeNull()
   })
 
   test('what is written is read back', () => {
     const value = usage(1110, 100, 1000, 50, 20)
-    expect(chat.readUsage(chat.writeUsage(value))).toEqual(value)
+    expect(chat.readUsage({ usage: chat.writeUsage(value) })).toEqual(value)
     expect(chat.writeUsage(value)).toMatchObject({ prompt_tokens: 1110, total_tokens: 1160 })
   })
 })

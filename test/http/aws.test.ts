@@ -162,6 +162,45 @@ describe.each(['API key', 'access keys'])('with a provider on a socket and %s', 
     expect(provider.requests.at(-1)?.json()).not.toHaveProperty('anthropic_beta')
   })
 
+  const tools = [{ name: 'f', input_schema: { type: 'object' }, defer_loading: true }]
+  const deferred = { tools, messages: [{ role: 'user', content: 'x', output_config: { effort: 'low' } }] }
+  test.each<[string, string, string[] | undefined, boolean, boolean]>([
+    ['none', '', undefined, false, false],
+    ['the vendor’s name', 'advanced-tool-use-2025-11-20', ['tool-search-tool-2025-10-19'], true, false],
+    ['the host’s name', 'tool-search-tool-2025-10-19', ['tool-search-tool-2025-10-19'], true, false],
+    [
+      'both names',
+      'advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19',
+      ['tool-search-tool-2025-10-19'],
+      true,
+      false,
+    ],
+    [
+      'another flag',
+      'mid-conversation-output-config-2026-07-01',
+      ['mid-conversation-output-config-2026-07-01'],
+      false,
+      true,
+    ],
+    ['an unknown flag', 'unheard-of-2026-01-01', undefined, false, false],
+  ])(
+    'a beta goes by its name at this host, and its fields go with it: %s',
+    async (_name, flag, sent, defers, configures) => {
+      answer = goodMessage
+      const headers = flag === '' ? {} : { 'anthropic-beta': flag }
+      const response = await post(running.url, account, chatCall('svc/claude-opus-5', deferred), headers)
+      expect(response.status).toBe(200)
+      const body = provider.requests.at(-1)?.json() as {
+        anthropic_beta?: string[]
+        tools: object[]
+        messages: object[]
+      }
+      expect(body.anthropic_beta).toEqual(sent)
+      expect(body.tools).toEqual(defers ? tools : [{ name: 'f', input_schema: { type: 'object' } }])
+      expect(body.messages).toEqual(configures ? deferred.messages : [{ role: 'user', content: 'x' }])
+    },
+  )
+
   test.each([1, 3, 1000, 1_000_000])('reads a stream cut every %i bytes, and drops its metrics', async cutEvery => {
     answer = [HEAD, write(FRAMES, { cutEvery }), end()]
     const response = await post(running.url, account, chatCall(ENTRY, { stream: true }))

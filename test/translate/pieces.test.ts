@@ -221,10 +221,11 @@ describe('caps', () => {
   const facts = { outputTokensMax: 64_000, contextTokens: 200_000, inputTokensEstimate: 1_000 }
 
   test('of the client are clamped to the model', () => {
-    expect(clampOutputTokens(128_000, 64_000)).toBe(64_000)
-    expect(clampOutputTokens(128_000, null)).toBe(128_000)
-    expect(clampOutputTokens(0, 64_000)).toBe(1)
-    expect(clampOutputTokens(1.5, 64_000)).toBe(1)
+    expect(clampOutputTokens(128_000, { outputTokensMax: 64_000, capMin: null })).toBe(64_000)
+    expect(clampOutputTokens(128_000, { outputTokensMax: null, capMin: null })).toBe(128_000)
+    expect(clampOutputTokens(0, { outputTokensMax: 64_000, capMin: null })).toBe(1)
+    expect(clampOutputTokens(1.5, { outputTokensMax: 64_000, capMin: null })).toBe(1)
+    expect(clampOutputTokens(5, { outputTokensMax: 64_000, capMin: 16 })).toBe(16)
   })
 
   test('of the gateway are the model’s limit, less where the context is nearly full', () => {

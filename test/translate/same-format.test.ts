@@ -164,7 +164,31 @@ describe('beside the body', () => {
       }).betas
     expect(flags({})).toEqual(['a', 'b'])
     expect(flags({ betas: { unlisted: 'drop', flags: { b: {}, c: {} } } })).toEqual(['b'])
+    expect(flags({ betas: { flags: { a: { name: null }, b: { name: 'c' } } } })).toEqual(['c'])
   })
+})
+
+test('fields of a flag that does not go leave the body and what the edits write, and no others', () => {
+  const facts: DialectFacts = {
+    ...ADAPTIVE,
+    betas: {
+      flags: { a: { name: null, fields: ['/x/*/y', '/thinking/display', '/output_config/z'] }, b: { fields: ['/w'] } },
+    },
+  }
+  const body = {
+    x: [{ y: 1, k: 2 }, {}],
+    w: { 'a/b': 1 },
+    thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized' },
+    output_config: { effort: 'minimal', z: 1 },
+  }
+  const target = { dialect: dialectOf({ ...facts, reasoning: { ...facts.reasoning, budget_accepted: false } }) }
+  const plan = (betas: readonly string[]) => {
+    const { edits } = planSameFormat({ format: 'messages', body: body as JsonObject, entry: ROOMY, target, betas })
+    return applyEdits(body as JsonObject, edits)
+  }
+  const left = { x: [{ k: 2 }, {}], thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }
+  expect(plan(['a'])).toEqual(left)
+  expect(plan(['b'])).toEqual({ ...left, w: { 'a/b': 1 } })
 })
 
 test('edits leave everything else untouched, keys named like prototypes too', () => {

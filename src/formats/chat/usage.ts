@@ -1,29 +1,33 @@
 /** Usage of the chat format: cached tokens stand inside `prompt_tokens`. */
 
-import { atPointer, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { atPointer, type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { firstCount, type TokenUsage, tokenCount, type UsageFacts } from '../usage.ts'
 
 /**
- * Reads a `usage` object; null when it holds no count at all. Providers put cached tokens in several places: those in
- * common use are read here, others are named by the dialect.
+ * The usage of a whole reply or of one chunk; null when it holds no count at all. Providers put their counts in several
+ * places: those in common use are read here, others are named by the dialect.
  */
-export function readUsage(usage: JsonValue | undefined, facts: UsageFacts = {}): TokenUsage | null {
-  if (!isObject(usage)) return null
+export function readUsage(reply: JsonObject, facts: UsageFacts = {}): TokenUsage | null {
+  const usage = objectOrNull(reply.usage) ?? {}
+  const named = (pointers: readonly string[] | null | undefined) =>
+    firstCount(...(pointers ?? []).map(pointer => atPointer(reply, pointer)))
   const total = firstCount(usage.total_tokens)
-  const completion = firstCount(usage.completion_tokens, usage.output_tokens)
-  const prompt = firstCount(usage.prompt_tokens, usage.input_tokens)
+  const completion = named(facts.output) ?? firstCount(usage.completion_tokens, usage.output_tokens)
+  const prompt = named(facts.input) ?? firstCount(usage.prompt_tokens, usage.input_tokens)
   if (prompt === null && completion === null && total === null) return null
   const inputTokens = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0))
   const promptDetails = objectOrNull(usage.prompt_tokens_details)
   const completionDetails = objectOrNull(usage.completion_tokens_details)
-  const reasoning = firstCount(completionDetails?.reasoning_tokens, usage.reasoning_tokens) ?? 0
+  const reasoning =
+    named(facts.reasoning) ?? firstCount(completionDetails?.reasoning_tokens, usage.reasoning_tokens) ?? 0
   const outputTokens = outputOf({ completion, inputTokens, total, reasoning }, facts)
-  const cached = Math.max(
-    tokenCount(promptDetails?.cached_tokens),
-    tokenCount(usage.prompt_cache_hit_tokens),
-    tokenCount(usage.cached_tokens),
-    ...(facts.cached ?? []).map(path => tokenCount(atPointer(usage, path))),
-  )
+  const cached =
+    named(facts.cached) ??
+    Math.max(
+      tokenCount(promptDetails?.cached_tokens),
+      tokenCount(usage.prompt_cache_hit_tokens),
+      tokenCount(usage.cached_tokens),
+    )
   const written = firstCount(
     promptDetails?.cache_write_tokens,
     promptDetails?.cache_creation_input_tokens,
@@ -50,7 +54,8 @@ interface OutputCounts {
 function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
   const rest = total === null ? 0 : Math.max(0, total - inputTokens)
   if (completion === null) return rest
-  if (facts.outputCounts === 'without_reasoning') return Math.max(completion, rest)
+  if (facts.outputCounts === 'without_reasoning')
+    return Math.max(completion, total === null ? completion + reasoning : rest)
   return reasoning > 0 && rest === completion + reasoning ? rest : completion
 }
 

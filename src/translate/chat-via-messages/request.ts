@@ -2,6 +2,7 @@
 
 import { type JsonObject, numberOrNull, textOrNull } from '../../lib/json.ts'
 import { endUserId } from '../end-user.ts'
+import { nameOnlyTool } from '../forced-choice.ts'
 import { ToolNames, UpstreamIds } from '../names.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../output-cap.ts'
 import { isCall, isResult, type PairedTurn, pairResults } from '../pairing.ts'
@@ -36,7 +37,7 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
   refuseUnsupported(chat)
   const { dialect } = context.target
   const turns = pairResults(readConversation(chat), chatRefusals)
-  const tools = readTools(chat)
+  const tools = nameOnlyTool(readTools(chat), dialect.tools)
   const names = new ToolNames([...toolNamesOf(tools, turns)], dialect.tools)
   const maxTokens = outputCap(chat, context)
   const wish = readChatReasoning(chat)
@@ -99,9 +100,10 @@ function refuseUnsupported(chat: JsonObject): void {
   }
 }
 
-function outputCap(chat: JsonObject, { entry, inputTokensEstimate }: TranslationContext): number {
+function outputCap(chat: JsonObject, { entry, target, inputTokensEstimate }: TranslationContext): number {
   const wanted = numberOrNull(chat.max_completion_tokens) ?? numberOrNull(chat.max_tokens)
-  if (wanted !== null) return clampOutputTokens(wanted, entry.outputTokensMax)
+  if (wanted !== null)
+    return clampOutputTokens(wanted, { outputTokensMax: entry.outputTokensMax, capMin: target.dialect.output.capMin })
   return chosenOutputTokens({
     outputTokensMax: entry.outputTokensMax,
     contextTokens: entry.contextTokens,

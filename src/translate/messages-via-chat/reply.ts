@@ -44,7 +44,7 @@ export function convertReply(reply: JsonObject, request: RequestFacts, context: 
     ...[text, refusal ?? ''].filter(part => part !== '').map(part => ({ type: 'text', text: part, citations: null })),
     ...shownCalls.map(call => toolUse(call, ids, request)),
   ]
-  const usage = readUsage(reply.usage, context.target.dialect.usage)
+  const usage = readUsage(reply, context.target.dialect.usage)
   const stopReason = stopReasonOf(finishReason, { hasToolCalls: shownCalls.length > 0, refused: refusal !== null })
   return {
     body: {

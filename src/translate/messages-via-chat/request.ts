@@ -2,6 +2,7 @@
 
 import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { endUserId } from '../end-user.ts'
+import { nameOnlyTool } from '../forced-choice.ts'
 import { ToolNames, UpstreamIds } from '../names.ts'
 import { clampOutputTokens } from '../output-cap.ts'
 import { isCall, type PairedTurn, pairResults } from '../pairing.ts'
@@ -40,7 +41,7 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
   refuseUnsupported(messages)
   const wish = readMessagesReasoning(messages)
   const turns = pairResults(readConversation(messages), messagesRefusals)
-  const tools = readTools(messages, dialect.tools.leftOut)
+  const tools = nameOnlyTool(readTools(messages, dialect.tools.leftOut), dialect.tools)
   const names = new ToolNames(toolNamesOf(tools, turns), dialect.tools)
   const stream = messages.stream === true
   const circumstances = { stream, hasTools: tools.definitions.length > 0 }
@@ -102,7 +103,8 @@ function refuseUnsupported(messages: JsonObject): void {
 function outputCap(messages: JsonObject, { entry, target }: TranslationContext): JsonObject {
   const wanted = numberOrNull(messages.max_tokens)
   if (wanted === null) refuse('max_tokens', 'Field required')
-  return { [target.dialect.output.capField]: clampOutputTokens(wanted, entry.outputTokensMax) }
+  const { capField, capMin } = target.dialect.output
+  return { [capField]: clampOutputTokens(wanted, { outputTokensMax: entry.outputTokensMax, capMin }) }
 }
 
 function* toolNamesOf(tools: ToolWish, turns: readonly Turn[]): Generator<string> {

@@ -87,7 +87,7 @@ export class MessagesStream implements StreamTranslation {
     }
     const chunk = readEvent({ name, data })
     const choice = choiceOf(chunk)
-    this.#usage = this.#readUsage(chunk.usage) ?? this.#readUsage(choice?.usage) ?? this.#usage
+    this.#usage = this.#readUsage(chunk) ?? (choice && this.#readUsage(choice)) ?? this.#usage
     if (choice === null) return ''
     if (raw !== undefined && !isObject(chunk.usage) && !isObject(choice.usage)) this.#learnTemplate(raw, chunk, choice)
     return this.#start() + this.#take(choice)
@@ -111,8 +111,8 @@ export class MessagesStream implements StreamTranslation {
     return rest + messageEnd(stopReason, told)
   }
 
-  #readUsage(usage: JsonObject[string]): TokenUsage | null {
-    return readUsage(usage, this.#context.target.dialect.usage)
+  #readUsage(holder: JsonObject): TokenUsage | null {
+    return readUsage(holder, this.#context.target.dialect.usage)
   }
 
   /** The model's own count is not known yet, but some clients read it here only. */

@@ -145,14 +145,17 @@ export class ChatPassThrough implements ReplyStream {
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
-    const usage = readUsage(chunk.usage, this.#options.usageFacts)
+    const usage = readUsage(chunk, this.#options.usageFacts)
     if (usage !== null) this.#usage = usage
+    // Figures that stand elsewhere are told where clients look for them, at the end.
+    const isShown = usage !== null && isObject(chunk.usage)
     if (choices.length > 0) {
-      this.#usageShown ||= usage !== null
+      this.#usageShown ||= isShown
       return 'pass'
     }
     if (!this.#options.wantsUsage) return 'hide'
-    return usage === null ? 'pass' : 'keep'
+    if (usage === null) return 'pass'
+    return isShown ? 'keep' : 'hide'
   }
 
   #take({ index, delta, finish_reason }: JsonObject): void {

@@ -1,0 +1,166 @@
+/** Facts of a dialect that no shipped upstream needs on every road: what goes up, and what is billed. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { Dialect, ModelEntry, Tables } from '../../src/generated/types.ts'
+import { MESSAGE } from '../support/chat.ts'
+import {
+  type ConversionWorld,
+  CREDIT,
+  chatText,
+  eventsOf,
+  type Path,
+  question,
+  startConversionWorld,
+  streamOf,
+} from '../support/conversion.ts'
+import { json } from '../support/scripted-upstream.ts'
+
+const CHAT = 'gpt-5.5'
+const MESSAGES = 'claude-opus-5'
+
+type Changes = { readonly [Group in keyof Dialect]?: Partial<Dialect[Group]> }
+
+/** The tables with other facts about both models. */
+function tablesWith(changes: Changes): Tables {
+  const entries: readonly ModelEntry[] = TABLES.entries
+  const changed = (dialect: Dialect) =>
+    Object.fromEntries(
+      Object.entries(dialect).map(([group, words]) => [group, { ...words, ...changes[group as keyof Dialect] }]),
+    ) as unknown as Dialect
+  return {
+    ...TABLES,
+    entries: entries.map(entry =>
+      entry.id === CHAT || entry.id === MESSAGES
+        ? { ...entry, upstreams: entry.upstreams.map(target => ({ ...target, dialect: changed(target.dialect) })) }
+        : entry,
+    ),
+  }
+}
+
+const REPLY = {
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1_790_000_000,
+  model: 'upstream-name',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hà Nội' } }],
+}
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+function openWorld(changes: Changes): { current: ConversionWorld } {
+  const holder = {} as { current: ConversionWorld }
+  beforeAll(async () => {
+    holder.current = await startConversionWorld({ tables: tablesWith(changes) })
+  })
+  beforeEach(async () => {
+    holder.current.account = await holder.current.running.account(CREDIT)
+    holder.current.answer(({ path }) =>
+      path.startsWith('/anthropic') ? json(200, MESSAGE) : json(200, { ...REPLY, usage: USAGE }),
+    )
+  })
+  afterAll(() => holder.current.close())
+  return holder
+}
+
+const ROADS: readonly (readonly [path: Path, model: string])[] = [
+  ['/v1/messages', MESSAGES],
+  ['/v1/messages', CHAT],
+  ['/v1/chat/completions', MESSAGES],
+  ['/v1/chat/completions', CHAT],
+]
+
+describe('a smallest cap on the output', () => {
+  const world = openWorld({ output: { capMin: 16 } })
+  test.each(ROADS)('%s to %s: a lower cap is raised to it, a higher one stays', async (path, model) => {
+    for (const [given, sent] of [
+      [3, 16],
+      [17, 17],
+    ] as const) {
+      const response = await world.current.call(path, { ...question(model), max_tokens: given })
+      expect(response.status, await response.text()).toBe(200)
+      const { max_tokens: cap, max_completion_tokens: other } = world.current.sent()
+      expect(cap ?? other).toBe(sent)
+    }
+  })
+})
+
+describe('a tool that can be forced by name only', () => {
+  const world = openWorld({ tools: { forced: 'named_only' }, reasoning: { besideTools: 'accepted' } })
+  const schema = { type: 'object', properties: {} }
+  const toolsOf = (path: Path, names: readonly string[]) =>
+    names.map(name =>
+      path === '/v1/messages'
+        ? { name, input_schema: schema }
+        : { type: 'function', function: { name, parameters: schema } },
+    )
+  const any = (path: Path) => (path === '/v1/messages' ? { type: 'any' } : 'required')
+  const named = (path: Path, name: string) =>
+    path === '/v1/messages' ? { type: 'tool', name } : { type: 'function', function: { name } }
+  const upstreamPath = (model: string): Path => (model === MESSAGES ? '/v1/messages' : '/v1/chat/completions')
+  const auto = (model: string) => (model === MESSAGES ? { type: 'auto' } : 'auto')
+
+  test.each(ROADS)('%s to %s: the only tool is named, of several the model chooses', async (path, model) => {
+    const ask = async (names: readonly string[], choice: unknown) => {
+      const body = { ...question(model), tools: toolsOf(path, names), tool_choice: choice }
+      const response = await world.current.call(path, body)
+      expect(response.status, await response.text()).toBe(200)
+      return world.current.sent().tool_choice
+    }
+    expect(await ask(['f'], any(path))).toEqual(named(upstreamPath(model), 'f'))
+    expect(await ask(['f', 'g'], any(path))).toEqual(auto(model))
+    expect(await ask(['f', 'g'], named(path, 'g'))).toEqual(named(upstreamPath(model), 'g'))
+  })
+})
+
+describe('usage elsewhere in a chat reply', () => {
+  const world = openWorld({
+    usage: {
+      input: ['/meta/in'],
+      output: ['/meta/out'],
+      cached: ['/meta/hits'],
+      reasoning: ['/meta/thoughts'],
+      outputCounts: 'without_reasoning',
+    },
+  })
+  const meta = { in: 90, out: 7, hits: 40, thoughts: 5 }
+  const row = { status: 200, input: 90, output: 12, cached: 40, reasoning: 5, estimated: false }
+  const told = { prompt_tokens: 90, completion_tokens: 12, total_tokens: 102 }
+
+  test.each<[Path, object]>([
+    ['/v1/messages', { input_tokens: 50, cache_read_input_tokens: 40, output_tokens: 12 }],
+    ['/v1/chat/completions', told],
+  ])('of a whole reply is billed and told: %s', async (path, expected) => {
+    world.current.answer(json(200, { ...REPLY, meta }))
+    const response = await world.current.call(path, question(CHAT))
+    expect(((await response.json()) as { usage: object }).usage).toMatchObject(expected)
+    expect(await world.current.row()).toMatchObject(row)
+    expect(await world.current.spent()).toBe(102n * (await world.current.priceOf(CHAT)))
+  })
+
+  const chunk = (choices: object[], more: object = {}) => ({
+    ...REPLY,
+    object: 'chat.completion.chunk',
+    choices,
+    ...more,
+  })
+  const text = { index: 0, delta: { role: 'assistant', content: 'Hà Nội' }, finish_reason: null }
+  const stop = { index: 0, delta: {}, finish_reason: 'stop' }
+  const STREAMS = {
+    'in the last chunk': [chunk([text]), chunk([stop], { meta }), '[DONE]'],
+    'in a chunk of its own': [chunk([text]), chunk([stop]), chunk([], { meta }), '[DONE]'],
+  }
+
+  test.each(
+    Object.entries(STREAMS).flatMap(([name, chunks]) =>
+      (['/v1/messages', '/v1/chat/completions'] as const).map(path => [name, path, chunks] as const),
+    ),
+  )('of a stream is billed and told: %s, %s', async (_name, path, chunks) => {
+    world.current.answer(streamOf(chatText(...chunks)))
+    const body = { ...question(CHAT), stream: true }
+    const asked = path === '/v1/messages' ? body : { ...body, stream_options: { include_usage: true } }
+    const events = eventsOf(await (await world.current.call(path, asked)).text())
+    const usages = events.flatMap(({ data }) => (data !== '[DONE]' && data.usage ? [data.usage] : []))
+    expect(usages.at(-1)).toMatchObject(path === '/v1/messages' ? { output_tokens: 12 } : told)
+    expect(await world.current.row()).toMatchObject(row)
+  })
+})
