@@ -45,7 +45,7 @@ export function readEmail(text: string): string | null {
 export async function createAccount(sql: Sql, email: string): Promise<Account> {
   const address = readEmail(email)
   if (address === null) {
-    throw new Error(`${JSON.stringify(email)} is not an e-mail address; write name@example.com`)
+    throw new Error(`${JSON.stringify(email)} is not an email address; write name@example.com`)
   }
   try {
     const row = (await sql.unsafe(CREATE, [address]))[0]!

@@ -16,7 +16,7 @@ type Writer<Facts> = Readonly<Record<Language, (facts: Facts) => MailText>>
 
 const verification: Writer<MailFacts & { link: string; hours: number }> = {
   vi: ({ service, link, hours }) => ({
-    subject: `Xác nhận địa chỉ e-mail của bạn tại ${service}`,
+    subject: `Xác nhận địa chỉ email của bạn tại ${service}`,
     text: `Xin chào,
 
 Để hoàn tất đăng ký tại ${service}, hãy mở liên kết dưới đây và nhập lại mật khẩu bạn vừa chọn:
@@ -27,14 +27,14 @@ Liên kết dùng được một lần, trong ${hours} giờ. Nếu bạn không
 `,
   }),
   en: ({ service, link, hours }) => ({
-    subject: `Confirm your e-mail address at ${service}`,
+    subject: `Confirm your email address at ${service}`,
     text: `Hello,
 
-To finish your registration at ${service}, open the link below and type the password you have just chosen:
+To finish your registration at ${service}, open the link below and enter the password you just chose:
 
 ${link}
 
-The link works once, for ${hours} hours. If you did not register, ignore this mail: no account is made.
+The link works once, for ${hours} hours. If you did not register, ignore this email: no account has been created.
 `,
   }),
 }
@@ -56,12 +56,12 @@ Nếu không phải bạn, bạn không cần làm gì cả.
     subject: `You already have an account at ${service}`,
     text: `Hello,
 
-Somebody (perhaps you) has just registered at ${service} with this address, but you have an account already.
+Someone (perhaps you) just registered at ${service} with this address, but you already have an account.
 
 Sign in: ${publicUrl}/signin
 Forgotten password: ${publicUrl}/forgot
 
-If it was not you, there is nothing to do.
+If it was not you, you do not need to do anything.
 `,
   }),
 }
@@ -86,7 +86,7 @@ To choose a new password at ${service}, open this link:
 
 ${link}
 
-The link works once, for ${minutes} minutes. If you did not ask for it, ignore this mail: your password has not changed.
+The link works once, for ${minutes} minutes. If you did not ask for it, ignore this email: your password has not changed.
 `,
   }),
 }
@@ -105,9 +105,9 @@ Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại ${publicUrl
     subject: `Your password at ${service} was changed`,
     text: `Hello,
 
-Your password at ${service} has just been changed and every other session was ended. API keys still work.
+Your password at ${service} has just been changed, and all other sessions have been signed out. API keys still work.
 
-If it was not you, choose a new password at once at ${publicUrl}/forgot, then revoke the API keys.
+If it was not you, reset it right away at ${publicUrl}/forgot, then revoke your API keys.
 `,
   }),
 }

@@ -38,7 +38,7 @@ describe('accounts', () => {
   test.each(['', 'ann', 'ann@', '@example.com', 'a b@example.com', `${'a'.repeat(250)}@example.com`, 'a@b\0.com'])(
     'refuses %j as an address',
     async email => {
-      await expect(createAccount(sql, email)).rejects.toThrow('is not an e-mail address')
+      await expect(createAccount(sql, email)).rejects.toThrow('is not an email address')
     },
   )
 })

@@ -17,7 +17,7 @@ test('nobody exists until the link is opened and the password typed again; then 
   })
   expect(await findAccountByEmail(sql, email)).toBeNull()
   const mail = people.mails.at(-1)!
-  expect(mail).toMatchObject({ to: email, subject: 'Xác nhận địa chỉ e-mail của bạn tại SVC' })
+  expect(mail).toMatchObject({ to: email, subject: 'Xác nhận địa chỉ email của bạn tại SVC' })
   expect(mail.text).toContain('https://gateway.test/verify?token=')
   const token = linkToken(people, email)
   expect(await readVerification(people, token)).toEqual({ email })

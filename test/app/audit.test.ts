@@ -76,7 +76,7 @@ test('nothing planted: all three find nothing', async () => {
   const { text, failed } = await commandLine()
   expect([text.endsWith('No differences.'), failed]).toEqual([true, false])
   expect(await metrics()).toEqual({})
-  expect(readable((await operator.post('/operator/audit')).html)).toContain('There is no difference.')
+  expect(readable((await operator.post('/operator/audit')).html)).toContain('No differences.')
 })
 
 /** What is planted, what takes it away, and what is to be named besides. */

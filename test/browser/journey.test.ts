@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   test('register, verify, top up, call with the SDK, see the row, export it', { timeout: 60_000 }, async () => {
     await page.goto('/')
     await page.getByRole('link', { name: 'Create an account' }).first().click()
-    await page.getByLabel('E-mail').fill(EMAIL)
+    await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByRole('link', { name: 'Development outbox' }).last().click()
@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('Your balance is now 100.000 ₫.').waitFor()
 
     await page.getByRole('link', { name: 'Create an API key' }).click()
-    await page.getByLabel('Name of the key').fill('laptop')
+    await page.getByLabel('Key name').fill('laptop')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('button', { name: 'Copy Key' }).click()
     const apiKey = await page.evaluate<string>('navigator.clipboard.readText()')
@@ -137,12 +137,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('colours are switched at once and stay; the keyboard reaches the content and closes menus', async () => {
     await page.goto('/models')
-    await page.getByRole('link', { name: 'Use dark colours' }).click()
+    await page.getByRole('link', { name: 'Use dark mode' }).click()
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.reload()
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.keyboard.press('Tab')
-    expect(await page.locator(':focus').innerText()).toBe('Skip to the content')
+    expect(await page.locator(':focus').innerText()).toBe('Skip to content')
     await page.keyboard.press('Enter')
     expect(await page.locator(':focus').getAttribute('id')).toBe('main')
     const menu = page.locator('details.person')
@@ -171,7 +171,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     }
     await page.goto('/operator')
     await page.getByRole('button', { name: 'Run the audit' }).click()
-    await page.getByText('There is no difference.').waitFor()
+    await page.getByText('No differences.').waitFor()
     await expectAccessible(page)
     await context.clearCookies()
     for (const path of ['/register', '/register/sent', '/signin', '/forgot', '/verify?token=x']) {
@@ -193,10 +193,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
   test('somebody new, and somebody who forgot, meet nothing that keeps them out', { timeout: 60_000 }, async () => {
     const email = 'new@example.com'
     await page.goto('/register')
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill('short')
     await page.getByRole('button', { name: 'Create the account' }).click()
-    await page.getByText('The password needs at least').waitFor()
+    await page.getByText('Use at least').waitFor()
     await expectAccessible(page)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create the account' }).click()
@@ -216,14 +216,14 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('60.000 ₫ received').waitFor()
     await expectAccessible(page)
     await page.getByRole('link', { name: 'Create an API key' }).click()
-    await page.getByLabel('Name of the key').fill('first')
+    await page.getByLabel('Key name').fill('first')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByText('Your key is ready').waitFor()
     await expectAccessible(page)
     await page.locator('details.person summary').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.goto('/forgot')
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByRole('button', { name: 'Send the link' }).click()
     await openMailedLink(email, /\/reset\?token=/)
     await expectAccessible(page)

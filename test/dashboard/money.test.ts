@@ -32,9 +32,9 @@ test('a key can be made only after the first top-up', async () => {
   const person = new Visitor(running.url)
   await person.signUp('before@example.com')
   const { html } = await person.get('/keys')
-  expect(readable(html)).toContain('Keys can be created after the first top-up.')
+  expect(readable(html)).toContain('You can create keys after your first top-up.')
   const forced = await person.post('/keys', { label: 'x', submission: crypto.randomUUID() })
-  expect([forced.status, readable(forced.html).includes('Top up for the first time')]).toEqual([422, true])
+  expect([forced.status, readable(forced.html).includes('Make your first top-up')]).toEqual([422, true])
   await person.topUp('50.000')
   const { key } = await person.createKey('first')
   expect((await call(key)).status).toBe(200)
@@ -50,7 +50,7 @@ test('amounts are read as people write them, and nothing else is', async () => {
   for (const amount of ['', 'abc', '50k', '5e4', '-50000', '50.000,5', '50,5', '0x10', '٥٠٠٠٠']) {
     const refused = await owner.post('/topup', { amount })
     expect([amount, refused.status]).toEqual([amount, 422])
-    expect(readable(refused.html)).toContain('Write whole dong, such as 50.000.')
+    expect(readable(refused.html)).toContain('Enter whole dong, such as 50.000.')
   }
   for (const amount of ['49.999', '0', '499.000.001', '999999999999999999']) {
     const refused = await owner.post('/topup', { amount })
@@ -128,7 +128,7 @@ test('a key from before copies were kept says that it cannot be shown', async ()
   await running.database
     .sql`update api_key set encryption_id = null, encryption_iv = null, ciphertext = null where label = 'old'`
   const page = await owner.get(path)
-  expect(readable(page.html)).toContain('This key was made before encrypted copies were kept')
+  expect(readable(page.html)).toContain('This key predates encrypted copies')
   const shown = await owner.post(`${path}/show`, { password: PASSWORD })
   expect([shown.status, shown.html.includes(key)]).toEqual([200, false])
 })
@@ -160,7 +160,7 @@ test('keys of others do not exist', async () => {
   expect((await call(key)).status).toBe(200)
   expect((await owner.post(`${path}/revoke`)).location).toBe('/keys?done=revoked')
   expect((await call(key)).status).toBe(401)
-  expect(readable((await owner.get(path)).html)).toContain('A revoked key cannot be shown.')
+  expect(readable((await owner.get(path)).html)).toContain('Revoked keys cannot be shown.')
 })
 
 test('name and cap of a key: what is no amount is refused, and stays in its field', async () => {
@@ -198,7 +198,7 @@ test('a key makes no more calls per minute than its owner wants, unless an opera
   await limitKey(sql, { accountId: Number(row?.account_id), keyId: Number(keyId), by: COMMAND_LINE }, 7)
   const { html } = await owner.get(path)
   expect(html).not.toContain('name="rate"')
-  expect(readable(html)).toContain('We have set the calls per minute of this key.')
+  expect(readable(html)).toContain('We set the calls per minute of this key.')
   expect((await owner.post(`${path}/settings`, { label: 'slow', cap: '', rate: '900' })).status).toBe(303)
   expect(readable((await owner.get(path)).html)).toContain('Calls per minute 7')
 })
@@ -216,7 +216,7 @@ test('calls appear on the usage page with key, model, tokens, cost and status, a
   expect(status).toBe(200)
   const text = readable(html)
   expect(text).toContain(`${cost.replace('.', ',')} ₫`)
-  expect(text).toContain('asked for as not-a-model')
+  expect(text).toContain('requested as not-a-model')
   expect(text).toContain('laptop')
   expect(text).toContain('Export CSV (2 rows)')
   expect(html).toContain('data-chart="{&quot;days&quot;')
@@ -294,5 +294,5 @@ test('an empty balance is said loudly', async () => {
     w as (update wallet set balance_micro_vnd = 0, seq = seq + 1 where account_id = (select account_id from a) returning account_id, seq)
     insert into credit (account_id, seq, amount_micro_vnd, kind, reference, balance_after_micro_vnd)
     select account_id, seq, -50000000000, 2, 'test', 0 from w`
-  expect(readable((await person.get('/overview')).html)).toContain('The balance is spent.')
+  expect(readable((await person.get('/overview')).html)).toContain('Your balance is used up.')
 })

@@ -40,7 +40,7 @@ test('a search finds by part of the address or by number; wildcards are plain ch
     const html = await found(q)
     expect([q, html.includes('>operator@example.com</a>')]).toEqual([q, false])
   }
-  expect(readable(await found('nobody at all'))).toContain('No account found')
+  expect(readable(await found('nobody at all'))).toContain('No accounts found')
 })
 
 test('a balance is adjusted once per form, with a reason, down to zero at most', async () => {
@@ -61,7 +61,7 @@ test('a balance is adjusted once per form, with a reason, down to zero at most',
     reason: '',
     submission: crypto.randomUUID(),
   })
-  expect([silent.status, readable(silent.html).includes('Write a reason.')]).toEqual([422, true])
+  expect([silent.status, readable(silent.html).includes('Enter a reason.')]).toEqual([422, true])
   expect(await running.balance(customerId)).toBe(100_000_000_000n)
   const log = readable((await operator.get('/operator/log')).html)
   expect(log.match(/balance\.adjust/g)?.length).toBe(2)
@@ -93,7 +93,7 @@ test('a transfer without an owner waits until it is assigned, once', async () =>
   expect(readable(html)).toContain('77.000 ₫ No order code')
   const path = /\/operator\/transfers\/\d+\/assign/.exec(html)?.[0] as string
   const unknown = await operator.post(path, { to: 'ST0000000000', reason: 'x' })
-  expect([unknown.status, readable(unknown.html).includes('There is no such order or account.')]).toEqual([422, true])
+  expect([unknown.status, readable(unknown.html).includes('No such order or account.')]).toEqual([422, true])
   const to = { to: String(customerId), reason: 'called us' }
   const clicks = await Promise.all([operator.post(path, to), operator.post(path, to), operator.post(path, to)])
   expect(clicks.map(({ location }) => location).sort()).toEqual([
@@ -114,7 +114,7 @@ test('a transfer that is no top-up is settled without a credit', async () => {
     '/operator/transfers?done=settled',
   )
   expect((await operator.post(path, { as: 'ignored', reason: 'x' })).location).toBe('/operator/transfers?done=already')
-  expect(readable((await operator.get('/operator/transfers')).html)).toContain('No transfer waits')
+  expect(readable((await operator.get('/operator/transfers')).html)).toContain('Nothing to review')
 })
 
 test('maintenance is switched for all processes, and the audit is clean', async () => {
@@ -125,7 +125,7 @@ test('maintenance is switched for all processes, and the audit is clean', async 
   await operator.post('/operator/maintenance', { state: 'off' })
   await expect.poll(async () => (await call()).status).toBe(401)
   const { status, html } = await operator.post('/operator/audit')
-  expect([status, readable(html).includes('There is no difference.')]).toEqual([200, true])
+  expect([status, readable(html).includes('No differences.')]).toEqual([200, true])
 })
 
 test('orders are found by code, address and state', async () => {

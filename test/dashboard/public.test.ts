@@ -113,7 +113,7 @@ test('a search for what is not there says so, and what was typed is only text', 
     const { status, html } = await visitor.get(`/models?q=${encodeURIComponent(q)}`)
     expect(status).toBe(200)
     expect(html).not.toContain('<script>alert')
-    if (q.length > 1) expect(readable(html)).toContain('No model matches')
+    if (q.length > 1) expect(readable(html)).toContain('No matching models')
   }
 })
 
@@ -147,7 +147,7 @@ test('language and colours follow the browser until they are chosen, and then st
 test('what does not exist is a page for browsers and the one error body for programs', async () => {
   const page = await visitor.get('/nothing/here')
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-  expect(readable(page.html)).toContain('There is no such page')
+  expect(readable(page.html)).toContain('Page not found')
   const program = await fetch(`${running.url}/nothing/here`)
   expect(program.status).toBe(404)
   expect(await program.json()).toMatchObject({
@@ -158,7 +158,7 @@ test('what does not exist is a page for browsers and the one error body for prog
 
 test('a body that is no form is refused as a page', async () => {
   const json = await visitor.post('/signin', {}, { 'content-type': 'application/json' })
-  expect([json.status, readable(json.html).includes('This page takes forms')]).toEqual([415, true])
+  expect([json.status, readable(json.html).includes('This page only accepts forms')]).toEqual([415, true])
   const large = await visitor.post('/signin', { email: 'x'.repeat(70_000) })
   expect(large.status).toBe(413)
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`f${index}`, 'x']))

@@ -12,7 +12,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Speak a text': 'Đọc văn bản thành tiếng',
   'Estimate input tokens': 'Ước tính số token vào',
   'List models with their prices': 'Danh sách mô hình và giá',
-  'One model, by id or alias': 'Một mô hình, theo mã hoặc tên khác',
+  'One model, by id or alias': 'Một mô hình, theo mã hoặc bí danh',
   'Every chat model can be called here, whatever its native format: the gateway converts.':
     'Mọi mô hình trò chuyện đều gọi được tại đây, dù định dạng gốc là gì: cổng tự chuyển đổi.',
   'Relayed unchanged; the price list says which models are served here.':
@@ -27,7 +27,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'A slash in the id may be written as it is or as `%2F`.':
     'Dấu gạch chéo trong mã có thể viết nguyên hoặc viết thành `%2F`.',
   'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.':
-    'Một mã trong bảng giá hoặc tên khác của nó, không phân biệt hoa thường; `vendor/id` là cùng một model.',
+    'Một mã trong bảng giá hoặc bí danh của nó, không phân biệt hoa thường; `vendor/id` là cùng một model.',
   'Most output tokens.': 'Số token ra tối đa.',
   'Most output tokens; `max_tokens` works too.': 'Số token ra tối đa; `max_tokens` cũng được.',
   'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',
