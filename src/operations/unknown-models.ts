@@ -124,9 +124,12 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
   }
 }
 
-/** As the usage row has it. */
+/** What a client wrote into the wrong setting: nobody but its owner is to read it. */
+const KEY = /sk-[\w-]{8,}/g
+
+/** As the usage row has it, but for keys. */
 function cleanName(name: string): string {
-  return name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '')
+  return name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…')
 }
 
 function summaryOf(rows: readonly (Counts & { readonly name: string })[]): object {

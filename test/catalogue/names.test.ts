@@ -26,7 +26,9 @@ test('no model, family, vendor or upstream is named in src/ outside the generate
     ...entries.flatMap(entry => [entry.family, entry.vendor]),
     ...upstreams.map(upstream => upstream.id),
   ]
-  const words = [...new Set([...names, ...Object.keys(settings.aliases)])].map(word => word.replace(/[.\\]/g, '\\$&'))
+  const words = [...new Set([...names, ...Object.keys(settings.aliases), ...Object.keys(settings.vendors)])].map(word =>
+    word.replace(/[.\\]/g, '\\$&'),
+  )
   const pattern = new RegExp(`(?<![\\w-])(${words.join('|')})(?![\\w])`, 'i')
   const found: string[] = []
   for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {

@@ -85,6 +85,15 @@ test('whatever a client writes is kept as the usage row keeps it', async () => {
   expect(events.map(({ level }) => level)).toEqual(['info'])
 })
 
+test('a key in the place of a name is not kept, and not logged', async () => {
+  await database.sql`delete from unknown_model`
+  const { names, events } = open()
+  for (const key of ['sk-svc-abcDEF_123456', 'Bearer sk-proj-abcdef-123456']) names.count(key, 'fell_back')
+  await names.close()
+  expect((await listed()).map(([name]) => name).toSorted()).toEqual(['Bearer sk-…', 'sk-…'])
+  expect(JSON.stringify(events)).not.toMatch(/abc/i)
+})
+
 test('names beyond the room in memory, and beyond that of a day, are counted and not kept', async () => {
   await database.sql`delete from unknown_model`
   const { names, events } = open({ namesMax: 30, namesPerDayMax: 4 })
