@@ -35,16 +35,25 @@ export function homeOf(
   here: Schema,
   schemas: Schemas,
 ): string | undefined {
-  // What a dialect holds are groups of words.
-  const isGroup = value !== null && typeof value === 'object'
   if (here.properties !== undefined && Object.hasOwn(here.properties, key)) return undefined
   const homes = placesOf(schemas)
-    .filter(
-      ([, schema]) =>
-        (schema !== schemas.dialect || isGroup) &&
-        schema?.properties !== undefined &&
-        Object.hasOwn(schema.properties, key),
-    )
+    .filter(([, schema]) => takes(schema?.properties, key, value))
     .map(([name]) => name)
   return homes.length === 0 ? undefined : `it belongs in ${homes.slice(0, PLACES_MAX).join(' or ')}`
+}
+
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  array: Array.isArray,
+  object: value => value !== null && typeof value === 'object' && !Array.isArray(value),
+  integer: Number.isInteger,
+  number: value => typeof value === 'number',
+  string: value => typeof value === 'string',
+  boolean: value => typeof value === 'boolean',
+}
+
+/** Whether the key may stand there with a value of this type. */
+function takes(properties: Schema['properties'], key: string, value: unknown): boolean {
+  if (properties === undefined || !Object.hasOwn(properties, key)) return false
+  const types = [properties[key]?.type ?? []].flat()
+  return types.length === 0 || types.some(type => TYPES[type]?.(value) === true)
 }
