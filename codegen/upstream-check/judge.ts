@@ -2,6 +2,7 @@
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { ListedModel } from '../../src/upstream/list-models.ts'
+import { compareText } from '../findings.ts'
 
 /**
  * missing: it is not listed. ended: the day of its shutdown has come. unannounced: it ends, and the catalogue does not say so.
@@ -21,7 +22,7 @@ export interface ModelJudgement {
   readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]
 }
 
-/** Every model that calls go to at the upstream, in the catalogue's order. `today` is an ISO date. */
+/** Every model that calls go to at the upstream, sorted, with its entries sorted by id. `today` is an ISO date. */
 export function judgeUpstream(
   tables: Tables,
   upstreamId: string,
@@ -54,7 +55,8 @@ function modelsAt({ entries }: Tables, upstreamId: string): ReadonlyMap<string, 
       .filter(({ via }) => via === upstreamId)
       .map(({ model }) => ({ model, entry: { id, retiresOn: deprecated?.retiresOn ?? null } })),
   )
-  const byModel = Map.groupBy(targets, ({ model }) => model)
+  const sorted = targets.toSorted((a, b) => compareText(a.model, b.model) || compareText(a.entry.id, b.entry.id))
+  const byModel = Map.groupBy(sorted, ({ model }) => model)
   return new Map([...byModel].map(([model, each]) => [model, each.map(({ entry }) => entry)]))
 }
 

@@ -146,8 +146,8 @@ test('the JSON has the same for each model', async () => {
         listed: 2,
         models: [
           model('alpha-1', null, ['alpha-1', 'req/alpha-1'], 'alpha-1-20260115'),
-          model('beta-1', null, ['beta-1']),
           model('alpha-1-aws', 'missing', ['svc/alpha-1']),
+          model('beta-1', null, ['beta-1']),
         ],
       },
       { id: 'south', outcome: 'failed', credential: 'south#1', reason: 'HTTP 500' },
