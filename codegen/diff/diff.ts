@@ -3,6 +3,7 @@
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { compareText } from '../findings.ts'
+import { type MarginChange, marginChanges } from '../margin/changes.ts'
 import { EXTRAS_PREFIX } from './extras.ts'
 import { entryFacts, type Facts, steps, upstreamFacts } from './facts.ts'
 import { type Heirs, heirsOf } from './heirs.ts'
@@ -38,6 +39,8 @@ export interface RemovedEntry extends ModelEntry {
 
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
+  /** On the day that ends are judged by. */
+  readonly margins: readonly MarginChange[]
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
   readonly facts: readonly FactChange[]
@@ -88,6 +91,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       ...retirementPrices(common, heirs, options),
       ...mappedPrices(heirs, options),
     ],
+    margins: marginChanges(old, now, options.today),
     added: sorted.filter(entry => !before.has(entry.id)),
     removed: old.entries
       .filter(entry => !after.has(entry.id))

@@ -1,12 +1,14 @@
 /** A catalogue diff as Markdown, for people who approve it. */
 
 import type { Price } from '../../src/generated/types.ts'
+import { percent, vnd } from '../margin/table.ts'
 import { type CatalogueDiff, type FactChange, type PriceChange, unacknowledged } from './diff.ts'
 import { effectOf } from './extras.ts'
 import { describeTarget } from './facts.ts'
 import type { UsageEffect } from './usage.ts'
 
 const NAMES_SHOWN = 3
+const MARGINS_SHOWN = 30
 
 export function renderMarkdown(
   diff: CatalogueDiff,
@@ -24,6 +26,7 @@ export function renderMarkdown(
       ),
     )
   }
+  if (diff.margins.length > 0) parts.push(renderMargins(diff.margins))
   if (diff.added.length > 0) {
     const rows = diff.added.map(entry => [
       code(entry.id),
@@ -79,6 +82,17 @@ export function acknowledgementLines(changes: readonly PriceChange[]): string {
 
 function count(number: number, one: string, many = `${one}s`): string {
   return number === 0 ? '' : `${number} ${number === 1 ? one : many}`
+}
+
+function renderMargins(margins: CatalogueDiff['margins']): string {
+  const shown = margins.slice(0, MARGINS_SHOWN).map(change => {
+    const side = (margin: typeof change.old) =>
+      margin === null ? ['unknown', ''] : [vnd(margin.costMicroVnd), percent(margin.marginPercent)]
+    return [code(change.name), change.mix.replace('_', ' '), ...side(change.old), ...side(change.new)]
+  })
+  const rest = margins.length - shown.length
+  const note = rest > 0 ? `\n\nAnd ${rest} more; \`catalogue margin\` shows all.` : ''
+  return table('Margins', ['entry', 'mix', 'cost before', 'margin before', 'cost now', 'margin now'], shown) + note
 }
 
 function priceRow(change: PriceChange): string[] {

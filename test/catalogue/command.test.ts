@@ -381,3 +381,118 @@ test('an unknown verb or option shows what there is', async () => {
   })
   expect(await call('help')).toMatchObject({ status: 0, out: expect.stringContaining('price-diff BASE') })
 })
+
+/** A rate of 25,000 dong, and beta-2 at 0.2 USD for any million tokens: 5,000 dong, at a price of 2,000. */
+function buyBeta(): void {
+  replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
+  replace(
+    'families/beta.yaml',
+    '{ id: beta-2,',
+    '{ id: beta-2, cost: { from: 2026-01-01, input: 0.2, cached: 0.02, output: 0.2 },',
+  )
+  replace('families/paint.yaml', '{ id: req/paint,', '{ id: req/paint, cost: { from: 2026-01-01, image: 0.02 },')
+}
+
+test('margin shows what entries cost and earn, the largest loss first, and those of unknown cost last', async () => {
+  buyBeta()
+  const { status, out, err } = await call('margin')
+  expect([status, err]).toEqual([0, ''])
+  const [head, ...rows] = out.split('\n').map(line => line.replace(/ {2,}/g, ' | '))
+  expect(head).toBe('entry | VND | per | agent or unit | chat | no cache')
+  // 18 % at 5,000, 72 % at 500, 10 % at 5,000.
+  expect(rows.slice(0, 6)).toEqual([
+    'beta-2 | 2,000 | mtok | 1,760 | +12.0 % | 5,000 | −150.0 % | 5,000 | −150.0 %',
+    'req/paint | 650 | image | 500 | +23.1 %',
+    'alpha-1 | 6,000 | mtok | unknown | unknown | unknown',
+    'beta-1 | 1,500 | mtok | unknown | unknown | unknown',
+    'req/alpha-1 | 900 | request | unknown',
+    'svc/alpha-1 | 7,000 | mtok | unknown | unknown | unknown',
+  ])
+  expect(out).toContain('0 of 6 entries lose, 4 are of unknown cost.')
+  expect(JSON.parse((await call('margin', '--json')).out)).toMatchObject({
+    date: '2026-11-21',
+    entries: [
+      {
+        id: 'beta-2',
+        price: { vnd: 2000, per: 'mtok' },
+        mixes: [
+          { mix: 'agent', costMicroVnd: '1760000000', marginPercent: 12 },
+          { mix: 'chat', costMicroVnd: '5000000000', marginPercent: -150 },
+          { mix: 'no_cache', costMicroVnd: '5000000000', marginPercent: -150 },
+        ],
+      },
+      { id: 'req/paint', mixes: [{ mix: 'image', costMicroVnd: '500000000', marginPercent: 23.1 }] },
+      { id: 'alpha-1', mixes: [] },
+      { id: 'beta-1', mixes: [] },
+      { id: 'req/alpha-1', mixes: [] },
+      { id: 'svc/alpha-1', mixes: [] },
+    ],
+    usage: null,
+  })
+})
+
+test('margin reckons a usage export by the kinds of its tokens, with the largest loss in dong first', async () => {
+  buyBeta()
+  const file = join(scratch, 'usage.csv')
+  const rows = [
+    'account_id,model,input_tokens,output_tokens,cached_input_tokens,images,cost_vnd,cache_write_tokens,upstream_cost_vnd',
+    '1,beta-2,1000000,1000000,0,0,4000,0,',
+    '1,beta-2,1000000,0,1000000,0,2000,0,',
+    '1,beta-2,1000000,0,0,0,0,0,',
+    '2,req/paint,0,0,0,4,2600,0,',
+    '2,alpha-1,1000,1000,0,0,12,0,',
+    '2,nobody,1000,1000,0,0,12,0,',
+  ]
+  writeFileSync(file, `${rows.join('\r\n')}\r\n`)
+  const { status, out } = await call('margin', '--usage', file)
+  expect(status).toBe(0)
+  const table = out
+    .split('\n')
+    .slice(0, 7)
+    .map(line => line.replace(/ {2,}/g, ' | '))
+  expect(table).toEqual([
+    'The usage given, at the prices and costs of today, in VND:',
+    'entry | charged calls | revenue | cost | margin',
+    'beta-2 | 2 | 6,000 | 10,500 | −4,500 | −75.0 %',
+    'req/paint | 1 | 2,600 | 2,000 | 600 | +23.1 %',
+    'alpha-1 | 1 | 12 | unknown',
+    'all of known cost | 8,600 | 12,500 | −3,900',
+    'Left out, because the catalogue does not know them: nobody.',
+  ])
+  const { usage } = JSON.parse((await call('margin', '--usage', file, '--json')).out)
+  expect(usage).toMatchObject({ revenueMicroVnd: '8600000000', costMicroVnd: '12500000000', unknown: ['nobody'] })
+  expect(await call('margin', '--usage', join(scratch, 'absent.csv'))).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('there is no such file'),
+  })
+})
+
+test('price-diff shows margins before and after where a price or a cost changes', async () => {
+  buyBeta()
+  const base = join(scratch, 'bought')
+  cpSync(join(project, 'catalogue'), join(base, 'catalogue'), { recursive: true })
+  expect((await call('price-diff', base)).out).not.toContain('Margins')
+  replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2200')
+  replace(
+    'upstreams.yaml',
+    '    auth: { scheme: bearer }\n',
+    '    auth: { scheme: bearer }\n    discount: { from: 2026-11-01, share: 0.5 }\n',
+  )
+  const { out } = await call('price-diff', base)
+  expect(out).toContain('| `beta-2` | agent | 1,760 | +12.0 % | 880 | +60.0 % |')
+  expect(out).toContain('| `req/paint` | image | 500 | +23.1 % | 250 | +61.5 % |')
+  expect(out).toContain('| `upstream south` | discount | – | from 2026-11-01: share 0.5 |')
+  expect(JSON.parse((await call('price-diff', base, '--json')).out).margins).toHaveLength(2)
+  // What comes later is told as a fact, and changes no margin yet.
+  cpSync(join(project, 'catalogue'), join(base, 'catalogue'), { recursive: true })
+  replace(
+    'families/beta.yaml',
+    'cost: { from: 2026-01-01, input: 0.2, cached: 0.02, output: 0.2 }',
+    'cost: [{ from: 2026-01-01, input: 0.2, cached: 0.02, output: 0.2 }, { from: 2027-01-01, input: 9, output: 9 }]',
+  )
+  const later = (await call('price-diff', base)).out
+  expect(later).not.toContain('Margins')
+  expect(later).toContain(
+    '| `beta-2` | cost | from 2026-01-01: input 0.2, cached 0.02, output 0.2 | from 2026-01-01: input 0.2, cached 0.02, output 0.2; from 2027-01-01: input 9, output 9 |',
+  )
+})

@@ -1,0 +1,33 @@
+/** What a change of prices or costs does to margins. */
+
+import type { ModelEntry, Tables } from '../../src/generated/types.ts'
+import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.ts'
+
+export interface MarginChange {
+  readonly name: string
+  /** The mix that judges the entry: of `new`, or of `old` where the cost is no longer known. */
+  readonly mix: MixMargin['mix']
+  /** Null: the cost is unknown. */
+  readonly old: MixMargin | null
+  readonly new: MixMargin | null
+}
+
+/** Of entries of both tables whose price or cost is another on that day; the largest loss first. `today` is an ISO date. */
+export function marginChanges(old: Tables, now: Tables, today: string): MarginChange[] {
+  const before = new Map(old.entries.map(entry => [entry.id, entry]))
+  const rates = { old: ratesOn(old, today), now: ratesOn(now, today) }
+  return now.entries
+    .flatMap((entry): MarginChange[] => {
+      const earlier = before.get(entry.id)
+      if (earlier === undefined) return []
+      const [was, is] = [marginsOf(earlier, rates.old), marginsOf(entry, rates.now)]
+      const mix = is.mixes[0]?.mix ?? was.mixes[0]?.mix
+      if (mix === undefined || factsOf(earlier, was) === factsOf(entry, is)) return []
+      return [{ name: entry.id, mix, old: was.mixes[0] ?? null, new: is.mixes[0] ?? null }]
+    })
+    .toSorted((a, b) => (a.new?.marginPercent ?? 0) - (b.new?.marginPercent ?? 0))
+}
+
+function factsOf({ price }: ModelEntry, { mixes }: EntryMargin): string {
+  return [price.vnd, price.per, ...mixes.map(({ mix, costMicroVnd }) => `${mix} ${costMicroVnd}`)].join(' ')
+}
