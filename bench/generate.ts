@@ -10,44 +10,55 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeCopies } from './synthetic-catalogue.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
+const COPIES = '111'
 const root = join(import.meta.dirname, '..')
-const { values } = parseArgs({ options: { base: { type: 'string' }, copies: { type: 'string', default: '111' } } })
-const revisions = [root, ...(values.base === undefined ? [] : [resolve(values.base)])]
+const { values, positionals } = parseArgs({
+  options: { base: { type: 'string' }, copies: { type: 'string', default: COPIES } },
+  allowPositionals: true,
+})
 
-const SCRIPT = `
-const { run } = await import(process.argv[1] + '/codegen/run.ts')
-const silent = { out() {}, err: text => console.error(text) }
-const status = await run(['generate'], silent, { root: process.argv[2] })
-const { user, system } = process.cpuUsage()
-console.log(JSON.stringify({ cpuMs: (user + system) / 1000, wallMs: performance.now() }))
-process.exitCode = status`
-
-function measure(revision: string, project: string): { cpuMs: number; wallMs: number } {
-  for (const folder of ['src', 'codegen', 'docs']) rmSync(join(project, folder), { recursive: true, force: true })
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '-e', SCRIPT, revision, project],
-    {
-      encoding: 'utf8',
-    },
-  )
-  if (status !== 0) throw new Error(stderr)
-  return JSON.parse(stdout)
+interface Cost {
+  readonly cpuMs: number
+  readonly wallMs: number
 }
 
-for (const copies of [0, Number(values.copies)]) {
+/** What a process of its own does. */
+async function generate(revision: string, project: string): Promise<void> {
+  const { run }: typeof import('../codegen/run.ts') = await import(join(revision, 'codegen/run.ts'))
+  process.exitCode = await run(['generate'], { out() {}, err: text => console.error(text) }, { root: project })
+  const { user, system } = process.cpuUsage()
+  console.log(JSON.stringify({ cpuMs: (user + system) / 1000, wallMs: performance.now() } satisfies Cost))
+}
+
+function measure(revision: string, project: string): Cost {
+  for (const folder of ['src', 'codegen', 'docs']) rmSync(join(project, folder), { recursive: true, force: true })
+  const { stdout, stderr, status } = spawnSync(process.execPath, [import.meta.filename, revision, project], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  if (status !== 0) throw new Error(stderr.slice(-2000))
+  return JSON.parse(stdout) as Cost
+}
+
+function compare(revisions: readonly string[], copies: number): void {
   const project = mkdtempSync(join(tmpdir(), 'generate-'))
   const entries = writeCopies(root, project, copies)
-  const runs = revisions.map(() => [] as { cpuMs: number; wallMs: number }[])
+  const costs = new Map(revisions.map(revision => [revision, [] as Cost[]]))
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, revision] of revisions.entries()) runs[index]?.push(measure(revision, project))
+    for (const [revision, runs] of costs) runs.push(measure(revision, project))
   }
   rmSync(project, { recursive: true })
-  for (const [index, revision] of revisions.entries()) {
-    const least = (key: 'cpuMs' | 'wallMs') => Math.round(Math.min(...(runs[index] ?? []).map(each => each[key])))
-    console.log(
-      `${entries} entries, ${revision}: ${least('wallMs')} ms, ${least('cpuMs')} ms of processor time (least of ${ROUNDS})`,
-    )
+  for (const [revision, runs] of costs) {
+    const least = (key: keyof Cost) => Math.round(Math.min(...runs.map(run => run[key])))
+    console.log(`${entries} entries, ${revision}: ${least('wallMs')} ms, ${least('cpuMs')} ms of processor time`)
   }
+}
+
+const [revision, project] = positionals
+if (revision !== undefined && project !== undefined) await generate(revision, project)
+else {
+  const revisions = [root, ...(values.base === undefined ? [] : [resolve(values.base)])]
+  console.log(`The least of ${ROUNDS} runs:`)
+  for (const copies of [0, Number(values.copies)]) compare(revisions, copies)
 }

@@ -18,14 +18,15 @@ export function writeCopies(root: string, project: string, copies: number): numb
       const suffix = copy === 0 ? '' : `-copy${copy}`
       const family = parse(text) as Loose & {
         family: string
-        models: (Loose & { entries: (Loose & { id: string })[] })[]
+        models: (Loose & { entries: (Loose & { id: string; upstream: { model: string } })[] })[]
       }
       family.family += suffix
       for (const model of family.models) {
-        // An end without a successor is one only where no other entry of the kind stays, and a dear one needs an acknowledgement.
+        // Ends are judged by the other entries, and by what is acknowledged.
         for (const holder of [model, ...model.entries]) delete holder.deprecated
         for (const entry of model.entries) {
           entry.id += suffix
+          for (const target of [entry.upstream].flat()) target.model += suffix
           counts.entries++
           if (entry.id.startsWith('svc/')) counts.aws++
           if (entry.id.startsWith('req/')) counts.per_call++
@@ -34,7 +35,7 @@ export function writeCopies(root: string, project: string, copies: number): numb
       writeFileSync(join(folder, `${family.family}.yaml`), stringify(family))
     }
   }
-  const main = parse(readFileSync(join(root, 'catalogue/catalogue.yaml'), 'utf8')) as Loose
+  const { acknowledged: _, ...main } = parse(readFileSync(join(root, 'catalogue/catalogue.yaml'), 'utf8')) as Loose
   writeFileSync(join(project, 'catalogue/catalogue.yaml'), stringify({ ...main, counts }))
   return counts.entries
 }

@@ -48,7 +48,7 @@ export interface Place {
 /** On one line where that fits, else member by member. Classes of this file may stand anywhere in the value. */
 export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
   const line = onOneLine(value)
-  if (line !== null && place.before + widthOf(line) + place.after <= WIDTH) return line
+  if (line !== null && fits(line, place.before + place.after)) return line
   if (Array.isArray(value))
     return block(
       '[',
@@ -162,13 +162,23 @@ function propertyName(key: string): string {
   return IDENTIFIER.test(key) ? key : quote(key)
 }
 
+/** Nothing in it is escaped. */
+const PLAIN = /^[\w ./:,+*()-]*$/
+
 /** In the quotes that need fewer escapes. */
 export function quote(text: string): string {
+  if (PLAIN.test(text)) return `'${text}'`
   const plain = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
   const escaped = plain.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   const singles = text.split("'").length
   if (singles > text.split('"').length) return `"${escaped.replaceAll('"', '\\"')}"`
   return `'${escaped.replaceAll("'", "\\'")}'`
+}
+
+/** Whether there is room for a text beside what is on its line. */
+function fits(text: string, taken: number): boolean {
+  const isSurely = taken + 2 * text.length <= WIDTH
+  return isSurely || taken + widthOf(text) <= WIDTH
 }
 
 const NARROW = /^[\x20-\x7e]*$/

@@ -3,8 +3,17 @@
 /** So that a line with several names still fits. */
 const LENGTH_MAX = 40
 
+/** Of names that stand in the catalogue. */
+const camelNames = new Map<string, string>()
+
 /** `Claude Opus 4.5` → `claudeOpus4_5`. Empty where nothing of the text can stand in a name. */
 export function camelName(text: string): string {
+  const known = camelNames.get(text) ?? makeCamelName(text)
+  camelNames.set(text, known)
+  return known
+}
+
+function makeCamelName(text: string): string {
   const words = text.normalize('NFKD').match(/[A-Za-z0-9]+/g) ?? []
   const name = words.reduce((before, word) => {
     const lower = word.toLowerCase()

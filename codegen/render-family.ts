@@ -106,10 +106,12 @@ class FamilySource {
     const own = Object.entries(target)
       .filter(differs)
       .map(([key, value]): [string, unknown] => [key, this.#source(value)])
-    const key = literal(new Members([shared.name], own))
-    const name = known.get(key) ?? this.#names.take(this.#pathName(this.#outline.dialects.nodeOf(target.dialect)))
-    if (!known.has(key)) this.#add(name, new Members([shared.name], own), {})
-    known.set(key, name)
+    const key = own.map(([word, value]) => `${word} ${value instanceof Code ? value.text : literal(value)}`).join()
+    let name = known.get(`${target.via} ${key}`)
+    if (name === undefined) {
+      name = this.#names.take(this.#pathName(this.#outline.dialects.nodeOf(target.dialect)))
+      known.set(`${target.via} ${key}`, this.#add(name, new Members([shared.name], own), {}))
+    }
     const weight: [string, unknown][] = target.weight === 0 ? [] : [['weight', target.weight]]
     return new Members([name], [['model', target.model], ...weight])
   }
@@ -229,5 +231,5 @@ class FamilySource {
 }
 
 function isSame(one: unknown, other: unknown): boolean {
-  return one === other || canonicalJson(one) === canonicalJson(other)
+  return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other))
 }

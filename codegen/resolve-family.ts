@@ -165,6 +165,8 @@ interface TargetLayers {
   readonly call?: Layer | undefined
 }
 
+const NO_COST: UpstreamTarget['cost'] = []
+
 function resolveTarget(
   { layers }: EntryContext,
   { family, model, entry, upstream, target, call }: TargetLayers,
@@ -174,7 +176,7 @@ function resolveTarget(
     via: facts.via,
     model: facts.model,
     weight: facts.weight ?? 0,
-    cost: facts.cost ?? [],
+    cost: facts.cost ?? NO_COST,
     standard: facts.standard,
     dialect: layers.dialects.resolve([family, model, entry, upstream, target, call]),
     extras: layers.extras.resolve([upstream, family, model, entry, target]),
