@@ -6,8 +6,9 @@ export default defineConfig({
     // Prepares a place for one embedded Postgres; it starts only when a test file asks for a database.
     globalSetup: ['test/support/postgres-setup.ts'],
     maxWorkers: 2,
-    // A bound for a busy machine, not an expectation.
+    // Bounds for a busy machine, not expectations.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })
