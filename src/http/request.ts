@@ -93,7 +93,7 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
     caller,
     openedAt: state.openedAt,
     startedMs: state.startedMs,
-    tries: [],
+    attempts: [],
     takeBody() {
       const { body } = request
       request.body = null

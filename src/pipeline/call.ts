@@ -1,22 +1,25 @@
 /**
  * Terminology. *model*: what a vendor makes. *entry*: one catalogue line that a client can name, with its price. *channel*:
- * standard or AWS. *upstream*: a provider's API as configured. *dialect*: facts about what an upstream model accepts.
- * *hold*: money set aside for a call in flight. *settle*: turn a hold into a charge, once. *release*: give a hold back
- * uncharged (settle at cost 0). *µVND*: 10⁻⁶ VND.
+ * standard or AWS. *upstream*: a provider's API as configured; what it answers is the *reply*. *wire*: the format that an
+ * upstream speaks. *format*: what the client speaks. *dialect*: facts about what an upstream model accepts. *attempt*: one
+ * try of a call at one upstream with one credential; it has an outcome. *hold*: money set aside for a call in flight, and
+ * nothing else. *extend*: grow a hold. *settle*: turn a hold into a charge, once. *release*: give a hold back, uncharged.
+ * *bill*: what one call has used and costs, until it is settled. *µVND*: 10⁻⁶ VND.
  *
- * A call runs through the stages receive → resolve → prepare → admit → dispatch → relay → meter → settle, a file each;
- * run.ts strings them together.
+ * A chat call is received, resolved to an entry, funded with a hold, prepared and dispatched for each attempt, relayed,
+ * metered and settled; run.ts puts the stages in order.
  */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
-import type { Endpoint, ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { ImageFetcher } from '../upstream/fetch-image.ts'
-import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
+import type { UpstreamRegistry } from '../upstream/registry.ts'
+import type { Attempt } from './attempt.ts'
 import type { Metered } from './meter.ts'
 
 /** The account behind the key of a call. */
@@ -45,8 +48,8 @@ export interface Call {
   readonly startedMs: number
   /** A client header by lower-case name. */
   readonly header: (name: string) => string | undefined
-  /** Tries at upstreams so far, the first one first. */
-  readonly tries: CallTry[]
+  /** So far, the first one first. */
+  readonly attempts: Attempt[]
   /** The body's bytes as they came; empty when they were taken before. Whoever keeps them keeps them in memory. */
   readonly takeBody: () => Buffer
   /** Nobody needs the body any more: others may have its place in memory. */
@@ -87,17 +90,7 @@ export interface ClientChannel {
   fail(error: GatewayError, headers?: HeaderMap): void
 }
 
-/** One try of a call at an upstream. */
-export interface CallTry {
-  readonly upstream: ReachableUpstream
-  readonly target: UpstreamTarget
-  /** Monotonic milliseconds. */
-  readonly startedMs: number
-  /** When it failed, and how; null while it has not. The try that served ends with the call. */
-  failure: { readonly atMs: number; readonly code: ErrorCode } | null
-}
-
-/** A call whose account is closed. */
+/** A call whose bill is being settled. */
 export interface EndedCall {
   readonly call: Call
   /** Null when the call ended before a model was chosen. */
@@ -118,7 +111,7 @@ export interface EndedCall {
 
 /** Keeps figures. Calls pay for it, so an observer does next to nothing. */
 export interface CallObserver {
-  /** Once for each call with an account, right before its settlement. */
+  /** Once for each call with a bill, right before its settlement. */
   ended(ended: EndedCall): void
   /** A client was told an error, on any route of the API. */
   errorTold(code: ErrorCode): void
@@ -132,8 +125,8 @@ export interface CallTracer {
   ended(ended: EndedCall): void
   /** Id of the call's trace, for its log line; null: it has none. */
   traceIdOf(call: Call): string | null
-  /** The `traceparent` that a try carries to an upstream that is to have it; undefined: none. */
-  traceparentOf(call: Call, tried: CallTry): string | undefined
+  /** The `traceparent` that an attempt carries to an upstream that is to have it; undefined: none. */
+  traceparentOf(call: Call, attempt: Attempt): string | undefined
 }
 
 /** Limits of the pipeline; all come from configuration. */

@@ -1,26 +1,26 @@
-/** From a requested name to the entry that serves it, noted in the call's account and headers. */
+/** From a requested name to the entry that serves it, noted on the call's bill and in its headers. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { modelHeaders } from './billing-headers.ts'
 import { CallExtras } from './extras.ts'
 import { type Resolution, refuseWrongEndpoint, resolve } from './resolve.ts'
-import type { CallScope } from './run-accounted.ts'
+import type { CallScope } from './run-billed.ts'
 
 /** Throws GatewayError `model_not_found` or `wrong_endpoint`. */
-export function chooseEntry({ services, call, account, headers }: CallScope, requestedName: string): Resolution {
+export function chooseEntry({ services, call, bill, headers }: CallScope, requestedName: string): Resolution {
   const resolution = resolve(services.catalogue, requestedName, call.endpoint, services.unknownModels)
   // The usage row names the entry of a refused call too.
-  account.resolved(resolution)
+  bill.resolved(resolution)
   refuseWrongEndpoint(resolution, call.endpoint)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
   return resolution
 }
 
 /** Judges what the body asks for beyond tokens. Throws GatewayError `invalid_request` where it may not have it. */
-export function chooseExtras({ services, call, account }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
+export function chooseExtras({ services, call, bill }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
   const { extras: vocabulary } = services.catalogue.settings
   const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })
-  account.extras = extras
+  bill.extras = extras
   return extras
 }

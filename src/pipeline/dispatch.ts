@@ -7,11 +7,10 @@ import type { Cancellation } from '../lib/cancellation.ts'
 import { NestingError } from '../lib/json-text.ts'
 import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { ReachableUpstream } from '../upstream/registry.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
-import type { Call, CallTry, HeaderMap, Services } from './call.ts'
-import { type Candidate, Candidates } from './candidates.ts'
-import { Verdict } from './verdict.ts'
+import { Attempt, type Place } from './attempt.ts'
+import type { Call, HeaderMap, Services } from './call.ts'
+import { Places } from './places.ts'
 
 /** Largest error body that is read, in bytes. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
@@ -33,13 +32,6 @@ export interface PreparedBody {
   readonly prefilled?: boolean
 }
 
-/** One try of a call at one target. */
-export interface Attempt<Prepared extends PreparedBody> {
-  readonly target: UpstreamTarget
-  readonly prepared: Prepared
-  readonly upstream: ReachableUpstream
-}
-
 export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** Where the call may go: the entry's list. */
   readonly targets: readonly UpstreamTarget[]
@@ -49,15 +41,11 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
    * Reads as much of a 2xx reply as shows that it is a good one, before the client is told anything. A GatewayError of it
    * that blames the upstream (`upstream_…`) sends the call to the next target.
    */
-  readonly receive: (reply: UpstreamReply, attempt: Attempt<Prepared>) => Promise<Received>
+  readonly receive: (reply: UpstreamReply, prepared: Prepared, target: UpstreamTarget) => Promise<Received>
   /** The reply is asked for as an event stream. */
   readonly streamed: boolean
   /** Aborts the call while it waits for a reply. */
   readonly signal: Cancellation
-}
-
-export interface Dispatched<Prepared extends PreparedBody, Received> extends Attempt<Prepared> {
-  readonly received: Received
 }
 
 /** The endpoint of the upstream that serves a call: chat calls go to the one of the target's own format. */
@@ -66,76 +54,66 @@ export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): En
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** Throws GatewayError when no target gave a good reply; nothing has been told to the client by then. */
+/** What `receive` made of a good reply. Throws GatewayError when no target gave one; the client has been told nothing by then. */
 export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
   plan: DispatchPlan<Prepared, Received>,
-): Promise<Dispatched<Prepared, Received>> {
-  const candidates = new Candidates(plan.targets, call.caller.keyId, services.upstreams)
+): Promise<Received> {
+  const places = new Places(plan.targets, call.caller.keyId, services.upstreams)
   const { upstreamTriesMax } = services.limits
-  let candidate = candidates.next()
+  let place = places.next()
   let worst: GatewayError | null = null
-  for (let tries = 1; candidate !== null; tries++) {
+  while (place !== null) {
     // A body that cannot be made ends the call: the next target would change what it means.
-    const preparing = plan.prepare(candidate.target)
+    const preparing = plan.prepare(place.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
-    const attempt = { target: candidate.target, prepared, upstream: candidate.upstream }
-    const verdict = new Verdict(candidate)
-    const tried = begin(services, call, candidate)
+    const attempt = begin(services, call, place)
     try {
-      const reply = await tryOne(services, call, { plan, candidate, attempt, verdict, tried })
-      const received = await plan.receive(reply, attempt)
-      verdict.succeed()
-      return { ...attempt, received }
+      const reply = await tryOne(services, call, { plan, prepared, attempt })
+      const received = await plan.receive(reply, prepared, place.target)
+      attempt.succeed()
+      return received
     } catch (cause) {
       const error = gatewayErrorFor(cause)
-      verdict.fail(error)
-      tried.failure = { atMs: services.nowMs(), code: error.code }
+      attempt.fail(error, services.nowMs())
       if (!isWorthAnotherTry(error) || plan.signal.aborted) throw error
       const { message, level } = loudness(error)
       services.log[level](
-        {
-          requestId: call.requestId,
-          credential: candidate.credential.label,
-          code: error.code,
-          cause: error.details.cause,
-        },
+        { requestId: call.requestId, credential: place.credential.label, code: error.code, cause: error.details.cause },
         message,
       )
       worst = worse(worst, error)
-      if (verdict.isBroken) candidates.broken(candidate.upstream)
-      if (tries >= upstreamTriesMax || timeLeftMs(services, call, candidate) < TRY_MS_MIN) break
-      candidate = candidates.next() ?? (verdict.isConnectionLost ? candidates.again() : null)
+      if (attempt.isBroken) places.broken(place.upstream)
+      if (call.attempts.length >= upstreamTriesMax || timeLeftMs(services, call, place) < TRY_MS_MIN) break
+      place = places.next() ?? (attempt.isConnectionLost ? places.again() : null)
     }
   }
-  throw worst ?? shortageError(candidates, plan.targets)
+  throw worst ?? shortageError(places, plan.targets)
+}
+
+function begin(services: Services, call: Call, place: Place): Attempt {
+  const attempt = new Attempt(place, services.nowMs())
+  call.attempts.push(attempt)
+  return attempt
 }
 
 interface Trying<Prepared extends PreparedBody, Received> {
   readonly plan: DispatchPlan<Prepared, Received>
-  readonly candidate: Candidate
-  readonly attempt: Attempt<Prepared>
-  readonly verdict: Verdict
-  readonly tried: CallTry
-}
-
-function begin(services: Services, call: Call, { upstream, target }: Candidate): CallTry {
-  const tried: CallTry = { upstream, target, startedMs: services.nowMs(), failure: null }
-  call.tries.push(tried)
-  return tried
+  readonly prepared: Prepared
+  readonly attempt: Attempt
 }
 
 /** Resolves with a 2xx reply whose body has not been read. */
 async function tryOne<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
-  { plan, candidate, attempt, verdict, tried }: Trying<Prepared, Received>,
+  { plan, prepared, attempt }: Trying<Prepared, Received>,
 ): Promise<UpstreamReply> {
-  const { target, prepared, upstream } = attempt
+  const { target, upstream, credential } = attempt
   const reply = await callUpstream(
     upstream,
-    candidate.credential,
+    credential,
     {
       endpoint: upstreamEndpoint(call.endpoint, target),
       model: target.model,
@@ -146,13 +124,13 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       streamed: plan.streamed,
       prefilled: prepared.prefilled ?? false,
       betas: prepared.betas ?? [],
-      clientHeader: name => (name === 'traceparent' ? services.tracer.traceparentOf(call, tried) : call.header(name)),
+      clientHeader: name => (name === 'traceparent' ? services.tracer.traceparentOf(call, attempt) : call.header(name)),
     },
     {
-      totalTimeoutMs: timeLeftMs(services, call, candidate),
+      totalTimeoutMs: timeLeftMs(services, call, attempt),
       frameBytesMax: services.limits.eventBytesMax,
       signal: plan.signal,
-      onClose: verdict.closed,
+      onClose: attempt.closed,
     },
   )
   if (reply.status >= 200 && reply.status < 300) return reply
@@ -170,7 +148,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
 }
 
 /** The upstream's limit holds for the whole call, whatever was tried before. */
-function timeLeftMs(services: Services, call: Call, { upstream }: Candidate): number {
+function timeLeftMs(services: Services, call: Call, { upstream }: Place): number {
   return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
 }
 
@@ -212,8 +190,8 @@ function loudness(error: GatewayError): { level: 'warn' | 'error'; message: stri
     : { level: 'warn', message: 'an upstream failed; the call goes on elsewhere if it can' }
 }
 
-function shortageError(candidates: Candidates, targets: readonly UpstreamTarget[]): GatewayError {
-  const { reachable, limitedMs, full } = candidates.shortage
+function shortageError(places: Places, targets: readonly UpstreamTarget[]): GatewayError {
+  const { reachable, limitedMs, full } = places.shortage
   if (limitedMs !== null) {
     const retryAfterSeconds = Math.max(1, Math.ceil(limitedMs / 1000))
     return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'every credential is limited' })

@@ -10,7 +10,7 @@ import { capHeader } from './billing-headers.ts'
 import { affordedOutputTokens, capAmount, holdAmount, type InputEstimate, namedAmount } from './estimate.ts'
 import type { CallExtras } from './extras.ts'
 import type { Resolution } from './resolve.ts'
-import type { CallScope } from './run-accounted.ts'
+import type { CallScope } from './run-billed.ts'
 import { StreamHold } from './stream-hold.ts'
 
 export interface Funding {

@@ -7,13 +7,12 @@ import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson, NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
-import type { Attempt } from './dispatch.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
 /** `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` for a reply that breaks off, is none, or tells of an error under status 200. */
 export async function readWholeReply(
   reply: UpstreamReply,
-  { prepared, upstream }: Attempt<PreparedCall>,
+  prepared: PreparedCall,
   bytesMax: number,
   onRead: (bytes: Buffer) => void,
 ): Promise<ReadReply> {
@@ -26,7 +25,7 @@ export async function readWholeReply(
     return read
   } catch (error) {
     const value = parseJson(bytes.toString('utf8'))
-    const told = value === undefined ? null : readReplyError(value, { secrets: upstream.credentials.secrets })
+    const told = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
     throw told === null ? unreadable(error) : gatewayErrorOf(told)
   }
 }

@@ -22,7 +22,7 @@ import type { Pinger } from './pinger.ts'
 import { type ResponsesBody, readResponsesBody } from './receive-responses.ts'
 import { readReply, renamed, type WholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
-import { type CallScope, runAccounted } from './run-accounted.ts'
+import { type CallScope, runBilled } from './run-billed.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
@@ -47,7 +47,7 @@ export function runResponsesCall(
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
-  return runAccounted(services, call, client, async scope => {
+  return runBilled(services, call, client, async scope => {
     const open = await openCall(scope)
     await (open.body?.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
@@ -55,10 +55,10 @@ export function runResponsesCall(
 
 /** Reads the body and sets money aside. Nothing of the body is kept but in what it returns. */
 async function openCall(scope: CallScope): Promise<OpenCall> {
-  const { services, call, account } = scope
+  const { services, call, bill } = scope
   const body = await readResponsesBody(call.takeBody(), services.limits)
   const { streamed, outputTokensMax } = body
-  account.requested(body.requestedName, streamed)
+  bill.requested(body.requestedName, streamed)
   const resolution = chooseEntry(scope, body.requestedName)
   const input = estimateInput(body, services.limits.holdTokensPerImage)
   const choices = readChoices(body.json, resolution.entry)
@@ -112,7 +112,7 @@ function countOutput({ text }: WholeReply): number {
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, funding, funded } = open
+  const { services, client, bill, headers, funding, funded } = open
   const { entry } = funding.resolution
   const countInputTokens = () => funding.input.tokens
   const upstream = await sendCall(open, {
@@ -138,7 +138,7 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     hold: holdOfStream(open, { funding, funded, stream, countInputTokens }),
     ping: PING,
     settle(end) {
-      return account.close(resultOf({ stream, end, countInputTokens }))
+      return bill.settle(resultOf({ stream, end, countInputTokens }))
     },
   })
 }

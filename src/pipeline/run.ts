@@ -1,4 +1,4 @@
-/** One chat call from its body to its usage row; run-accounted.ts sees to it that every hold ends. */
+/** One chat call from its body to its usage row; run-billed.ts sees to it that every hold ends. */
 
 import assert from 'node:assert/strict'
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -22,7 +22,7 @@ import { type ChatBody, readChatBody } from './receive.ts'
 import { readWholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
 import { asStream } from './replay.ts'
-import { type CallScope, runAccounted } from './run-accounted.ts'
+import { type CallScope, runBilled } from './run-billed.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
 import { resultOf, usedBy } from './stream-result.ts'
 
@@ -49,7 +49,7 @@ export function runChatCall(
   client: ClientChannel,
   { format, pinger }: { format: ChatFormat; pinger: Pinger },
 ): Promise<void> {
-  return runAccounted(services, call, client, async scope => {
+  return runBilled(services, call, client, async scope => {
     const open = await openCall(scope, format)
     await (open.body?.streamed ? relayStreamed(open, pinger) : relayWhole(open))
   })
@@ -57,10 +57,10 @@ export function runChatCall(
 
 /** Reads the body and sets money aside. Nothing of the body is kept but in what it returns. */
 async function openCall(scope: CallScope, format: ChatFormat): Promise<OpenCall> {
-  const { services, call, account } = scope
+  const { services, call, bill } = scope
   const body = await readChatBody(call.takeBody(), services.limits, format)
   const { streamed, outputTokensMax } = body
-  account.requested(body.requestedName, streamed)
+  bill.requested(body.requestedName, streamed)
   const resolution = chooseEntry(scope, body.requestedName)
   const estimate = estimateInput(body, services.limits.holdTokensPerImage)
   const { entry } = resolution
@@ -115,8 +115,8 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const reply = await sendCall(open, {
     entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
-    receive: (upstream, attempt) =>
-      readWholeReply(upstream, attempt, services.limits.replyBytesMax, bytes => open.extras.countIn(bytes)),
+    receive: (upstream, prepared) =>
+      readWholeReply(upstream, prepared, services.limits.replyBytesMax, bytes => open.extras.countIn(bytes)),
     streamed: false,
   })
   const used = usedBy(reply.usage, {
@@ -127,12 +127,12 @@ async function relayWhole(open: OpenCall): Promise<void> {
 }
 
 async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, format, funding, funded } = open
+  const { services, client, bill, headers, format, funding, funded } = open
   const countInputTokens = open.input.tokens
   const { upstream, stream } = await sendCall(open, {
     entry: funding.resolution.entry,
     prepare: target => prepareFor(open, target),
-    async receive(reply, { target, prepared }) {
+    async receive(reply, prepared, target) {
       const events = await asStream(reply, target, services.limits.replyBytesMax)
       return { upstream: await holdStream(open, events), stream: open.extras.listen(prepared.openStream()) }
     },
@@ -148,6 +148,6 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
     pinger,
     hold: holdOfStream(open, { funding, funded, stream, countInputTokens }),
     ping: PINGS[format],
-    settle: end => account.close(resultOf({ stream, end, countInputTokens })),
+    settle: end => bill.settle(resultOf({ stream, end, countInputTokens })),
   })
 }

@@ -8,7 +8,7 @@ import type { HeaderMap } from './call.ts'
 import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
 import { holdFirstEvent } from './first-event.ts'
 import type { Metered } from './meter.ts'
-import { type CallScope, CLIENT_GONE } from './run-accounted.ts'
+import { type CallScope, CLIENT_GONE } from './run-billed.ts'
 
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
@@ -25,7 +25,7 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
   scope: CallScope,
   { entry, prepare, ...plan }: SendPlan<Prepared, Received>,
 ): Promise<Received> {
-  const dispatched = await dispatch(scope.services, scope.call, {
+  return dispatch(scope.services, scope.call, {
     ...plan,
     targets: entry.upstreams,
     prepare(target) {
@@ -35,7 +35,6 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
     },
     signal: plan.signal ?? (plan.streamed ? scope.client.gone : NEVER_CANCELLED),
   })
-  return dispatched.received
 }
 
 /** Tells the client whether the target that is tried now is simulated. */
@@ -46,9 +45,9 @@ function markSimulated({ services, headers }: CallScope, target: UpstreamTarget)
 }
 
 /** Tells the client what of its call the target that is tried now does not get. */
-function markLeftOut({ services, account, headers }: CallScope, target: UpstreamTarget): void {
+function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-left-out`
-  const leftOut = account.extras?.begin(target) ?? []
+  const leftOut = bill.extras?.begin(target) ?? []
   if (leftOut.length > 0) headers[name] = leftOut.join(', ')
   else delete headers[name]
 }
@@ -56,7 +55,7 @@ function markLeftOut({ services, account, headers }: CallScope, target: Upstream
 /** The stream once its first event has come and is a good one. Throws GatewayError `upstream_…` otherwise. */
 export function holdStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const firstByteMs = call.tries.at(-1)?.upstream.facts.firstByteTimeoutMs ?? holdMs
+  const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? holdMs
   return holdFirstEvent(reply, { eventBytesMax, firstByteMs, holdMs, signal: client.gone, secrets: reply.secrets })
 }
 
@@ -64,8 +63,8 @@ const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }
 
 /** Settles a call that is not streamed and then sends its reply, with what it cost. */
 export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | string): Promise<void> {
-  const { services, client, account, headers } = scope
-  await account.close({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
-  const cost = costHeaders(services.catalogue.settings.service, used, account.costMicroVnd)
+  const { services, client, bill, headers } = scope
+  await bill.settle({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
+  const cost = costHeaders(services.catalogue.settings.service, used, bill.costMicroVnd)
   client.send(Object.assign(headers, cost, JSON_TYPE), body)
 }

@@ -6,6 +6,7 @@ import { formatVnd } from '../lib/money.ts'
 import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { admit } from './admit.ts'
+import type { CallResult } from './bill.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
 import { holdAmount } from './estimate.ts'
@@ -15,9 +16,8 @@ import type { Pinger } from './pinger.ts'
 import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf } from './receive.ts'
 import { relayBytes } from './relay-bytes.ts'
 import { relayStream, type StreamEnd } from './relay-stream.ts'
-import { type CallScope, CLIENT_GONE, runAccounted } from './run-accounted.ts'
+import { type CallScope, CLIENT_GONE, runBilled } from './run-billed.ts'
 import { holdStream, sendCall } from './send-call.ts'
-import type { CallResult } from './settle.ts'
 import { reportedBy } from './stream-result.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
@@ -64,10 +64,10 @@ export function runSpeechCall(
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
-  return runAccounted(services, call, client, async scope => {
+  return runBilled(services, call, client, async scope => {
     const raw = call.takeBody()
     const body = await readSpeechBody(raw, services.limits)
-    scope.account.requested(body.requestedName, body.streamed)
+    scope.bill.requested(body.requestedName, body.streamed)
     const { entry, mappedFrom } = chooseEntry(scope, body.requestedName)
     const extras = chooseExtras(scope, entry, body.json)
     const wantMicroVnd = holdAmount(entry, Math.ceil(raw.length / 3), null)
@@ -100,18 +100,18 @@ function refuseUnlessAudio(reply: UpstreamReply): UpstreamReply {
 }
 
 async function relayAudio(scope: CallScope, upstream: UpstreamReply, cost: Record<string, string>): Promise<void> {
-  const { services, client, account, headers } = scope
+  const { services, client, bill, headers } = scope
   await relayBytes({
     upstream,
     client,
     headers: { ...headers, ...cost, 'content-type': upstream.header('content-type') },
     bytesMax: services.limits.replyBytesMax,
-    settle: end => account.close(resultOf(NOTHING_USED, end, client.started)),
+    settle: end => bill.settle(resultOf(NOTHING_USED, end, client.started)),
   })
 }
 
 async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers } = scope
+  const { services, client, bill, headers } = scope
   const stream = new SpeechPassThrough()
   await relayStream({
     upstream,
@@ -122,7 +122,7 @@ async function relayEvents(scope: CallScope, upstream: UpstreamReply, pinger: Pi
     pinger,
     hold: null,
     ping: PING,
-    settle: end => account.close(resultOf(reportedBy(stream.usage), end, client.started)),
+    settle: end => bill.settle(resultOf(reportedBy(stream.usage), end, client.started)),
   })
 }
 

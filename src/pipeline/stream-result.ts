@@ -3,10 +3,10 @@
 import { ERRORS } from '../errors.ts'
 import type { TokenUsage, UsageReport } from '../formats/usage.ts'
 import type { ReplyStream } from '../translate/reply-stream.ts'
+import type { CallResult } from './bill.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'
-import { CLIENT_GONE } from './run-accounted.ts'
-import type { CallResult } from './settle.ts'
+import { CLIENT_GONE } from './run-billed.ts'
 
 export interface StreamFacts {
   readonly stream: ReplyStream

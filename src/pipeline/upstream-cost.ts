@@ -7,16 +7,16 @@ import type { Call, Services } from './call.ts'
 import type { Metered } from './meter.ts'
 
 /**
- * At the prices in force now, for the try that served. Nothing where nothing was tried. Null, for unknown, where the
+ * At the prices in force now, for the attempt that served. Nothing where nothing was tried. Null, for unknown, where the
  * catalogue has no price or nobody told the tokens, and for a call without a charge: its provider may have billed what it
- * did before it failed, and did not say. Tries before the one that served are not counted for the same reason.
+ * did before it failed, and did not say. Attempts before the one that served are not counted for the same reason.
  */
 export function upstreamCostOf(
   { catalogue }: Services,
-  { tries }: Call,
+  { attempts }: Call,
   { used, charged }: { readonly used: Metered; readonly charged: boolean },
 ): MicroVnd | null {
-  const served = tries.at(-1)
+  const served = attempts.at(-1)
   if (served === undefined) return ZERO_MICRO_VND
   if (!charged) return null
   const rates = catalogue.costRates(served.target)

@@ -54,8 +54,8 @@ export class CallFigures implements CallObserver {
   }
 
   ended({ call, entry, status, used, costMicroVnd, upstreamCostMicroVnd, firstByteMs, latencyMs }: EndedCall): void {
-    const { tries } = call
-    const use = this.#use(entry?.id ?? NONE, tries.at(-1)?.upstream.facts.id ?? NONE)
+    const { attempts } = call
+    const use = this.#use(entry?.id ?? NONE, attempts.at(-1)?.upstream.facts.id ?? NONE)
     const cell = cellOf(use, call.endpoint, classOf(status))
     cell.seconds.observe(latencyMs / 1000)
     if (firstByteMs !== null) cell.firstByteSeconds.observe(firstByteMs / 1000)
@@ -67,8 +67,8 @@ export class CallFigures implements CallObserver {
     if (used.estimated) use.estimated++
     if (upstreamCostMicroVnd !== null) use.upstreamCost += Number(upstreamCostMicroVnd)
     else if (costMicroVnd > 0n) use.upstreamCostUnknown++
-    for (let index = 1; index < tries.length; index++) {
-      const left = tries[index - 1]!.upstream.facts.id
+    for (let index = 1; index < attempts.length; index++) {
+      const left = attempts[index - 1]!.upstream.facts.id
       this.#failovers.set(left, (this.#failovers.get(left) ?? 0) + 1)
     }
   }

@@ -6,7 +6,8 @@
 
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
-import type { Call, CallTracer, CallTry, EndedCall } from '../pipeline/call.ts'
+import type { Attempt } from '../pipeline/attempt.ts'
+import type { Call, CallTracer, EndedCall } from '../pipeline/call.ts'
 import { ENDPOINT_PATHS } from '../pipeline/resolve.ts'
 import type { SpanRecord, SpanSink } from './spans.ts'
 
@@ -46,7 +47,7 @@ export interface TracesOptions {
 export class Traces implements CallTracer {
   readonly #options: TracesOptions
   readonly #contexts = new WeakMap<Call, TraceContext>()
-  readonly #trySpans = new WeakMap<CallTry, string>()
+  readonly #attemptSpans = new WeakMap<Attempt, string>()
 
   constructor(options: TracesOptions) {
     this.#options = options
@@ -57,19 +58,19 @@ export class Traces implements CallTracer {
     return isSampled ? traceId : null
   }
 
-  traceparentOf(call: Call, tried: CallTry): string {
+  traceparentOf(call: Call, attempt: Attempt): string {
     const { traceId, isSampled } = this.#contextOf(call)
-    return `00-${traceId}-${this.#spanIdOf(tried)}-${isSampled ? '01' : '00'}`
+    return `00-${traceId}-${this.#spanIdOf(attempt)}-${isSampled ? '01' : '00'}`
   }
 
   ended(ended: EndedCall): void {
     const context = this.#contextOf(ended.call)
     if (!context.isSampled) return
     const { sink } = this.#options
-    const { tries } = ended.call
-    for (const [index, tried] of tries.entries()) {
-      const isLast = index === tries.length - 1
-      sink.add(trySpan(ended, tried, { context, spanId: this.#spanIdOf(tried), isLast }))
+    const { attempts } = ended.call
+    for (const [index, attempt] of attempts.entries()) {
+      const isLast = index === attempts.length - 1
+      sink.add(attemptSpan(ended, attempt, { context, spanId: this.#spanIdOf(attempt), isLast }))
     }
     sink.add(callSpan(ended, context))
   }
@@ -83,11 +84,11 @@ export class Traces implements CallTracer {
     return context
   }
 
-  #spanIdOf(tried: CallTry): string {
-    let spanId = this.#trySpans.get(tried)
+  #spanIdOf(attempt: Attempt): string {
+    let spanId = this.#attemptSpans.get(attempt)
     if (spanId === undefined) {
       spanId = newSpanId()
-      this.#trySpans.set(tried, spanId)
+      this.#attemptSpans.set(attempt, spanId)
     }
     return spanId
   }
@@ -135,7 +136,7 @@ function callSpan(ended: EndedCall, { traceId, spanId, parentSpanId }: TraceCont
       'gateway.request.id': call.requestId,
       'gateway.entry': entry?.id ?? 'none',
       'gateway.streamed': ended.streamed,
-      'gateway.tries': call.tries.length,
+      'gateway.tries': call.attempts.length,
       'gateway.cost_vnd': Number(ended.costMicroVnd) / 1e6,
       ...(code === null ? {} : { 'error.type': code }),
     },
@@ -143,16 +144,16 @@ function callSpan(ended: EndedCall, { traceId, spanId, parentSpanId }: TraceCont
   }
 }
 
-interface TrySpanFacts {
+interface AttemptSpanFacts {
   readonly context: TraceContext
   readonly spanId: string
   /** It served the call, or nothing did. */
   readonly isLast: boolean
 }
 
-function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: TrySpanFacts): SpanRecord {
+function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLast }: AttemptSpanFacts): SpanRecord {
   const { call, latencyMs, status } = ended
-  const { upstream, target, startedMs, failure } = tried
+  const { upstream, target, startedMs, failure } = attempt
   const operation = OPERATIONS[call.endpoint]
   const outputType = OUTPUT_TYPES[call.endpoint]
   const openedMs = call.openedAt.getTime()
@@ -176,14 +177,14 @@ function trySpan(ended: EndedCall, tried: CallTry, { context, spanId, isLast }: 
       'server.address': upstream.address.host,
       'server.port': upstream.address.port,
       ...(outputType === undefined ? {} : { 'gen_ai.output.type': outputType }),
-      ...(failure === null && isLast ? usageAttributes(ended, tried) : {}),
+      ...(failure === null && isLast ? usageAttributes(ended, attempt) : {}),
       ...(error === null ? {} : { 'error.type': error }),
     },
     failed: error !== null,
   }
 }
 
-function usageAttributes({ call, used, firstByteMs, streamed }: EndedCall, { target, startedMs }: CallTry) {
+function usageAttributes({ call, used, firstByteMs, streamed }: EndedCall, { target, startedMs }: Attempt) {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = used
   const attributes: Record<string, string | number> = {
     'gen_ai.response.model': target.model,

@@ -4,13 +4,13 @@
  */
 
 import { Form } from '../../src/dashboard/form.ts'
-import { CallAccount } from '../../src/pipeline/settle.ts'
+import { Bill } from '../../src/pipeline/bill.ts'
 
 const content = process.env.CRASH_CONTENT ?? ''
 const fault = () => new TypeError(`cannot read\n    at ${content}`, { cause: new RangeError(content) })
 
-const { requested } = CallAccount.prototype
-CallAccount.prototype.requested = function (name, streamed) {
+const { requested } = Bill.prototype
+Bill.prototype.requested = function (name, streamed) {
   if (name === 'crash-call') throw fault()
   if (name === 'crash-rejection') Promise.reject(fault())
   if (name === 'crash-process') {

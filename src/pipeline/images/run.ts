@@ -7,6 +7,7 @@ import { arrayOrEmpty, isObject, textOrNull } from '../../lib/json.ts'
 import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
 import { ImagesPassThrough } from '../../translate/pass-through/images.ts'
 import { admit } from '../admit.ts'
+import type { CallResult } from '../bill.ts'
 import type { Call, ClientChannel, Services } from '../call.ts'
 import { chooseEntry, chooseExtras } from '../choose-entry.ts'
 import type { PreparedBody } from '../dispatch.ts'
@@ -18,9 +19,8 @@ import type { Pinger } from '../pinger.ts'
 import { readReply, renamed, type WholeReply } from '../relay-reply.ts'
 import { relayStream, type StreamEnd } from '../relay-stream.ts'
 import type { Resolution } from '../resolve.ts'
-import { type CallScope, CLIENT_GONE, runAccounted } from '../run-accounted.ts'
+import { type CallScope, CLIENT_GONE, runBilled } from '../run-billed.ts'
 import { holdStream, sendCall, sendWhole } from '../send-call.ts'
-import type { CallResult } from '../settle.ts'
 import { reportedBy } from '../stream-result.ts'
 import { bodyFor, withBody } from '../upstream-body.ts'
 import { checkCount, type Edit, type Generation, readEdit, readGeneration } from './receive.ts'
@@ -42,13 +42,13 @@ export function runImageCall(
   client: ClientChannel,
   { pinger }: { pinger: Pinger },
 ): Promise<void> {
-  return runAccounted(services, call, client, async scope => {
+  return runBilled(services, call, client, async scope => {
     const raw = call.takeBody()
     const wish =
       call.endpoint === 'images_edits'
         ? await readEdit(raw, call.header('content-type'), services.limits)
         : await readGeneration(raw, services.limits)
-    scope.account.requested(wish.requestedName, wish.streamed)
+    scope.bill.requested(wish.requestedName, wish.streamed)
     const resolution = chooseEntry(scope, wish.requestedName)
     const { entry, mappedFrom } = resolution
     checkCount(wish, entry.imagesMax)
@@ -116,7 +116,7 @@ function usedBy({ json }: WholeReply, count: number): Metered {
 }
 
 async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger): Promise<void> {
-  const { services, client, account, headers, resolution, wish } = open
+  const { services, client, bill, headers, resolution, wish } = open
   const upstream = await sendCall(open, {
     entry: resolution.entry,
     prepare,
@@ -133,7 +133,7 @@ async function relayStreamed(open: OpenCall, prepare: BodyMaker, pinger: Pinger)
     pinger,
     hold: null,
     ping: PING,
-    settle: end => account.close(resultOf(stream, end)),
+    settle: end => bill.settle(resultOf(stream, end)),
   })
 }
 

@@ -3,12 +3,7 @@
 import type { UpstreamTarget } from '../generated/types.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
-
-export interface Candidate {
-  readonly target: UpstreamTarget
-  readonly upstream: ReachableUpstream
-  readonly credential: Credential
-}
+import type { Place } from './attempt.ts'
 
 /** Why there was nothing to try. */
 export interface Shortage {
@@ -20,11 +15,11 @@ export interface Shortage {
   readonly full: boolean
 }
 
-export class Candidates {
+export class Places {
   readonly #targets: readonly UpstreamTarget[]
   readonly #callerId: number
   readonly #upstreams: UpstreamRegistry
-  readonly #tried: Candidate[] = []
+  readonly #tried: Place[] = []
   /** Upstreams that could not be reached during this call: their other credentials would fare no better. */
   readonly #broken = new Set<ReachableUpstream>()
   #repeated = false
@@ -39,14 +34,14 @@ export class Candidates {
   }
 
   /** Closed circuits first; then open ones, because trying it beats failing for sure. Null: nothing is left. */
-  next(): Candidate | null {
-    const candidate = this.#find(false) ?? this.#find(true)
-    if (candidate !== null) this.#tried.push(candidate)
-    return candidate
+  next(): Place | null {
+    const place = this.#find(false) ?? this.#find(true)
+    if (place !== null) this.#tried.push(place)
+    return place
   }
 
-  /** The last candidate again, once a call: a connection kept open may have been closed just as it was used. */
-  again(): Candidate | null {
+  /** The last place again, once a call: a connection kept open may have been closed just as it was used. */
+  again(): Place | null {
     const last = this.#tried.at(-1)
     if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
     this.#repeated = true
@@ -65,11 +60,11 @@ export class Candidates {
 
   #triesLeft(upstream: ReachableUpstream): number {
     let left = upstream.facts.attemptsMax
-    for (const candidate of this.#tried) if (candidate.upstream === upstream) left--
+    for (const place of this.#tried) if (place.upstream === upstream) left--
     return left
   }
 
-  #find(openToo: boolean): Candidate | null {
+  #find(openToo: boolean): Place | null {
     for (const target of this.#targets) {
       const upstream = this.#upstreams.find(target.via)
       if (upstream === null || this.#triesLeft(upstream) < 1) continue
@@ -88,7 +83,7 @@ export class Candidates {
   }
 
   #isTried(target: UpstreamTarget, credential: Credential): boolean {
-    return this.#tried.some(candidate => candidate.target === target && candidate.credential === credential)
+    return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
   /** A provider that asks for time gets it, except from one call at a time that finds out whether it still does. */

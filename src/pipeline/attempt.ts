@@ -1,27 +1,44 @@
-/** What one try tells of the upstream, the credential and the model that it used. */
+/** One try of a call at one place, its outcome, and what it tells of the upstream, the credential and the model. */
 
-import type { GatewayError } from '../errors.ts'
+import type { ErrorCode, GatewayError } from '../errors.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
 import type { Circuit, Passage } from '../upstream/circuit.ts'
+import type { Credential } from '../upstream/credentials.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
-import type { Candidate } from './candidates.ts'
+import type { ReachableUpstream } from '../upstream/registry.ts'
 
 /** Statuses that speak of the model or the path, not of the credential. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
-export class Verdict {
-  readonly #candidate: Candidate
-  readonly #model: Circuit | null
-  readonly #passages: { readonly upstream: Passage; readonly credential: Passage; readonly model: Passage }
-  #settled = false
-  #isClosed = false
+/** Where a call may be tried. */
+export interface Place {
+  readonly target: UpstreamTarget
+  readonly upstream: ReachableUpstream
+  readonly credential: Credential
+}
+
+export class Attempt implements Place {
+  readonly target: UpstreamTarget
+  readonly upstream: ReachableUpstream
+  readonly credential: Credential
+  /** Monotonic milliseconds. */
+  readonly startedMs: number
+  /** When it failed, and how; null while it has not. The attempt that served ends with the call. */
+  failure: { readonly atMs: number; readonly code: ErrorCode } | null = null
   /** The upstream could not be reached, or said nothing in time. */
   isBroken = false
   /** The connection was lost before a reply began. */
   isConnectionLost = false
+  readonly #model: Circuit | null
+  readonly #passages: { readonly upstream: Passage; readonly credential: Passage; readonly model: Passage }
+  #judged = false
+  #isClosed = false
 
-  constructor(candidate: Candidate) {
-    const { upstream, credential, target } = candidate
-    this.#candidate = candidate
+  constructor({ target, upstream, credential }: Place, startedMs: number) {
+    this.target = target
+    this.upstream = upstream
+    this.credential = credential
+    this.startedMs = startedMs
     this.#model = credential.model(target.model)
     this.#passages = {
       upstream: upstream.circuit.enter(),
@@ -33,17 +50,18 @@ export class Verdict {
 
   /** A good reply has come, or has begun. */
   succeed(): void {
-    this.#settled = true
-    const { upstream, credential } = this.#candidate
-    if (this.#isClosed) upstream.circuit.succeed()
-    else upstream.circuit.recover()
-    credential.circuit.succeed()
+    this.#judged = true
+    if (this.#isClosed) this.upstream.circuit.succeed()
+    else this.upstream.circuit.recover()
+    this.credential.circuit.succeed()
     this.#model?.succeed()
   }
 
-  fail(error: GatewayError): void {
-    this.#settled = true
-    const { upstream, credential } = this.#candidate
+  /** `atMs` is monotonic. */
+  fail(error: GatewayError, atMs: number): void {
+    this.failure = { atMs, code: error.code }
+    this.#judged = true
+    const { upstream, credential } = this
     const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     const fault = cause instanceof UpstreamFault ? cause.kind : null
     this.isBroken = fault === 'connect' || fault === 'timeout'
@@ -77,27 +95,25 @@ export class Verdict {
   }
 
   /**
-   * The connection of the try has ended; a stream that breaks off after it began is a fault too, unless it was the client
-   * who went away or did not read.
+   * The connection of the attempt has ended; a stream that breaks off after it began is a fault too, unless it was the
+   * client who went away or did not read.
    */
   closed = (fault: UpstreamFault | null): void => {
     this.#isClosed = true
-    const { upstream } = this.#candidate
-    if (!this.#settled || fault?.kind === 'aborted' || fault?.kind === 'unread') return
-    if (fault === null) return void upstream.circuit.succeed()
-    upstream.failed('broken_stream')
-    upstream.circuit.fail('call')
+    if (!this.#judged || fault?.kind === 'aborted' || fault?.kind === 'unread') return
+    if (fault === null) return void this.upstream.circuit.succeed()
+    this.upstream.failed('broken_stream')
+    this.upstream.circuit.fail('call')
   }
 
   #tripModel(retryAfterSeconds: number | undefined): void {
-    const { credential, target } = this.#candidate
-    const circuit = credential.watchModel(target.model)
+    const circuit = this.credential.watchModel(this.target.model)
     circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends the probes of which the try said nothing; what `judged` has been told already is left as it is. */
+  /** Ends the probes of which the attempt said nothing; what `judged` has been told already is left as it is. */
   #leave(judged: Circuit | null = null): void {
-    const { upstream, credential } = this.#candidate
+    const { upstream, credential } = this
     if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)
     if (judged !== credential.circuit) credential.circuit.leave(this.#passages.credential)
     if (this.#model !== null && judged !== this.#model) this.#model.leave(this.#passages.model)

@@ -1,8 +1,8 @@
-/** What every call has in common: one account, opened here and closed once, and faults that the client is told of. */
+/** What every call has in common: one bill, made here and settled once, and faults that the client is told of. */
 
 import { GatewayError } from '../errors.ts'
+import { Bill } from './bill.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
-import { CallAccount } from './settle.ts'
 
 /** Status of the usage row when the client went away. */
 export const CLIENT_GONE = 499
@@ -11,40 +11,40 @@ export interface CallScope {
   readonly services: Services
   readonly call: Call
   readonly client: ClientChannel
-  readonly account: CallAccount
+  readonly bill: Bill
   /** Headers that are known so far; they go out with the reply, and with an error too. */
   readonly headers: HeaderMap
 }
 
 /** Runs the work of a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
-export async function runAccounted(
+export async function runBilled(
   services: Services,
   call: Call,
   client: ClientChannel,
   work: (scope: CallScope) => Promise<void>,
 ): Promise<void> {
-  const account = new CallAccount(services, call, () => client.firstByteMs)
-  const scope: CallScope = { services, call, client, account, headers: {} }
+  const bill = new Bill(services, call, () => client.firstByteMs)
+  const scope: CallScope = { services, call, client, bill, headers: {} }
   try {
     await work(scope)
   } catch (error) {
     await fail(scope, error)
   } finally {
-    if (!account.closed) await account.release(500, 'internal')
+    if (!bill.settled) await bill.release(500, 'internal')
   }
 }
 
-async function fail({ services, call, client, account, headers }: CallScope, cause: unknown): Promise<void> {
+async function fail({ services, call, client, bill, headers }: CallScope, cause: unknown): Promise<void> {
   const error = cause instanceof GatewayError ? cause : new GatewayError('internal', { cause })
   const status = client.gone.aborted ? CLIENT_GONE : error.status
   if (error.status >= 500) {
     services.log.error({ requestId: call.requestId, code: error.code, cause: error.details.cause }, 'call failed')
   }
   try {
-    await account.release(status, error.code)
+    await bill.release(status, error.code)
   } catch (fault) {
     services.log.error({ requestId: call.requestId, cause: fault }, 'settlement failed')
-    await account.abandon()
+    await bill.abandon()
   } finally {
     client.fail(error, headers)
   }

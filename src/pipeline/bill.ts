@@ -1,4 +1,4 @@
-/** Ends a call's account once: the charge, or the release at cost 0, and the usage row with it. */
+/** Settles a call's bill once: the charge, or the release at cost 0, and the usage row with it. */
 
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -25,15 +25,15 @@ const NO_ENTRY = ''
 /** Longest requested name kept in a usage row, in characters. */
 const REQUESTED_NAME_MAX = 256
 
-/** The open account of one call. Every path through run.ts ends in exactly one `close`. */
-export class CallAccount {
+/** What one call has used and costs. Every call ends in exactly one settlement; `runBilled` sees to that. */
+export class Bill {
   readonly #services: Services
   readonly #call: Call
   readonly #firstByteMs: () => number | null
   #resolution: Resolution | null = null
   #requestedName: string | null = null
   #streamed = false
-  #closing: Promise<SettleAnswer> | null = null
+  #settling: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
   /** What the call asks for beyond its tokens; null before that is known, and where it asks for nothing. */
   extras: CallExtras | null = null
@@ -44,8 +44,8 @@ export class CallAccount {
     this.#firstByteMs = firstByteMs
   }
 
-  get closed(): boolean {
-    return this.#closing !== null
+  get settled(): boolean {
+    return this.#settling !== null
   }
 
   get costMicroVnd(): MicroVnd {
@@ -65,23 +65,23 @@ export class CallAccount {
    * Settles the call; a second call returns the first one's answer. Resolves when the charge is durable or spooled;
    * rejects for figures that cannot be.
    */
-  close(result: CallResult): Promise<SettleAnswer> {
-    this.#closing ??= this.#settle(result)
-    return this.#closing
+  settle(result: CallResult): Promise<SettleAnswer> {
+    this.#settling ??= this.#settleOnce(result)
+    return this.#settling
   }
 
-  /** Ends an account whose settlement could not be made as asked: uncharged, so that no hold stays. */
+  /** Settles what could not be settled as asked: uncharged, so that no hold stays. */
   abandon(): Promise<SettleAnswer> {
-    this.#closing = this.#settle({ used: NOTHING_USED, charged: false, status: 500, code: 'internal' })
-    return this.#closing
+    this.#settling = this.#settleOnce({ used: NOTHING_USED, charged: false, status: 500, code: 'internal' })
+    return this.#settling
   }
 
   /** Settles without a charge. */
   release(status: number, code: ErrorCode): Promise<SettleAnswer> {
-    return this.close({ used: NOTHING_USED, charged: false, status, code })
+    return this.settle({ used: NOTHING_USED, charged: false, status, code })
   }
 
-  async #settle(result: CallResult): Promise<SettleAnswer> {
+  async #settleOnce(result: CallResult): Promise<SettleAnswer> {
     const entry = this.#resolution?.entry
     const mappedFrom = this.#resolution ? this.#resolution.mappedFrom : this.#requestedName
     const extrasVnd = entry && result.charged ? (this.extras?.usedVnd ?? 0) : 0
@@ -98,7 +98,7 @@ export class CallAccount {
         ...(traceId === null ? {} : { traceId }),
         endpoint: this.#call.endpoint,
         entry: entry?.id ?? null,
-        upstream: this.#call.tries.at(-1)?.upstream.facts.id ?? null,
+        upstream: this.#call.attempts.at(-1)?.upstream.facts.id ?? null,
         status: result.status,
         code: result.code ?? null,
         inputTokens: result.used.inputTokens,
@@ -160,5 +160,5 @@ function costWith(entry: ModelEntry, used: Metered, extrasVnd: number): MicroVnd
 
 /** The usage row of an authenticated call whose body could not be read. */
 export function recordUnread(services: Services, call: Call, fault: GatewayError): Promise<SettleAnswer> {
-  return new CallAccount(services, call, () => null).release(fault.status, fault.code)
+  return new Bill(services, call, () => null).release(fault.status, fault.code)
 }
