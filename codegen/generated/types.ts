@@ -381,7 +381,7 @@ export interface DialectFacts {
     /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
     readonly method?: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
   }
-  /** How a chat reply tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
+  /** How a reply of the chat and responses formats tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
   readonly usage?: {
     /**
      * Pointers to all input tokens, cached ones included.

@@ -1,6 +1,6 @@
 /** The one shape into which every wire format's usage is read. */
 
-import type { JsonValue } from '../lib/json.ts'
+import { atPointer, type JsonObject, type JsonValue } from '../lib/json.ts'
 
 /** Token counts of one call; whole numbers, never negative. */
 export interface TokenUsage {
@@ -67,6 +67,21 @@ export interface UsageFacts {
   readonly reasoning?: readonly string[] | null
   /** without_reasoning: so says `completion_tokens`; the output is `total_tokens` less `prompt_tokens`. */
   readonly outputCounts?: 'all' | 'without_reasoning'
+}
+
+/** Counts at the places that a dialect names; null where none of them has one. */
+export interface NamedCounts {
+  readonly input: number | null
+  readonly output: number | null
+  readonly cached: number | null
+  readonly reasoning: number | null
+}
+
+/** The counts of a reply, or of a chunk of its stream, where the dialect says that they stand. */
+export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
+  const first = (pointers: readonly string[] | null | undefined) =>
+    firstCount(...(pointers ?? []).map(pointer => atPointer(reply, pointer)))
+  return { input: first(input), output: first(output), cached: first(cached), reasoning: first(reasoning) }
 }
 
 /** No call uses more: a larger figure is a fault of the provider, and is not believed. */

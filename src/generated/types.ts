@@ -543,7 +543,7 @@ export interface DialectStructuredOutput {
   readonly method: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
 }
 
-/** How a chat reply tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
+/** How a reply of the chat and responses formats tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
 export interface DialectUsage {
   /**
    * Pointers to all input tokens, cached ones included.

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
-import { editJson, NestingError } from '../lib/json-text.ts'
+import { type BodyEdit, editJson, NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
@@ -53,11 +53,16 @@ export async function readReply(reply: UpstreamReply, bytesMax: number): Promise
   return { text, json }
 }
 
-/** The reply with the client's name of the model; all other bytes are the upstream's. Throws as `unreadable` says. */
-export function renamed(reply: WholeReply, clientModel: string): Buffer {
-  if (reply.json.model === undefined || reply.json.model === clientModel) return Buffer.from(reply.text, 'latin1')
+/**
+ * The reply with the client's name of the model, and what else is to be told; all other bytes are the upstream's. Throws as
+ * `unreadable` says.
+ */
+export function renamed(reply: WholeReply, clientModel: string, told: readonly BodyEdit[] = []): Buffer {
+  const isNamed = reply.json.model === undefined || reply.json.model === clientModel
+  const edits = isNamed ? told : [{ op: 'set', path: '/model', value: clientModel } as const, ...told]
+  if (edits.length === 0) return Buffer.from(reply.text, 'latin1')
   try {
-    return Buffer.from(editJson(reply.text, [{ op: 'set', path: '/model', value: clientModel }]), 'latin1')
+    return Buffer.from(editJson(reply.text, edits), 'latin1')
   } catch (error) {
     throw unreadable(error)
   }

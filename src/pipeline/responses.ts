@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { GatewayError } from '../errors.ts'
 import { readReplyError } from '../formats/reply-error.ts'
 import { readFailure } from '../formats/responses/failure.ts'
-import { reportOf } from '../formats/responses/usage.ts'
+import { reportOf, writeUsage } from '../formats/responses/usage.ts'
 import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -81,19 +81,22 @@ async function relayWhole(open: OpenCall): Promise<void> {
   const whole = await sendCall(open, {
     entry,
     prepare: target => prepareFor(open, target),
-    async receive(reply) {
+    async receive(reply, _prepared, target) {
       const read = await readReply(reply, services.limits.replyBytesMax)
       refuseUnlessFinished(read, reply.secrets)
       open.extras.countIn(read.text)
-      return read
+      return { ...read, report: reportOf(read.json, target.dialect.usage) }
     },
     streamed: false,
   })
-  const used = usedBy(reportOf(whole.json), {
+  const used = usedBy(whole.report, {
     countInputTokens: () => funding.input.tokens,
     countOutputTokens: () => countOutput(whole),
   })
-  await sendWhole(open, used, renamed(whole, funding.resolution.clientModel))
+  // Figures that stand elsewhere are told where clients look for them.
+  const told = whole.report.state !== 'missing' && !isObject(whole.json.usage) ? whole.report.usage : null
+  const edits = told === null ? [] : [{ op: 'set', path: '/usage', value: writeUsage(told) } as const]
+  await sendWhole(open, used, renamed(whole, funding.resolution.clientModel, edits))
 }
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
@@ -115,17 +118,20 @@ async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
   const { services, client, bill, headers, funding, funded } = open
   const { entry } = funding.resolution
   const countInputTokens = () => funding.input.tokens
-  const upstream = await sendCall(open, {
+  const { upstream, usageFacts } = await sendCall(open, {
     entry,
     prepare: target => prepareFor(open, target),
-    receive: reply => holdStream(open, reply),
+    receive: async (reply, _prepared, target) => ({
+      upstream: await holdStream(open, reply),
+      usageFacts: target.dialect.usage,
+    }),
     streamed: true,
   })
   // No other target will be tried: the body need not wait in memory for the end of the stream.
   open.body = null
   open.call.bodyDone()
   const { clientModel } = funding.resolution
-  const stream = new ResponsesPassThrough({ clientModel, countTokens })
+  const stream = new ResponsesPassThrough({ clientModel, countTokens, usageFacts })
   const counted = open.extras.listen(stream)
   client.failureEvent = error => stream.failureEvent(error)
   await relayStream({

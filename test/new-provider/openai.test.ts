@@ -56,7 +56,8 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
       ? await client.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
       : await client.chat.completions.create(body)
     expect(completion).toMatchObject({ model, choices: [{ message: { content: ANSWER }, finish_reason: 'stop' }] })
-    await world.expectBilled(1, price)
+    const row = await world.expectBilled(1, price)
+    if (!stream) expect(completion.usage).toMatchObject({ prompt_tokens: row.input_tokens })
     expect(provider().refused).toEqual([])
   })
 
@@ -98,6 +99,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
       messages: [QUESTION],
       reasoning_effort: effort,
       temperature: 0.2,
+      top_p: 0.9,
     })
     await world.expectBilled(1, price)
     expect(world.thinking(double)).toBe(effort === 'none' ? null : 'low')
@@ -171,7 +173,8 @@ describe('responses', () => {
     const response = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body)
     expect(response).toMatchObject({ model, status: 'completed' })
     expect(response.output_text).toBe(ANSWER)
-    await world.expectBilled(1, 3000n)
+    const row = await world.expectBilled(1, 3000n)
+    expect(response.usage).toMatchObject({ input_tokens: row.input_tokens, output_tokens: row.output_tokens })
     expect(world.orchard.refused).toEqual([])
     expect(world.thinking('orchard')).toBe('low')
   })

@@ -24,7 +24,7 @@ export function checkResponsesBody(body: JsonObject, outputTokensMax: number): v
   }
 }
 
-export function responseTo(body: JsonObject, head: { id: string; created: number; model: string }, usage: JsonObject) {
+export function responseTo(body: JsonObject, head: { id: string; created: number; model: string }, meter: JsonObject) {
   const last = arrayOrEmpty(body.input).at(-1)
   const isAnswered = isObject(last) && last.type === 'function_call_output'
   const tool = arrayOrEmpty(body.tools)[0]
@@ -54,13 +54,13 @@ export function responseTo(body: JsonObject, head: { id: string; created: number
     model: head.model,
     status: 'completed',
     output: [item],
-    usage,
+    meter,
   }
   return body.stream === true ? eventsOf(response, item) : response
 }
 
 function eventsOf(response: JsonObject, item: JsonObject): string[] {
-  const { usage, ...begun } = response
+  const { meter, ...begun } = response
   const open = { ...begun, status: 'in_progress', output: [] }
   const place = { item_id: item.id as string, output_index: 0 }
   const isCall = item.type === 'function_call'
@@ -86,7 +86,7 @@ function eventsOf(response: JsonObject, item: JsonObject): string[] {
           { type: 'response.content_part.done', ...place, content_index: 0, part: { ...part, text } },
         ]),
     { type: 'response.output_item.done', output_index: 0, item },
-    { type: 'response.completed', response: { ...begun, usage: usage as JsonObject } },
+    { type: 'response.completed', response: { ...begun, meter: meter as JsonObject } },
   ]
   return events.map(
     (event, sequence_number) =>

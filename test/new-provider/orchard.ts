@@ -8,7 +8,7 @@
  * 4. the output is capped at 8,192 tokens, by `max_tokens`;
  * 5. no `temperature` and no `top_p` while it thinks;
  * 6. every call needs the header `orchard-project`;
- * 7. the last chunk of every stream tells the usage, and there are no `stream_options`;
+ * 7. usage stands in `meter`, in replies and in the last chunk of every stream; there are no `stream_options`;
  * 8. errors are `{ok: false, fault: {why, kind}}`;
  * 9. thoughts stand in the text, in `<think>…</think>`;
  * 10. one tool is called at a time, and there is no `parallel_tool_calls`.
@@ -41,7 +41,7 @@ export function startOrchard(): Promise<Double> {
       if (call.path === '/api/responses') {
         refuseUnless(call.body.model === MODEL, `no such model: ${String(call.body.model)}`)
         checkResponsesBody(call.body, OUTPUT_TOKENS_MAX)
-        return { body: responseTo(call.body, HEAD, RESPONSES_USAGE) }
+        return { body: responseTo(call.body, HEAD, METER) }
       }
       if (call.path !== '/api/chat/completions') throw new Refusal(404, `no such path: ${call.path}`)
       checkBody(call.body)
@@ -112,19 +112,11 @@ function replyTo(body: JsonObject): Reply {
   return { text: thought + (wantsObject ? JSON.stringify(OBJECT) : ANSWER), call: null }
 }
 
-const USAGE = {
-  prompt_tokens: USED.input,
-  prompt_tokens_details: { cached_tokens: USED.cached },
-  completion_tokens: USED.output,
-  completion_tokens_details: { reasoning_tokens: USED.thought },
-  total_tokens: USED.input + USED.output,
-}
-const RESPONSES_USAGE = {
-  input_tokens: USED.input,
-  input_tokens_details: { cached_tokens: USED.cached },
-  output_tokens: USED.output,
-  output_tokens_details: { reasoning_tokens: USED.thought },
-  total_tokens: USED.input + USED.output,
+/** Usage elsewhere, under names of its own. */
+const METER = {
+  prompt: USED.input,
+  prompt_from_cache: USED.cached,
+  produced: { all: USED.output, thought: USED.thought },
 }
 
 const HEAD = { id: 'orc-1', created: 1_790_000_000, model: `${MODEL}-0917` }
@@ -138,7 +130,7 @@ function wholeOf({ text, call }: Reply): JsonObject {
     }),
   }
   const choice = { index: 0, message, finish_reason: call === null ? 'stop' : 'tool_calls' }
-  return { ...HEAD, object: 'chat.completion', choices: [choice], usage: USAGE }
+  return { ...HEAD, object: 'chat.completion', choices: [choice], meter: METER }
 }
 
 function chunksOf({ text, call }: Reply): string[] {
@@ -156,6 +148,6 @@ function chunksOf({ text, call }: Reply): string[] {
           }),
           chunk({ tool_calls: [{ index: 0, function: { arguments: call.input } }] }),
         ]
-  const end = chunk({}, call === null ? 'stop' : 'tool_calls', { usage: USAGE })
+  const end = chunk({}, call === null ? 'stop' : 'tool_calls', { meter: METER })
   return [chunk({ role: 'assistant', content: '' }), ...texts, ...calls, end, 'data: [DONE]\n\n']
 }

@@ -1,7 +1,7 @@
 /** Usage of the chat format: cached tokens stand inside `prompt_tokens`. */
 
-import { atPointer, type JsonObject, objectOrNull } from '../../lib/json.ts'
-import { firstCount, type TokenUsage, tokenCount, type UsageFacts } from '../usage.ts'
+import { type JsonObject, objectOrNull } from '../../lib/json.ts'
+import { firstCount, namedCounts, type TokenUsage, tokenCount, type UsageFacts } from '../usage.ts'
 
 /**
  * The usage of a whole reply or of one chunk; null when it holds no count at all. Providers put their counts in several
@@ -9,20 +9,18 @@ import { firstCount, type TokenUsage, tokenCount, type UsageFacts } from '../usa
  */
 export function readUsage(reply: JsonObject, facts: UsageFacts = {}): TokenUsage | null {
   const usage = objectOrNull(reply.usage) ?? {}
-  const named = (pointers: readonly string[] | null | undefined) =>
-    firstCount(...(pointers ?? []).map(pointer => atPointer(reply, pointer)))
+  const named = namedCounts(reply, facts)
   const total = firstCount(usage.total_tokens)
-  const completion = named(facts.output) ?? firstCount(usage.completion_tokens, usage.output_tokens)
-  const prompt = named(facts.input) ?? firstCount(usage.prompt_tokens, usage.input_tokens)
+  const completion = named.output ?? firstCount(usage.completion_tokens, usage.output_tokens)
+  const prompt = named.input ?? firstCount(usage.prompt_tokens, usage.input_tokens)
   if (prompt === null && completion === null && total === null) return null
   const inputTokens = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0))
   const promptDetails = objectOrNull(usage.prompt_tokens_details)
   const completionDetails = objectOrNull(usage.completion_tokens_details)
-  const reasoning =
-    named(facts.reasoning) ?? firstCount(completionDetails?.reasoning_tokens, usage.reasoning_tokens) ?? 0
+  const reasoning = named.reasoning ?? firstCount(completionDetails?.reasoning_tokens, usage.reasoning_tokens) ?? 0
   const outputTokens = outputOf({ completion, inputTokens, total, reasoning }, facts)
   const cached =
-    named(facts.cached) ??
+    named.cached ??
     Math.max(
       tokenCount(promptDetails?.cached_tokens),
       tokenCount(usage.prompt_cache_hit_tokens),

@@ -2,20 +2,39 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { onlyProgramCalls } from '../program-calls.ts'
-import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../usage.ts'
+import {
+  firstCount,
+  type NamedCounts,
+  namedCounts,
+  type TokenUsage,
+  tokenCount,
+  type UsageFacts,
+  type UsageReport,
+  usageReport,
+} from '../usage.ts'
 
 /** Reads a `usage` object; null when it holds no count at all. */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
-  if (!isObject(usage)) return null
-  const input = firstCount(usage.input_tokens)
-  const output = firstCount(usage.output_tokens)
+  return isObject(usage) ? readCounts(usage, NOTHING_NAMED) : null
+}
+
+/** The usage of a response; null when it holds no count at all. */
+export function readResponseUsage(response: JsonObject, facts: UsageFacts): TokenUsage | null {
+  return readCounts(objectOrNull(response.usage) ?? {}, namedCounts(response, facts))
+}
+
+const NOTHING_NAMED: NamedCounts = { input: null, output: null, cached: null, reasoning: null }
+
+function readCounts(usage: JsonObject, named: NamedCounts): TokenUsage | null {
+  const input = named.input ?? firstCount(usage.input_tokens)
+  const output = named.output ?? firstCount(usage.output_tokens)
   const total = firstCount(usage.total_tokens)
   if (input === null && output === null && total === null) return null
   const inputTokens = input ?? Math.max(0, (total ?? 0) - (output ?? 0))
   const outputTokens = output ?? Math.max(0, (total ?? 0) - inputTokens)
   const inputDetails = objectOrNull(usage.input_tokens_details)
-  const cachedInputTokens = Math.min(tokenCount(inputDetails?.cached_tokens), inputTokens)
-  const reasoning = tokenCount(objectOrNull(usage.output_tokens_details)?.reasoning_tokens)
+  const cachedInputTokens = Math.min(named.cached ?? tokenCount(inputDetails?.cached_tokens), inputTokens)
+  const reasoning = named.reasoning ?? tokenCount(objectOrNull(usage.output_tokens_details)?.reasoning_tokens)
   return {
     inputTokens,
     cachedInputTokens,
@@ -26,7 +45,18 @@ export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
 }
 
 /** What a finished response says of its tokens. */
-export function reportOf(response: JsonObject): UsageReport {
+export function reportOf(response: JsonObject, facts: UsageFacts): UsageReport {
   const zeroIsTrue = onlyProgramCalls(arrayOrEmpty(response.output))
-  return usageReport(readUsage(response.usage), { final: true, zeroIsTrue })
+  return usageReport(readResponseUsage(response, facts), { final: true, zeroIsTrue })
+}
+
+/** The `usage` object of a response. */
+export function writeUsage(usage: TokenUsage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  }
 }

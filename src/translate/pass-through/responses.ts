@@ -3,21 +3,28 @@
 import type { GatewayError } from '../../errors.ts'
 import { onlyProgramCalls, ProgramCalls } from '../../formats/program-calls.ts'
 import { failureCodeOf, readFailure } from '../../formats/responses/failure.ts'
-import { readUsage } from '../../formats/responses/usage.ts'
-import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
-import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { readResponseUsage, writeUsage } from '../../formats/responses/usage.ts'
+import { NO_USAGE, type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
+import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { ReplyStream } from '../reply-stream.ts'
 import { failedStream, parseEvent, readEvent } from '../stream-event.ts'
-import { replaceData } from './messages.ts'
+import { editData } from './messages.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 /** Text of an event that holds a response, written without blanks or with them. */
 const RESPONSE_MARKER = '"response"'
 
+export interface ResponsesPassThroughOptions {
+  readonly clientModel: string
+  readonly countTokens: CountTokens
+  readonly usageFacts: UsageFacts
+}
+
 export class ResponsesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
   readonly #clientModel: string
+  readonly #usageFacts: UsageFacts
   readonly #counter: OutputCounter
   readonly #calls = new ProgramCalls()
   #terminal = ''
@@ -29,8 +36,9 @@ export class ResponsesPassThrough implements ReplyStream {
   usage: UsageReport = NO_USAGE
   finished = false
 
-  constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
+  constructor({ clientModel, countTokens, usageFacts }: ResponsesPassThroughOptions) {
     this.#clientModel = clientModel
+    this.#usageFacts = usageFacts
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.responses })
   }
 
@@ -118,16 +126,25 @@ export class ResponsesPassThrough implements ReplyStream {
     if (response === null) return raw
     const id = textOrNull(response.id)
     if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }
-    this.#readUsage(response)
-    if (typeof response.model !== 'string' || response.model === this.#clientModel) return raw
-    return replaceData(raw, ['/response/model'], this.#clientModel)
+    const usage = this.#readUsage(response)
+    const isNamed = typeof response.model !== 'string' || response.model === this.#clientModel
+    return editData(raw, [
+      ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: this.#clientModel } as const]),
+      // Figures that stand elsewhere are told where clients look for them.
+      ...(usage === null || isObject(response.usage)
+        ? []
+        : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),
+    ])
   }
 
   /** Some hosts leave the items out of the last event. */
-  #readUsage({ output, usage }: JsonObject): void {
-    const zeroIsTrue = arrayOrEmpty(output).length === 0 ? this.#calls.only : onlyProgramCalls(arrayOrEmpty(output))
-    const report = usageReport(readUsage(usage), { final: this.finished, zeroIsTrue })
+  #readUsage(response: JsonObject): TokenUsage | null {
+    const output = arrayOrEmpty(response.output)
+    const zeroIsTrue = output.length === 0 ? this.#calls.only : onlyProgramCalls(output)
+    const usage = readResponseUsage(response, this.#usageFacts)
+    const report = usageReport(usage, { final: this.finished, zeroIsTrue })
     if (report.state !== 'missing') this.usage = report
+    return usage
   }
 }
 
