@@ -37,6 +37,7 @@ const LOCAL_TABLES = [
   'rate_window',
   'secret_fingerprint',
   'spool_set_aside',
+  'unknown_model',
 ]
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
 const FOUND_BY_KEY = 'api_key_hash'
