@@ -169,7 +169,8 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
       `--model is missing: ${String(via)} may call the model by another name than ${String(first.model)}`,
     )
   }
-  const kept = via === first.via ? first : {}
+  const { cost: _cost, ...facts } = first
+  const kept = via !== first.via ? {} : isSameModel ? first : facts
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
@@ -178,7 +179,9 @@ function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)
     throw new UsageError(`--name is missing: ${wish.id} is a new model of the family ${model.family.name}`)
-  const { name: _name, description: _text, released: _day, deprecated: _end, entries: _entries, ...facts } = model.value
+  const { name: _name, description: _text, released: _day, deprecated: _end, entries: _entries, ...same } = model.value
+  // What one model is bought for says nothing of another.
+  const { cost: _cost, ...facts } = same
   const inner = itemIndent(file, [...model.path, 'entries', 0]).slice(itemIndent(file, model.path).length)
   const released = wish.released === undefined ? [] : [`  released: ${wish.released}`]
   return insertBeforeItem(file, model.path, [

@@ -230,6 +230,22 @@ test('add writes a new model with the facts of the like one, above it', async ()
 `)
 })
 
+test('add copies no cost: what another model is bought for says nothing of a new one', async () => {
+  const cost = 'cost: { from: 2026-01-01, input: 0.01, output: 0.01 }'
+  replace('catalogue.yaml', 'defaults: {', 'defaults: { fx: { from: 2026-01-01, vnd_per_usd: 25000 },')
+  replace('families/beta.yaml', '  - name: Beta 2\n', `  - name: Beta 2\n    ${cost}\n`)
+  replace(
+    'families/beta.yaml',
+    'upstream: { via: south, model: beta-2 }',
+    `upstream: { via: south, model: beta-2, ${cost} }`,
+  )
+  const { status } = await call('add', 'beta-3', '--like', 'beta-2', '--price', '2500', '--name', 'Beta 3')
+  expect([status, read('families/beta.yaml').split('cost:').length - 1]).toEqual([0, 2])
+  // Another entry of the same model, at the same target, costs the same.
+  expect(await call('add', 'req/beta-2', '--like', 'beta-2', '--price', '300')).toMatchObject({ status: 0 })
+  expect(read('families/beta.yaml').split('cost:').length - 1).toBe(3)
+})
+
 test('add says what the upstream calls the model, and whether that is a guess', async () => {
   const options = ['--like', 'beta-2', '--price', '2500', '--json', '--dry-run']
   const known = await call('add', 'beta-3', ...options, '--name', 'Beta 3', '--model', 'Beta-3-2026')

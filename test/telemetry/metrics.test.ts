@@ -117,6 +117,12 @@ describe('a gateway with metrics', () => {
     expect([row?.input_tokens, row?.output_tokens]).toEqual([40, 7])
     const charged = (await scrape(url)).sum('gateway_charged_vnd_total', { entry: ENTRY })
     expect(charged).toBeCloseTo(Number(row?.charged) / 1e6, 9)
+    const [written] = await running.database.sql`
+      select sum(upstream_cost_micro_vnd)::text as cost from usage where entry_id = ${ENTRY}`
+    const cost = (await scrape(url)).sum('gateway_upstream_cost_vnd_total', { entry: ENTRY, upstream: 'anthropic' })
+    expect(cost).toBeGreaterThan(charged)
+    expect(cost).toBeCloseTo(Number(written?.cost) / 1e6, 6)
+    expect((await scrape(url)).sum('gateway_upstream_cost_unknown_total', { entry: ENTRY })).toBe(0)
   })
 
   test('counts what a wallet could not pay apart from what it paid', async () => {
