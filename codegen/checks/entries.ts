@@ -105,7 +105,14 @@ function checkModel(model: ModelView, report: Report): void {
   const isOld = oldWordAt(['dialect', 'reasoning', 'parameter'], reasoning.parameter) !== null
   const parameter = isOld ? null : (reasoning.parameter ?? null)
   const reasons = capabilities.includes('reasoning')
-  if (!reasons && parameter !== null) {
+  if (!reasons && parameter !== null && isWholeFamilyWithout(model)) {
+    // One mistake, said once: of the family, at its first model.
+    if (model.family.models[0] === model) {
+      const message = `the dialect asks for reasoning by "${String(parameter)}", but no model here has the capability "reasoning"`
+      const at = ['dialect', 'reasoning', 'parameter']
+      report(model.family, at, 'capability-fact', message, 'leave it out, or add the capability')
+    }
+  } else if (!reasons && parameter !== null) {
     const own = asRecord(asRecord(model.value.dialect).reasoning).parameter !== undefined
     const message = `the dialect asks for reasoning by "${String(parameter)}", but the model has no capability "reasoning"`
     const fix = 'write `dialect: { reasoning: { parameter: null } }` in the model, or add the capability'
@@ -114,7 +121,7 @@ function checkModel(model: ModelView, report: Report): void {
   if (
     reasons &&
     (parameter === 'reasoning_effort' || parameter === 'adaptive') &&
-    asList(reasoning.levels).length === 0
+    (reasoning.levels ?? null) === null
   ) {
     const message = `reasoning by "${parameter}" needs its levels`
     report(
@@ -125,6 +132,15 @@ function checkModel(model: ModelView, report: Report): void {
       'write `levels: [low, medium, high]` beside the parameter',
     )
   }
+}
+
+/** The family says how to reason, and none of its models does, or says otherwise. */
+function isWholeFamilyWithout({ family }: ModelView): boolean {
+  return family.models.every(
+    ({ value }) =>
+      !asList(value.capabilities).includes('reasoning') &&
+      asRecord(asRecord(value.dialect).reasoning).parameter === undefined,
+  )
 }
 
 /** An id of others is a finding of its own. */

@@ -56,7 +56,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
         messages: [{ role: 'user', content: [{ type: 'text', text: 'Thời tiết?', ...EPHEMERAL }] }],
         metadata: { user_id: 'person-1' },
         stop_sequences: ['END'],
-        ...({ temperature: 0.5, top_k: 5 } as object),
+        ...({ temperature: 0.5, top_k: 5, ...EPHEMERAL } as object),
       },
       stream,
     )
