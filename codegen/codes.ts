@@ -91,6 +91,11 @@ export const CODES = {
   'field-billed': error('A member of every body that is billed, metered or needed.'),
   credential: error('A credential in the catalogue.'),
   'insecure-url': error('An address without TLS.'),
+  // Wires
+  'wire-repeated': error('A wire twice in one list.'),
+  'wire-path': error('A wire that no upstream of its place has a path for.'),
+  'wire-standard': error('A list of wires without the one that the gateway uses.'),
+  'wire-word': error('A word of the dialect at a wire that it means nothing in.'),
   // Rules
   'rule-billed': error('A rule that touches a field that is billed or metered.'),
   'rule-needed': error('A rule that takes away or replaces what a call cannot do without.'),

@@ -17,9 +17,9 @@ export function camelCase(key: string): string {
   return cased
 }
 
-/** Groups merge word by word; what is neither a group nor a mapping replaces what was there. */
+/** Groups merge word by word; what is neither a group nor a mapping, an object with a default among it, replaces what was there. */
 function isGroup(schema: Schema): boolean {
-  return schema.properties !== undefined
+  return schema.properties !== undefined && schema.default === undefined
 }
 
 /** Keys of the operator's own, each with facts: they merge key by key too. */

@@ -50,6 +50,9 @@ const SECTIONS: readonly [title: string, reference: string][] = [
   ['catalogue.yaml: `matches` of a tool', 'common.schema.json#/definitions/extraMatch'],
   ['catalogue.yaml: `uses` of a tool', 'common.schema.json#/definitions/extraUse'],
   ['`dialect`', 'dialect.schema.json'],
+  ['`dialect`: what may be written for a beta flag', 'dialect.schema.json#/definitions/betaFlag'],
+  ['`dialect`: a refused seal', 'dialect.schema.json#/definitions/refusedSeal'],
+  ['One wire (`wires`)', 'family.schema.json#/definitions/wire'],
 ]
 
 /** Objects that have a section of their own. */

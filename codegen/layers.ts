@@ -15,8 +15,8 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
 
 /** One place of the catalogue that says what calls take. */
 export interface Layer {
-  /** call: what follows from the price being per call. */
-  readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call'
+  /** call: what follows from the price being per call. wire: what holds for one of several wire formats. */
+  readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Of the family, model, entry or upstream. */
   readonly name: string
   /** Empty where it says nothing. */

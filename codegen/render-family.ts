@@ -1,6 +1,6 @@
 /** Source of one family: constants for what the family and its models say, then the entries, which spread them. */
 
-import type { Rule, UpstreamTarget } from '../src/generated/types.ts'
+import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
 import { canonicalJson } from './canonical.ts'
 import { compareText } from './findings.ts'
 import type { Layer, LayerNode } from './layers.ts'
@@ -46,6 +46,7 @@ class FamilySource {
   readonly #bases = new Map<Layer, string>()
   /** How values that layers made are called so far. */
   readonly #known = new Map<object, string>()
+  readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
   /** What targets at an upstream share, and the constant that has it. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
@@ -105,12 +106,16 @@ class FamilySource {
       key !== 'model' && key !== 'weight' && (key === 'dialect' || !isSame(value, base[key]))
     const own = Object.entries(target)
       .filter(differs)
-      .map(([key, value]): [string, unknown] => [key, this.#source(value)])
+      .map(([key, value]): [string, unknown] => [
+        key,
+        key === 'wires' ? this.#wires(target.wires ?? []) : this.#source(value),
+      ])
     const key = own.map(([word, value]) => `${word} ${value instanceof Code ? value.text : literal(value)}`).join()
     let name = known.get(`${target.via} ${key}`)
     if (name === undefined) {
       name = this.#names.take(this.#pathName(this.#outline.dialects.nodeOf(target.dialect)))
-      known.set(`${target.via} ${key}`, this.#add(name, new Members([shared.name], own), {}))
+      const after = target.wires === undefined ? '' : ' as const satisfies Partial<TableTarget>'
+      known.set(`${target.via} ${key}`, this.#add(name, new Members([shared.name], own), { after }))
     }
     const weight: [string, unknown][] = target.weight === 0 ? [] : [['weight', target.weight]]
     return new Members([name], [['model', target.model], ...weight])
@@ -139,6 +144,7 @@ class FamilySource {
     const { layer, parent } = on
     const base = this.#dialect(parent)
     if (layer.kind === 'upstream') return `${this.#use('upstreams', hostName(layer.name))}.dialect(${base})`
+    if (layer.kind === 'wire') return `${this.#wire(layer)}(${base})`
     if (layer === this.#outline.perCall) return `${this.#use('defaults', 'perCall')}(${base})`
     const path = this.#pathName({ value, on })
     if (layer.dialect.size === 0) return this.#addKnown(value, `${path}Dialect`, new Code(base), '')
@@ -151,6 +157,39 @@ class FamilySource {
       saidMembers(layer.dialect, name),
       `: ${this.#use('types', 'Dialect')}`,
     )
+  }
+
+  /** The function with what is different on a wire. */
+  #wire(layer: Layer): string {
+    const known = this.#known.get(layer)
+    if (known !== undefined) return known
+    this.#use('types', 'Dialect')
+    const own = saidMembers(layer.dialect, 'dialect', '(dialect: Dialect): Dialect')
+    return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
+  }
+
+  /** Lists of what wires cannot carry stand once, whoever says them. */
+  #wires(wires: NonNullable<UpstreamTarget['wires']>): Members[] {
+    return wires.map(({ wire, cannot, dialect }) => {
+      const key = canonicalJson(cannot)
+      const name = cannot.length === 0 ? undefined : (this.#limits.get(key) ?? this.#addLimits(wire, cannot))
+      return new Members(
+        [],
+        [
+          ['wire', wire],
+          ['cannot', name === undefined ? [] : new Code(name)],
+          ['dialect', this.#source(dialect)],
+        ],
+      )
+    })
+  }
+
+  #addLimits(wire: string, cannot: Wire['cannot']): string {
+    const family = this.#bases.get(this.#family.layer) as string
+    const name = this.#names.take(`${family}Limits${pascalName(wire)}`)
+    this.#add(name, cannot, { type: `: readonly ${this.#use('types', 'WireLimit')}[]` })
+    this.#limits.set(canonicalJson(cannot), name)
+    return name
   }
 
   #extras({ value, on }: LayerNode<object>): string {

@@ -15,6 +15,7 @@ import type {
 } from './generated/types.ts'
 import type { Layer } from './layers.ts'
 import type { CheckedSources, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
+import { resolveWires, type SaidWires, saidWires } from './resolve-wires.ts'
 import { channelOf, ENDPOINT_ORDER, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
 
 export interface EntryContext {
@@ -52,7 +53,8 @@ export function entryDefaults(defaults: DefaultFacts) {
 export function resolveFamily(context: EntryContext, family: FamilyFile): FamilyOutline {
   const layer = context.layer('family', family.family, family)
   const stated = statedByFamily(family)
-  const models = family.models.map(model => resolveModel(context, { family, stated, layer }, model))
+  const wires = saidWires(context, family.family, family)
+  const models = family.models.map(model => resolveModel(context, { family, stated, layer, wires }, model))
   const targets = models.flatMap(model => model.entries.flatMap(({ entry }) => entry.upstreams))
   const shared = [...new Set(targets.map(target => target.via))].map(via => {
     const upstream = context.hosts.get(via) as Layer
@@ -65,13 +67,17 @@ interface FamilyContext {
   readonly family: FamilyFile
   readonly stated: ReturnType<typeof statedByFamily>
   readonly layer: Layer
+  readonly wires: SaidWires
 }
 
 function resolveModel(context: EntryContext, within: FamilyContext, model: ModelFacts): ModelOutline {
   const layer = context.layer('model', model.name, model)
   const stated = statedByModel(model)
   const shared = said({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
-  const entries = model.entries.map(entry => resolveEntry(context, within, { model, stated, layer, shared }, entry))
+  const wires = saidWires(context, model.name, model)
+  const entries = model.entries.map(entry =>
+    resolveEntry(context, within, { model, stated, layer, shared, wires }, entry),
+  )
   return { name: model.name, stated, layer, shared, entries }
 }
 
@@ -80,12 +86,13 @@ interface ModelContext {
   readonly stated: ReturnType<typeof statedByModel>
   readonly layer: Layer
   readonly shared: ModelOutline['shared']
+  readonly wires: SaidWires
 }
 
 function resolveEntry(
   context: EntryContext,
   within: FamilyContext,
-  { model, stated: statedOfModel, layer, shared }: ModelContext,
+  { model, stated: statedOfModel, layer, shared, wires: wiresOfModel }: ModelContext,
   entry: EntryFacts,
 ): EntryOutline {
   const { family } = within
@@ -96,6 +103,7 @@ function resolveEntry(
   const outputTokensMax = entry.output_tokens_max ?? inherited.outputTokensMax
   const name = entry.name ?? model.name + nameSuffix(entry.id, context.sources.catalogue.service, inherited.kind)
   const path = { family: within.layer, model: layer, entry: context.layer('entry', entry.id, entry) }
+  const wiresOfEntry = saidWires(context, entry.id, entry)
   const call = entry.price.per === 'request' ? callLayer(context, entry) : undefined
   const stated = {
     id: entry.id,
@@ -117,7 +125,15 @@ function resolveEntry(
       const layers = { ...path, upstream, target: context.layer('target', entry.id, target), call }
       const written = target.cost ?? entry.cost
       const cost = written === undefined ? shared.cost : resolveCost(written)
-      return resolveTarget(context, layers, { ...target, standard: target.standard ?? family.api_standard, cost })
+      const standard = target.standard ?? family.api_standard
+      const { paths } = context.sources.upstreams.upstreams[target.via] as HostFacts
+      const { family: ofFamily, model: ofModel, entry: ofEntry } = path
+      const wires = resolveWires(
+        context.layers.dialects,
+        [within.wires, wiresOfModel, wiresOfEntry, saidWires(context, entry.id, target)],
+        { standard, paths, layers: [ofFamily, ofModel, ofEntry, upstream, layers.target, call] },
+      )
+      return resolveTarget(context, layers, { ...target, standard, cost, wires })
     }),
   }
   return { stated, entry: { ...inherited, ...stated } }
@@ -170,7 +186,11 @@ const NO_COST: UpstreamTarget['cost'] = []
 function resolveTarget(
   { layers }: EntryContext,
   { family, model, entry, upstream, target, call }: TargetLayers,
-  facts: Omit<TargetFacts, 'cost'> & Pick<UpstreamTarget, 'standard'> & { cost?: UpstreamTarget['cost'] | undefined },
+  facts: Omit<TargetFacts, 'cost' | 'wires'> &
+    Pick<UpstreamTarget, 'standard'> & {
+      cost?: UpstreamTarget['cost'] | undefined
+      wires?: UpstreamTarget['wires'] | undefined
+    },
 ): UpstreamTarget {
   return {
     via: facts.via,
@@ -179,6 +199,7 @@ function resolveTarget(
     cost: facts.cost ?? NO_COST,
     standard: facts.standard,
     dialect: layers.dialects.resolve([family, model, entry, upstream, target, call]),
+    ...(facts.wires !== undefined && { wires: facts.wires }),
     extras: layers.extras.resolve([upstream, family, model, entry, target]),
     rules: layers.rules.resolve([family, model, entry, upstream, target]),
   }

@@ -12,6 +12,7 @@ import { checkAliases, checkFallback } from './references.ts'
 import { checkDeprecations, checkEnds } from './retirements.ts'
 import { checkRules } from './rules.ts'
 import { checkHosts, checkTargets } from './upstreams.ts'
+import { checkWires } from './wires.ts'
 
 const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkFamilies,
@@ -29,6 +30,7 @@ const CHECKS: readonly ((view: CatalogueView, report: Report) => void)[] = [
   checkHosts,
   checkConnections,
   checkTargets,
+  checkWires,
   checkRules,
   checkExtras,
 ]

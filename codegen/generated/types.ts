@@ -8,10 +8,13 @@ import type {
   ExtrasVocabulary,
   FieldTreatment,
   Price,
+  RefusedSeal,
   Rule,
   Tables,
   TokenShares,
   ToolTreatment,
+  WireLimit,
+  WireName,
 } from '../../src/generated/types.ts'
 
 /**
@@ -258,8 +261,8 @@ export interface DialectFacts {
   }
   /** Roles and order of messages. */
   readonly turns?: {
-    /** Role that carries instructions in a chat request. system: the developer role is refused. */
-    readonly system_role?: 'system' | 'developer'
+    /** Role that carries instructions. system: the developer role is refused. Responses: instructions is the field of that name, the roles are items. */
+    readonly system_role?: 'system' | 'developer' | 'instructions'
     /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
     readonly mid_system?: 'keep' | 'hoist' | 'user_text'
     /** User and assistant turns must alternate: consecutive turns of one role are merged. */
@@ -268,6 +271,10 @@ export interface DialectFacts {
     readonly prefill?: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
     /** Message threads are accepted. */
     readonly threads?: boolean
+    /** Responses: assistant messages say whether they are commentary or the final answer. */
+    readonly phase?: boolean
+    /** Responses: whether sealed reasoning of earlier turns goes back with the id that it came with. */
+    readonly item_ids?: 'keep' | 'drop'
   }
   /** What messages hold. */
   readonly content?: {
@@ -334,14 +341,18 @@ export interface DialectFacts {
       /** From here on high. */
       readonly high?: number
     }
-    /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
-    readonly field?: 'reasoning_content' | 'reasoning' | 'content_parts'
+    /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. Responses: item_content is the content of an item of its own, before the calls that it led to. */
+    readonly field?: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
     /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
     readonly tag?: string | null
     /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
     readonly echo?: 'always' | 'if_present' | 'never'
     /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
     readonly echo_placeholder?: string | null
+    /** Responses: reasoning comes sealed when it is asked for, and goes back with the history. */
+    readonly sealed?: boolean
+    /** Responses: the error that says a seal cannot be opened; the call goes once more without reasoning. */
+    readonly refused_seal?: RefusedSeal | null
   }
   /** Tools, their calls and their results. */
   readonly tools?: {
@@ -368,6 +379,8 @@ export interface DialectFacts {
      * @maxItems 32
      */
     readonly left_out?: readonly string[] | null
+    /** Responses: free-form tools go as they are, or as functions of one text. */
+    readonly custom?: 'native' | 'function'
     /** What a tool call of a chat reply carries that must come back with the same call. */
     readonly signature?: {
       /** Pointer to it in the call; null: calls carry none. */
@@ -461,6 +474,13 @@ export interface FamilyFile {
   readonly token_factor?: number
   readonly token_shares?: TokenShares
   readonly dialect?: DialectFacts
+  /**
+   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
@@ -474,6 +494,14 @@ export interface FamilyFile {
    * @minItems 1
    */
   readonly models: readonly ModelFacts[]
+}
+
+/** One wire format that a model speaks. */
+export interface WireFacts {
+  readonly wire: WireName
+  /** What it cannot carry, beside what its dialect says. */
+  readonly cannot?: readonly WireLimit[]
+  readonly dialect?: DialectFacts
 }
 
 /** One model as its vendor makes it. Its entries share these facts. */
@@ -506,6 +534,13 @@ export interface ModelFacts {
   readonly deprecated?: DeprecatedFacts
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
+  /**
+   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
@@ -549,6 +584,13 @@ export interface EntryFacts {
   readonly deprecated?: DeprecatedFacts
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
+  /**
+   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.
@@ -625,6 +667,13 @@ export interface TargetFacts {
   readonly weight?: number
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
+  /**
+   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   *
+   * @minItems 1
+   * @maxItems 3
+   */
+  readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
    * Last touch on the body that goes upstream; see the rule vocabulary.

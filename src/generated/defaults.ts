@@ -15,6 +15,8 @@ export const DIALECT: Dialect = {
     alternate: false,
     prefill: 'unsupported',
     threads: false,
+    phase: false,
+    itemIds: 'keep',
   },
   content: {
     text: 'parts',
@@ -52,6 +54,8 @@ export const DIALECT: Dialect = {
     tag: null,
     echo: 'never',
     echoPlaceholder: null,
+    sealed: false,
+    refusedSeal: null,
   },
   tools: {
     forced: 'accepted',
@@ -63,6 +67,7 @@ export const DIALECT: Dialect = {
     strict: 'pass',
     resultImages: 'following_user',
     leftOut: null,
+    custom: 'function',
     signature: {
       path: null,
       placeholder: null,

@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '3c0752ce41390c466473658af5108c5fb84b0c8faaab6977dbe7bb96bd841c7e',
+  digest: 'c43cd65dfd8eb805213177fd2d6ab278ecc8d1a2783f94f505d3a2a697f61064',
 }

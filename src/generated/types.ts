@@ -25,6 +25,21 @@ export type Rule = SetRule | DefaultRule | DropRule | MoveRule | ClampRule | Map
 /** The wire format that an upstream speaks. `messages` and `chat_completions` models are served on both chat endpoints; the gateway converts. */
 export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 
+/** A wire format of conversations. */
+export type WireName = 'messages' | 'chat_completions' | 'responses'
+
+/** Something that a request may ask for. */
+export type WireLimit =
+  | 'stop_sequences'
+  | 'choices'
+  | 'top_k'
+  | 'penalties'
+  | 'logit_bias'
+  | 'logprobs'
+  | 'seed'
+  | 'effort_beside_tools'
+  | 'sealed_reasoning'
+
 /** reasoning: thinks before it answers. vision: accepts images. tools: calls tools. streaming: answers by server-sent events. */
 export type Capability = 'reasoning' | 'vision' | 'tools' | 'streaming'
 
@@ -133,6 +148,16 @@ export interface Price {
   readonly vnd: number
   /** mtok: per 1,000,000 tokens, input and output alike. request: per call (ids under `req/`). image: per image returned (ids under `req/`). */
   readonly per: 'mtok' | 'request' | 'image'
+}
+
+/** What the error looks like that says a seal cannot be opened. */
+export interface RefusedSeal {
+  /** HTTP status. */
+  readonly status: number
+  /** Code of the error; null or absent: any. */
+  readonly code?: string | null
+  /** What its text contains, whatever the case; null or absent: anything. */
+  readonly message?: string | null
 }
 
 /** What there is to know of one beta flag. */
@@ -343,6 +368,8 @@ export interface UpstreamTarget {
   readonly cost: readonly UpstreamCost[]
   readonly standard: ApiStandard
   readonly dialect: Dialect
+  /** Wire formats that the model speaks, the best first; absent: that of `standard` only. */
+  readonly wires?: readonly Wire[]
   readonly extras: Extras
   /** Changes to the upstream body, in order. */
   readonly rules: readonly Rule[]
@@ -408,8 +435,8 @@ export interface DialectOutput {
 
 /** Roles and order of messages. */
 export interface DialectTurns {
-  /** Role that carries instructions in a chat request. system: the developer role is refused. */
-  readonly systemRole: 'system' | 'developer'
+  /** Role that carries instructions. system: the developer role is refused. Responses: instructions is the field of that name, the roles are items. */
+  readonly systemRole: 'system' | 'developer' | 'instructions'
   /** A system message after the first turn: kept in place, hoisted to the front, or turned into user text. */
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
@@ -418,6 +445,10 @@ export interface DialectTurns {
   readonly prefill: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
   /** Message threads are accepted. */
   readonly threads: boolean
+  /** Responses: assistant messages say whether they are commentary or the final answer. */
+  readonly phase: boolean
+  /** Responses: whether sealed reasoning of earlier turns goes back with the id that it came with. */
+  readonly itemIds: 'keep' | 'drop'
 }
 
 /** What messages hold. */
@@ -473,14 +504,18 @@ export interface DialectReasoning {
   readonly besideTools: 'accepted' | 'refused' | 'explicit_none'
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
-  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. */
-  readonly field: 'reasoning_content' | 'reasoning' | 'content_parts'
+  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. Responses: item_content is the content of an item of its own, before the calls that it led to. */
+  readonly field: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
   /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
   readonly tag: string | null
   /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
   readonly echo: 'always' | 'if_present' | 'never'
   /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
   readonly echoPlaceholder: string | null
+  /** Responses: reasoning comes sealed when it is asked for, and goes back with the history. */
+  readonly sealed: boolean
+  /** Responses: the error that says a seal cannot be opened; the call goes once more without reasoning. */
+  readonly refusedSeal: RefusedSeal | null
 }
 
 /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
@@ -526,6 +561,8 @@ export interface DialectTools {
    * @maxItems 32
    */
   readonly leftOut: readonly string[] | null
+  /** Responses: free-form tools go as they are, or as functions of one text. */
+  readonly custom: 'native' | 'function'
   readonly signature: DialectToolsSignature
 }
 
@@ -599,6 +636,14 @@ export interface DialectBetas {
   }
   /** Flag that must go with an effort in the messages format. */
   readonly effort: string | null
+}
+
+/** One wire format that a model speaks. */
+export interface Wire {
+  readonly wire: WireName
+  /** What it cannot carry, beside what its dialect says. */
+  readonly cannot: readonly WireLimit[]
+  readonly dialect: Dialect
 }
 
 /** What happens to each word of the extras, with nothing left open. */

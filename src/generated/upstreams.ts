@@ -323,6 +323,7 @@ export const UPSTREAMS: readonly TableUpstream[] = [
       chat_completions: '/chat/completions',
       chat_completions_prefilled: '/beta/chat/completions',
       models: '/models',
+      responses: '/responses',
     },
     auth: { scheme: 'bearer', header: 'authorization' },
   },
@@ -371,7 +372,7 @@ export const UPSTREAMS: readonly TableUpstream[] = [
     discount: [{ from: '2026-01-01', share: '1' }],
     id: 'xai',
     baseUrl: 'https://api.x.ai/v1',
-    paths: { chat_completions: '/chat/completions', models: '/models' },
+    paths: { chat_completions: '/chat/completions', models: '/models', responses: '/responses' },
     auth: { scheme: 'bearer', header: 'authorization' },
   },
   {

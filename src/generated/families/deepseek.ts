@@ -76,16 +76,36 @@ const deepseekV4FlashFacts = {
 } as const satisfies Partial<TableEntry>
 const deepseekV4FlashDialect = deepseekDialect
 const deepseekV4FlashCost: TableTarget['cost'] = [{ from: '2026-11-15', input: '0.3', cached: '0.006', output: '1.2' }]
+const deepseekV4FlashResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  reasoning: {
+    ...dialect.reasoning,
+    field: 'item_content',
+    echo: 'always',
+  },
+})
 const deepseekV4FlashOnDeepseek = {
   ...deepseekOnDeepseek,
   cost: deepseekV4FlashCost,
   dialect: deepseekHost.dialect(deepseekV4FlashDialect),
-}
+  wires: [
+    { wire: 'responses', cannot: [], dialect: deepseekV4FlashResponses(deepseekHost.dialect(deepseekV4FlashDialect)) },
+    { wire: 'chat_completions', cannot: [], dialect: deepseekHost.dialect(deepseekV4FlashDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 const deepseekV4FlashOnDeepseekPerCall = {
   ...deepseekOnDeepseek,
   cost: deepseekV4FlashCost,
   dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)),
-}
+  wires: [
+    {
+      wire: 'responses',
+      cannot: [],
+      dialect: deepseekV4FlashResponses(perCall(deepseekHost.dialect(deepseekV4FlashDialect))),
+    },
+    { wire: 'chat_completions', cannot: [], dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const deepseekV3_2Facts = {
   ...deepseekFacts,

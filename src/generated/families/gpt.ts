@@ -2,7 +2,7 @@
 
 import { DIALECT, ENTRY, perCall } from '../defaults.ts'
 import type { TableEntry, TableTarget } from '../ids.ts'
-import type { Dialect, Rule } from '../types.ts'
+import type { Dialect, Rule, WireLimit } from '../types.ts'
 import { openaiHost } from '../upstreams.ts'
 
 const gptFacts = {
@@ -67,6 +67,47 @@ const gpt6_1TerraCost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '2', cached: '0.1', cacheWrite: '2.5', output: '7.5' }],
   },
 ]
+const gptLimitsResponses: readonly WireLimit[] = [
+  'stop_sequences',
+  'choices',
+  'top_k',
+  'penalties',
+  'logit_bias',
+  'logprobs',
+  'seed',
+]
+const gptResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  output: {
+    ...dialect.output,
+    capMin: 16,
+  },
+  turns: {
+    ...dialect.turns,
+    systemRole: 'instructions',
+    phase: true,
+    itemIds: 'keep',
+  },
+  reasoning: {
+    ...dialect.reasoning,
+    besideTools: 'accepted',
+    sealed: true,
+    refusedSeal: { status: 400, code: 'invalid_encrypted_content' },
+  },
+  tools: {
+    ...dialect.tools,
+    resultImages: 'native',
+    custom: 'native',
+  },
+})
+const gpt6_1TerraResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  reasoning: {
+    ...dialect.reasoning,
+    levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+  },
+})
+const gptLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
 const gpt6_1TerraRules: readonly Rule[] = [
   {
     op: 'default',
@@ -80,8 +121,16 @@ const gpt6_1TerraOnOpenai = {
   ...gptOnOpenai,
   cost: gpt6_1TerraCost,
   dialect: openaiHost.dialect(gpt6_1TerraDialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt6_1TerraResponses(gptResponses(openaiHost.dialect(gpt6_1TerraDialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6_1TerraDialect) },
+  ],
   rules: [...gpt6_1TerraRules, ...openaiHost.rules],
-}
+} as const satisfies Partial<TableTarget>
 
 const gpt6SolFacts = {
   ...gptFacts,
@@ -108,6 +157,13 @@ const gpt6SolCost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '4', cached: '0.4', cacheWrite: '5', output: '15' }],
   },
 ]
+const gpt6SolResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  reasoning: {
+    ...dialect.reasoning,
+    levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+  },
+})
 const gpt6SolRules: readonly Rule[] = [
   {
     op: 'default',
@@ -121,8 +177,16 @@ const gpt6SolOnOpenai = {
   ...gptOnOpenai,
   cost: gpt6SolCost,
   dialect: openaiHost.dialect(gpt6SolDialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt6SolResponses(gptResponses(openaiHost.dialect(gpt6SolDialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6SolDialect) },
+  ],
   rules: [...gpt6SolRules, ...openaiHost.rules],
-}
+} as const satisfies Partial<TableTarget>
 
 const gpt6LunaFacts = {
   ...gptFacts,
@@ -149,6 +213,13 @@ const gpt6LunaCost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '0.2', cached: '0.02', cacheWrite: '0.25', output: '0.75' }],
   },
 ]
+const gpt6LunaResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  reasoning: {
+    ...dialect.reasoning,
+    levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+  },
+})
 const gpt6LunaRules: readonly Rule[] = [
   {
     op: 'default',
@@ -162,8 +233,16 @@ const gpt6LunaOnOpenai = {
   ...gptOnOpenai,
   cost: gpt6LunaCost,
   dialect: openaiHost.dialect(gpt6LunaDialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt6LunaResponses(gptResponses(openaiHost.dialect(gpt6LunaDialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6LunaDialect) },
+  ],
   rules: [...gpt6LunaRules, ...openaiHost.rules],
-}
+} as const satisfies Partial<TableTarget>
 
 const gpt5_5Facts = {
   ...gptFacts,
@@ -182,8 +261,28 @@ const gpt5_5Cost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '10', cached: '1', cacheWrite: '10', output: '45' }],
   },
 ]
-const gpt5_5OnOpenai = { ...gptOnOpenai, cost: gpt5_5Cost, dialect: openaiHost.dialect(gpt5_5Dialect) }
-const gpt5_5OnOpenaiPerCall = { ...gptOnOpenai, cost: gpt5_5Cost, dialect: perCall(openaiHost.dialect(gpt5_5Dialect)) }
+const gpt5_5OnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_5Cost,
+  dialect: openaiHost.dialect(gpt5_5Dialect),
+  wires: [
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_5Dialect)) },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_5Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
+const gpt5_5OnOpenaiPerCall = {
+  ...gptOnOpenai,
+  cost: gpt5_5Cost,
+  dialect: perCall(openaiHost.dialect(gpt5_5Dialect)),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_5Dialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_5Dialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_5InstantFacts = {
   ...gptFacts,
@@ -205,8 +304,42 @@ const gpt5_5InstantDialect: Dialect = {
     besideTools: 'accepted',
   },
 }
-const gpt5_5InstantOnOpenai = { ...gptOnOpenai, dialect: openaiHost.dialect(gpt5_5InstantDialect) }
-const gpt5_5InstantOnOpenaiPerCall = { ...gptOnOpenai, dialect: perCall(openaiHost.dialect(gpt5_5InstantDialect)) }
+const gpt5_5InstantResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  reasoning: {
+    ...dialect.reasoning,
+    sealed: false,
+    refusedSeal: null,
+  },
+})
+const gpt5_5InstantOnOpenai = {
+  ...gptOnOpenai,
+  dialect: openaiHost.dialect(gpt5_5InstantDialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_5InstantResponses(gptResponses(openaiHost.dialect(gpt5_5InstantDialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_5InstantDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
+const gpt5_5InstantOnOpenaiPerCall = {
+  ...gptOnOpenai,
+  dialect: perCall(openaiHost.dialect(gpt5_5InstantDialect)),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_5InstantResponses(gptResponses(perCall(openaiHost.dialect(gpt5_5InstantDialect)))),
+    },
+    {
+      wire: 'chat_completions',
+      cannot: gptLimitsChatCompletions,
+      dialect: perCall(openaiHost.dialect(gpt5_5InstantDialect)),
+    },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_4Facts = {
   ...gptFacts,
@@ -225,8 +358,28 @@ const gpt5_4Cost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '5', cached: '0.5', cacheWrite: '5', output: '22.5' }],
   },
 ]
-const gpt5_4OnOpenai = { ...gptOnOpenai, cost: gpt5_4Cost, dialect: openaiHost.dialect(gpt5_4Dialect) }
-const gpt5_4OnOpenaiPerCall = { ...gptOnOpenai, cost: gpt5_4Cost, dialect: perCall(openaiHost.dialect(gpt5_4Dialect)) }
+const gpt5_4OnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_4Cost,
+  dialect: openaiHost.dialect(gpt5_4Dialect),
+  wires: [
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4Dialect)) },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
+const gpt5_4OnOpenaiPerCall = {
+  ...gptOnOpenai,
+  cost: gpt5_4Cost,
+  dialect: perCall(openaiHost.dialect(gpt5_4Dialect)),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_4Dialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_4Dialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_4MiniFacts = {
   ...gptFacts,
@@ -237,12 +390,32 @@ const gpt5_4MiniFacts = {
 } as const satisfies Partial<TableEntry>
 const gpt5_4MiniDialect = gptDialect
 const gpt5_4MiniCost: TableTarget['cost'] = [{ from: '2026-11-01', input: '0.75', cached: '0.075', output: '4.5' }]
-const gpt5_4MiniOnOpenai = { ...gptOnOpenai, cost: gpt5_4MiniCost, dialect: openaiHost.dialect(gpt5_4MiniDialect) }
+const gpt5_4MiniOnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_4MiniCost,
+  dialect: openaiHost.dialect(gpt5_4MiniDialect),
+  wires: [
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4MiniDialect)) },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4MiniDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 const gpt5_4MiniOnOpenaiPerCall = {
   ...gptOnOpenai,
   cost: gpt5_4MiniCost,
   dialect: perCall(openaiHost.dialect(gpt5_4MiniDialect)),
-}
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_4MiniDialect))),
+    },
+    {
+      wire: 'chat_completions',
+      cannot: gptLimitsChatCompletions,
+      dialect: perCall(openaiHost.dialect(gpt5_4MiniDialect)),
+    },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_4NanoFacts = {
   ...gptFacts,
@@ -253,7 +426,15 @@ const gpt5_4NanoFacts = {
 } as const satisfies Partial<TableEntry>
 const gpt5_4NanoDialect = gptDialect
 const gpt5_4NanoCost: TableTarget['cost'] = [{ from: '2026-11-01', input: '0.2', cached: '0.02', output: '1.25' }]
-const gpt5_4NanoOnOpenai = { ...gptOnOpenai, cost: gpt5_4NanoCost, dialect: openaiHost.dialect(gpt5_4NanoDialect) }
+const gpt5_4NanoOnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_4NanoCost,
+  dialect: openaiHost.dialect(gpt5_4NanoDialect),
+  wires: [
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4NanoDialect)) },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4NanoDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_3CodexFacts = {
   ...gptFacts,
@@ -272,12 +453,32 @@ const gpt5_3CodexDialect: Dialect = {
   },
 }
 const gpt5_3CodexCost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.75', cached: '0.175', output: '14' }]
-const gpt5_3CodexOnOpenai = { ...gptOnOpenai, cost: gpt5_3CodexCost, dialect: openaiHost.dialect(gpt5_3CodexDialect) }
+const gpt5_3CodexOnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_3CodexCost,
+  dialect: openaiHost.dialect(gpt5_3CodexDialect),
+  wires: [
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_3CodexDialect)) },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_3CodexDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 const gpt5_3CodexOnOpenaiPerCall = {
   ...gptOnOpenai,
   cost: gpt5_3CodexCost,
   dialect: perCall(openaiHost.dialect(gpt5_3CodexDialect)),
-}
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_3CodexDialect))),
+    },
+    {
+      wire: 'chat_completions',
+      cannot: gptLimitsChatCompletions,
+      dialect: perCall(openaiHost.dialect(gpt5_3CodexDialect)),
+    },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_2Facts = {
   ...gptFacts,
@@ -288,8 +489,39 @@ const gpt5_2Facts = {
 } as const satisfies Partial<TableEntry>
 const gpt5_2Dialect = gptDialect
 const gpt5_2Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.75', cached: '0.175', output: '14' }]
-const gpt5_2OnOpenai = { ...gptOnOpenai, cost: gpt5_2Cost, dialect: openaiHost.dialect(gpt5_2Dialect) }
-const gpt5_2OnOpenaiPerCall = { ...gptOnOpenai, cost: gpt5_2Cost, dialect: perCall(openaiHost.dialect(gpt5_2Dialect)) }
+const gpt5_2Responses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  turns: {
+    ...dialect.turns,
+    phase: false,
+  },
+})
+const gpt5_2OnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_2Cost,
+  dialect: openaiHost.dialect(gpt5_2Dialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_2Responses(gptResponses(openaiHost.dialect(gpt5_2Dialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_2Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
+const gpt5_2OnOpenaiPerCall = {
+  ...gptOnOpenai,
+  cost: gpt5_2Cost,
+  dialect: perCall(openaiHost.dialect(gpt5_2Dialect)),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_2Responses(gptResponses(perCall(openaiHost.dialect(gpt5_2Dialect)))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_2Dialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5_1Facts = {
   ...gptFacts,
@@ -307,8 +539,39 @@ const gpt5_1Dialect: Dialect = {
   },
 }
 const gpt5_1Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.25', cached: '0.125', output: '10' }]
-const gpt5_1OnOpenai = { ...gptOnOpenai, cost: gpt5_1Cost, dialect: openaiHost.dialect(gpt5_1Dialect) }
-const gpt5_1OnOpenaiPerCall = { ...gptOnOpenai, cost: gpt5_1Cost, dialect: perCall(openaiHost.dialect(gpt5_1Dialect)) }
+const gpt5_1Responses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  turns: {
+    ...dialect.turns,
+    phase: false,
+  },
+})
+const gpt5_1OnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5_1Cost,
+  dialect: openaiHost.dialect(gpt5_1Dialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_1Responses(gptResponses(openaiHost.dialect(gpt5_1Dialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_1Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
+const gpt5_1OnOpenaiPerCall = {
+  ...gptOnOpenai,
+  cost: gpt5_1Cost,
+  dialect: perCall(openaiHost.dialect(gpt5_1Dialect)),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_1Responses(gptResponses(perCall(openaiHost.dialect(gpt5_1Dialect)))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_1Dialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5Facts = {
   ...gptFacts,
@@ -328,7 +591,26 @@ const gpt5Dialect: Dialect = {
   },
 }
 const gpt5Cost: TableTarget['cost'] = [{ from: '2026-11-01', input: '1.25', cached: '0.125', output: '10' }]
-const gpt5OnOpenai = { ...gptOnOpenai, cost: gpt5Cost, dialect: openaiHost.dialect(gpt5Dialect) }
+const gpt5Responses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  turns: {
+    ...dialect.turns,
+    phase: false,
+  },
+})
+const gpt5OnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5Cost,
+  dialect: openaiHost.dialect(gpt5Dialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5Responses(gptResponses(openaiHost.dialect(gpt5Dialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const gpt5MiniFacts = {
   ...gptFacts,
@@ -348,12 +630,43 @@ const gpt5MiniDialect: Dialect = {
   },
 }
 const gpt5MiniCost: TableTarget['cost'] = [{ from: '2026-11-01', input: '0.25', cached: '0.025', output: '2' }]
-const gpt5MiniOnOpenai = { ...gptOnOpenai, cost: gpt5MiniCost, dialect: openaiHost.dialect(gpt5MiniDialect) }
+const gpt5MiniResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  turns: {
+    ...dialect.turns,
+    phase: false,
+  },
+})
+const gpt5MiniOnOpenai = {
+  ...gptOnOpenai,
+  cost: gpt5MiniCost,
+  dialect: openaiHost.dialect(gpt5MiniDialect),
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5MiniResponses(gptResponses(openaiHost.dialect(gpt5MiniDialect))),
+    },
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5MiniDialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 const gpt5MiniOnOpenaiPerCall = {
   ...gptOnOpenai,
   cost: gpt5MiniCost,
   dialect: perCall(openaiHost.dialect(gpt5MiniDialect)),
-}
+  wires: [
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5MiniResponses(gptResponses(perCall(openaiHost.dialect(gpt5MiniDialect)))),
+    },
+    {
+      wire: 'chat_completions',
+      cannot: gptLimitsChatCompletions,
+      dialect: perCall(openaiHost.dialect(gpt5MiniDialect)),
+    },
+  ],
+} as const satisfies Partial<TableTarget>
 
 /** Every entry of the family, in the order of the file. */
 export const GPT: readonly TableEntry[] = [

@@ -2,7 +2,7 @@
 
 import { DIALECT, ENTRY, perCall } from '../defaults.ts'
 import type { TableEntry, TableTarget } from '../ids.ts'
-import type { Dialect, Rule } from '../types.ts'
+import type { Dialect, Rule, WireLimit } from '../types.ts'
 import { awsBedrockOpenaiHost, xaiHost } from '../upstreams.ts'
 
 const grokFacts = {
@@ -79,13 +79,41 @@ const grok4_3Cost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 200000, input: '2.5', cached: '0.4', cacheWrite: '2.5', output: '5' }],
   },
 ]
-const grok4_3OnXai = { ...grokOnXai, cost: grok4_3Cost, dialect: xaiHost.dialect(grok4_3Dialect) }
+const grokResponses = (dialect: Dialect): Dialect => ({
+  ...dialect,
+  turns: {
+    ...dialect.turns,
+    systemRole: 'developer',
+  },
+  reasoning: {
+    ...dialect.reasoning,
+    sealed: true,
+  },
+})
+const grokLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
+const grok4_3OnXai = {
+  ...grokOnXai,
+  cost: grok4_3Cost,
+  dialect: xaiHost.dialect(grok4_3Dialect),
+  wires: [
+    { wire: 'responses', cannot: [], dialect: grokResponses(xaiHost.dialect(grok4_3Dialect)) },
+    { wire: 'chat_completions', cannot: grokLimitsChatCompletions, dialect: xaiHost.dialect(grok4_3Dialect) },
+  ],
+} as const satisfies Partial<TableTarget>
 const grok4_3OnAwsBedrockOpenai = {
   ...grokOnAwsBedrockOpenai,
   cost: [{ from: '2026-11-01', input: '1.25', cached: '0.2', output: '2.5' }],
   dialect: awsBedrockOpenaiHost.dialect(grok4_3Dialect),
 }
-const grok4_3OnXaiPerCall = { ...grokOnXai, cost: grok4_3Cost, dialect: perCall(xaiHost.dialect(grok4_3Dialect)) }
+const grok4_3OnXaiPerCall = {
+  ...grokOnXai,
+  cost: grok4_3Cost,
+  dialect: perCall(xaiHost.dialect(grok4_3Dialect)),
+  wires: [
+    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grok4_3Dialect))) },
+    { wire: 'chat_completions', cannot: grokLimitsChatCompletions, dialect: perCall(xaiHost.dialect(grok4_3Dialect)) },
+  ],
+} as const satisfies Partial<TableTarget>
 
 const grokBuild0_1Facts = {
   ...grokFacts,
@@ -108,7 +136,15 @@ const grokBuild0_1OnXaiPerCall = {
   ...grokOnXai,
   cost: grokBuild0_1Cost,
   dialect: perCall(xaiHost.dialect(grokBuild0_1Dialect)),
-}
+  wires: [
+    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grokBuild0_1Dialect))) },
+    {
+      wire: 'chat_completions',
+      cannot: grokLimitsChatCompletions,
+      dialect: perCall(xaiHost.dialect(grokBuild0_1Dialect)),
+    },
+  ],
+} as const satisfies Partial<TableTarget>
 
 /** Every entry of the family, in the order of the file. */
 export const GROK: readonly TableEntry[] = [

@@ -1,0 +1,36 @@
+/** Words of the dialect that mean something in some wire formats only. */
+
+import type { WireName } from '../src/generated/types.ts'
+
+const CHAT: readonly WireName[] = ['chat_completions']
+const MESSAGES: readonly WireName[] = ['messages']
+const RESPONSES: readonly WireName[] = ['responses']
+
+/** By the path below a dialect, a group for all of its words, or with a value where only that one is meant. */
+const WORDS: Readonly<Record<string, readonly WireName[]>> = {
+  'output.cap_field': CHAT,
+  'turns.system_role: instructions': RESPONSES,
+  'turns.alternate': CHAT,
+  'turns.threads': MESSAGES,
+  'turns.phase': RESPONSES,
+  'turns.item_ids': RESPONSES,
+  'reasoning.display': MESSAGES,
+  'reasoning.budget_accepted': MESSAGES,
+  'reasoning.budget_field': CHAT,
+  'reasoning.stream_only': CHAT,
+  'reasoning.field: item_content': RESPONSES,
+  'reasoning.tag': CHAT,
+  'reasoning.echo_placeholder': CHAT,
+  'reasoning.sealed': RESPONSES,
+  'reasoning.refused_seal': RESPONSES,
+  'tools.custom': RESPONSES,
+  'tools.signature': CHAT,
+  usage: CHAT,
+  betas: MESSAGES,
+}
+
+/** The formats that a word means something in; undefined: all, as far as it is known. */
+export function wiresOfWord(path: string, value: unknown): readonly WireName[] | undefined {
+  const [group = ''] = path.split('.')
+  return WORDS[path] ?? WORDS[`${path}: ${String(value)}`] ?? WORDS[group]
+}

@@ -1,0 +1,83 @@
+/** The wire formats that a model speaks: in order, with what each cannot carry and takes otherwise. */
+
+import { expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
+import { compiler, withPassage } from './support.ts'
+
+const FAMILY = `dialect:
+  output: { cap_field: max_completion_tokens }`
+
+const WIRES = `${FAMILY}
+  reasoning: { beside_tools: refused }
+wires:
+  - wire: responses
+    cannot: [stop_sequences, seed]
+    dialect: { output: { cap_min: 16 }, reasoning: { beside_tools: accepted, sealed: true } }
+  - wire: chat_completions
+    cannot: [sealed_reasoning]
+`
+
+function targetsOf(id: string, wires: string, [passage, replacement] = ['', '']): readonly UpstreamTarget[] {
+  const texts = withPassage('families/beta.yaml', `${FAMILY}\n`, wires).map(source =>
+    source.path.endsWith('beta.yaml') && passage !== ''
+      ? { ...source, text: source.text.replace(passage, replacement) }
+      : source,
+  )
+  const { tables, findings } = compiler.compile(texts)
+  if (tables === null) throw new Error(JSON.stringify(findings))
+  return (tables.entries.find(entry => entry.id === id) as ModelEntry).upstreams
+}
+
+const MESSAGES_TOO = ['- { via: north, model: beta-1, standard: messages }', ''] as const
+
+test('each wire has the dialect of the place with its own words over it', () => {
+  const [target] = targetsOf('beta-2', WIRES, [...MESSAGES_TOO])
+  expect(target?.wires?.map(({ wire, cannot }) => [wire, cannot])).toEqual([
+    ['responses', ['stop_sequences', 'seed']],
+    ['chat_completions', ['sealed_reasoning']],
+  ])
+  const [responses, chat] = target?.wires ?? []
+  expect(responses?.dialect.output).toEqual({ ...target?.dialect.output, capMin: 16 })
+  expect(responses?.dialect.reasoning).toMatchObject({ besideTools: 'accepted', sealed: true })
+  expect(chat?.dialect).toEqual(target?.dialect)
+  expect(target?.dialect.reasoning).toMatchObject({ besideTools: 'refused', sealed: false })
+})
+
+test('a model says the order and the words that differ, and keeps the rest of its family', () => {
+  const own = `capabilities: [tools, streaming]
+    wires: [{ wire: chat_completions, cannot: [] }, { wire: responses, dialect: { output: { cap_min: 32 } } }]`
+  const texts = withPassage('families/beta.yaml', `${FAMILY}\n`, WIRES).map(source => ({
+    ...source,
+    text: source.text.replace(MESSAGES_TOO[0], '').replace('capabilities: [tools, streaming]', own),
+  }))
+  const { tables } = compiler.compile(texts)
+  const [target] = tables?.entries.find(({ id }) => id === 'beta-2')?.upstreams ?? []
+  expect(target?.wires?.map(({ wire, cannot }) => [wire, cannot])).toEqual([
+    ['chat_completions', []],
+    ['responses', ['stop_sequences', 'seed']],
+  ])
+  expect(target?.wires?.[1]?.dialect).toMatchObject({ output: { capMin: 32 }, reasoning: { sealed: true } })
+})
+
+test('what nobody says is the format of the family', () => {
+  expect(targetsOf('beta-2', `${FAMILY}\n  turns: { alternate: true }\n`)[0]?.wires).toBeUndefined()
+})
+
+test('the tables hold what is known: GPT speaks Responses first, with an effort beside tools', () => {
+  const entries: readonly ModelEntry[] = TABLES.entries
+  const wiresOf = (id: string) => entries.find(entry => entry.id === id)?.upstreams[0]?.wires
+  for (const id of ['gpt-5.5', 'gpt-6-sol', 'req/gpt-5.2']) {
+    const [responses, chat] = wiresOf(id) ?? []
+    expect([responses?.wire, chat?.wire]).toEqual(['responses', 'chat_completions'])
+    expect(responses?.dialect.reasoning).toMatchObject({ besideTools: 'accepted', sealed: true })
+    expect(responses?.dialect.output.capMin).toBe(16)
+    expect(chat?.dialect.reasoning.besideTools).not.toBe('accepted')
+    expect(responses?.cannot).toContain('stop_sequences')
+  }
+  expect(wiresOf('gpt-6-sol')?.[0]?.dialect.reasoning.levels).toContain('max')
+  expect(wiresOf('grok-4.3')?.[0]?.dialect.turns.systemRole).toBe('developer')
+  expect(wiresOf('deepseek-v4-flash')?.[0]?.dialect.reasoning.field).toBe('item_content')
+  // AWS has no path for it.
+  expect(wiresOf('svc/grok-4.3')).toBeUndefined()
+})
