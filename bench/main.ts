@@ -80,6 +80,6 @@ function ledgerRows(): Row[] {
   return Object.entries(figures).map(([contender, { pairsPerSecond, cpuMicrosecondsPerPair }]) => ({
     what: 'ledger alone',
     contender,
-    figures: { pairsPerSecond, cpuMicrosecondsPerPair },
+    metrics: { pairsPerSecond, cpuMicrosecondsPerPair },
   }))
 }

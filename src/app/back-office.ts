@@ -9,7 +9,7 @@ import { credit } from '../ledger/credit.ts'
 import type { Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
-import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailFigures } from '../lib/mail.ts'
+import { countMails, createOutboxMailer, createSmtpMailer, type Mailer, type MailMetrics } from '../lib/mail.ts'
 import { judgeUndecided } from '../payments/judge.ts'
 import { PAYMENT_LIMITS } from '../payments/limits.ts'
 import { createBankProviders, createPullSources } from '../payments/providers/index.ts'
@@ -24,7 +24,7 @@ export interface BackOffice {
   readonly providers: ReadonlyMap<string, BankProvider>
   /** Folder of mails that were not sent; null where a mail server is configured. */
   readonly outboxDir: string | null
-  mails(): MailFigures
+  mails(): MailMetrics
   /** Stops what runs by itself; the pool is the caller's. */
   close(): Promise<void>
 }
@@ -106,7 +106,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     payments,
     providers,
     outboxDir,
-    mails: () => mailer.figures(),
+    mails: () => mailer.metrics(),
     async close() {
       await Promise.all(timers.map(stop => stop()))
       mailer.close()

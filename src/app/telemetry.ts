@@ -6,19 +6,19 @@ import type { RunningLedger } from '../ledger/ledger.ts'
 import { LEDGER_EVENTS, type LedgerEvent } from '../ledger/options.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
-import type { MailFigures } from '../lib/mail.ts'
+import type { MailMetrics } from '../lib/mail.ts'
 import { counter, type Family, gauge, type Labels, writeExposition } from '../lib/metrics.ts'
 import type { Maintenance } from '../operations/maintenance.ts'
 import type { UnknownModels } from '../operations/unknown-models.ts'
 import type { CallObserver, CallTracer } from '../pipeline/call.ts'
 import { NO_OBSERVER, NO_TRACER } from '../pipeline/observer.ts'
 import type { Pinger } from '../pipeline/pinger.ts'
-import { CallFigures } from '../telemetry/calls.ts'
+import { CallMetrics } from '../telemetry/calls.ts'
 import { DatabaseMetrics } from '../telemetry/database.ts'
 import { ledgerFamilies } from '../telemetry/ledger.ts'
 import { startMetricsServer } from '../telemetry/metrics-server.ts'
-import { ProcessFigures } from '../telemetry/process.ts'
-import { type RequestFigures, requestFamilies } from '../telemetry/requests.ts'
+import { ProcessMetrics } from '../telemetry/process.ts'
+import { type RequestMetrics, requestFamilies } from '../telemetry/requests.ts'
 import type { SpanSink } from '../telemetry/spans.ts'
 import { Traces } from '../telemetry/traces.ts'
 import { upstreamFamilies } from '../telemetry/upstreams.ts'
@@ -33,9 +33,9 @@ export interface Watched {
   readonly readiness: Readiness
   readonly pinger: Pinger
   readonly maintenance: () => Maintenance
-  readonly mails: () => MailFigures
+  readonly mails: () => MailMetrics
   readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
-  readonly requests: () => RequestFigures
+  readonly requests: () => RequestMetrics
   /** Pools that are not the ledger's. */
   readonly pools: () => readonly PoolLoad[]
 }
@@ -59,7 +59,7 @@ export interface TelemetryOptions {
 
 export class Telemetry {
   readonly #options: TelemetryOptions
-  readonly #calls: CallFigures | null
+  readonly #calls: CallMetrics | null
   readonly #ledgerEvents = new Map<string, number>(LEDGER_EVENTS.map(code => [code, 0]))
   readonly #closers: (() => unknown)[] = []
   readonly #spans: SpanSink | null
@@ -68,7 +68,7 @@ export class Telemetry {
   private constructor(options: TelemetryOptions, spans: SpanSink | null) {
     const { metrics, traces } = options.config
     this.#options = options
-    this.#calls = metrics === null ? null : new CallFigures()
+    this.#calls = metrics === null ? null : new CallMetrics()
     this.#spans = spans
     this.tracer = spans === null ? NO_TRACER : new Traces({ sink: spans, ratio: traces?.ratio ?? 1 })
   }
@@ -110,16 +110,16 @@ export class Telemetry {
     const { host, port, auditMinutes } = config.metrics
     const report = ({ level, message, cause }: { level: 'error' | 'warn'; message: string; cause?: unknown }) =>
       log[level]({ cause }, message)
-    const processFigures = new ProcessFigures()
+    const processMetrics = new ProcessMetrics()
     const databaseMetrics = new DatabaseMetrics({ url: databaseUrl, report, auditEveryMs: auditMinutes * 60_000 })
     this.#closers.push(
-      () => processFigures.close(),
+      () => processMetrics.close(),
       () => databaseMetrics.close(),
     )
     const labels: Labels = config.worker === null ? {} : { worker: String(config.worker) }
     const text = async () => {
       const ledger = await ledgerFamilies({
-        state: watched.ledger.figures(),
+        state: watched.ledger.metrics(),
         available: watched.ledger.available,
         events: this.#ledgerEvents,
         pools: watched.pools(),
@@ -133,7 +133,7 @@ export class Telemetry {
         ...upstreamFamilies(watched.upstreams.status()),
         ...ledger,
         ...databaseMetrics.families(),
-        ...processFigures.families(),
+        ...processMetrics.families(),
       ]
       return writeExposition(families, labels)
     }
@@ -149,7 +149,7 @@ export class Telemetry {
   }
 
   #spanFamilies(): readonly Family[] {
-    const { waiting, sent, failed, dropped } = this.#spans?.figures() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
+    const { waiting, sent, failed, dropped } = this.#spans?.metrics() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
     return [
       gauge('gateway_spans_waiting', 'Spans that wait for the collector of traces.', waiting),
       counter('gateway_spans_total', 'Spans by what became of them.', [

@@ -7,7 +7,7 @@ import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { AMOUNT_MICRO_VND_MAX } from './check.ts'
 import { type ExtendResult, extendHolds } from './extend.ts'
-import type { LedgerFigures } from './figures.ts'
+import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import type { ExtendAnswer, ExtendRequest } from './types.ts'
 
@@ -22,7 +22,7 @@ export interface ExtendingOptions {
   readonly pool: StatementPool
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
-  readonly figures: LedgerFigures
+  readonly metrics: LedgerMetrics
 }
 
 export class Extending {
@@ -64,7 +64,7 @@ export class Extending {
     try {
       const requests = batch.map(extension => extension.request)
       const results = await extendHolds(this.#options.pool, requests)
-      this.#options.figures.extendBatches.answered(batch.length, startedMs)
+      this.#options.metrics.extendBatches.answered(batch.length, startedMs)
       this.#failures = 0
       batch.forEach((extension, index) => void extension.resolve(this.#answer(extension.request, results[index]!)))
       return NOTHING_AGAIN
@@ -75,7 +75,7 @@ export class Extending {
 
   /** A hold that a crash lost is not placed again: its call goes on for as much as the wallet would have given. */
   #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
-    const { extensions } = this.#options.figures
+    const { extensions } = this.#options.metrics
     if (heldMicroVnd === null) {
       extensions.lost++
       return { heldMicroVnd: least(wantMicroVnd, freeMicroVnd ?? 0n) }

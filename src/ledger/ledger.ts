@@ -12,7 +12,6 @@ import { catalogueId } from './catalogue-id.ts'
 import { readDatabaseId } from './database-identity.ts'
 import { every } from './every.ts'
 import { Extending } from './extending.ts'
-import { LedgerFigures, type LedgerState, oldestOf } from './figures.ts'
 import {
   beat,
   endInstance,
@@ -23,6 +22,7 @@ import {
   registerInstance,
   takeHoldsAlong,
 } from './instance.ts'
+import { LedgerMetrics, type LedgerState, oldestOf } from './metrics.ts'
 import { LEDGER_LIMITS, type LedgerLimits, type LedgerOptions } from './options.ts'
 import { Placing } from './placing.ts'
 import { replay } from './replay.ts'
@@ -36,7 +36,7 @@ export interface RunningLedger extends Ledger {
   wake(accountId: number): void
   /** False while Postgres does not answer. */
   readonly available: boolean
-  figures(): LedgerState
+  metrics(): LedgerState
 }
 
 /**
@@ -64,7 +64,7 @@ interface Parts {
   readonly settling: Settling
   /** Calls of this process between admission and durable settlement. */
   readonly open: Set<string>
-  readonly figures: LedgerFigures
+  readonly metrics: LedgerMetrics
   readonly setAside: SetAsideReport
   /** The database that this process began with. */
   readonly databaseId: string
@@ -135,17 +135,17 @@ async function start(given: {
 }): Promise<RunningLedger> {
   const { options, limits, pools, spool, catalogue } = given
   const open = new Set<string>()
-  const figures = new LedgerFigures()
+  const metrics = new LedgerMetrics()
   const placing = new Placing({
     pool: pools.holds,
     limits,
     report: options.report,
     instanceId: () => parts.instanceId,
     isQueued: accountId => admission.isQueued(accountId),
-    figures,
+    metrics,
   })
   const admission = new Admission(placing, limits)
-  const extending = new Extending({ pool: pools.holds, limits, report: options.report, figures })
+  const extending = new Extending({ pool: pools.holds, limits, report: options.report, metrics })
   const settling = new Settling({
     pool: pools.settles,
     spool,
@@ -155,7 +155,7 @@ async function start(given: {
       for (const [accountId, state] of wallets) admission.wake(accountId, state)
     },
     onSettled: callId => open.delete(callId),
-    figures,
+    metrics,
   })
   const parts: Parts = {
     options,
@@ -164,7 +164,7 @@ async function start(given: {
     spool,
     settling,
     open,
-    figures,
+    metrics,
     setAside: new SetAsideReport(pools.life),
     databaseId: given.databaseId,
     instanceId: given.instanceId,
@@ -184,13 +184,13 @@ async function start(given: {
   return {
     async admit(request, admissionOptions) {
       open.add(request.callId)
-      let outcome: keyof LedgerFigures['admissions'] = 'failed'
+      let outcome: keyof LedgerMetrics['admissions'] = 'failed'
       try {
         const answer = await admission.admit(request, admissionOptions)
         outcome = answer.outcome
         return answer
       } finally {
-        figures.admissions[outcome]++
+        metrics.admissions[outcome]++
         if (outcome !== 'admitted') open.delete(request.callId)
       }
     },
@@ -208,7 +208,7 @@ async function start(given: {
     get available() {
       return parts.available
     },
-    figures: () => ({
+    metrics: () => ({
       waiting: admission.waiting,
       open: open.size,
       oldestOpenedMs: oldestOf(open),
@@ -216,7 +216,7 @@ async function start(given: {
       spool: spool.size,
       setAside: parts.setAside.total,
       pools: Object.values(pools).map(pool => pool.load),
-      counts: figures,
+      counts: metrics,
     }),
     close() {
       extending.stop()
@@ -312,7 +312,7 @@ async function sweepDead(parts: Parts): Promise<void> {
 async function free(parts: Parts, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return
   await parts.settling.replay(settlements)
-  parts.figures.holdsSwept += settlements.length
+  parts.metrics.holdsSwept += settlements.length
   report(parts, 'holds_swept', `freed ${settlements.length} holds of calls that never ended`)
 }
 

@@ -4,8 +4,8 @@ import { GatewayError } from '../errors.ts'
 import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
-import type { LedgerFigures } from './figures.ts'
 import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
+import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
 /** Where a hold comes from: `first` may find that it has to queue, `queued` is at the head of its queue. */
@@ -68,7 +68,7 @@ export interface PlacingOptions {
   readonly instanceId: () => string
   /** True when other calls of this account wait for money: a newcomer must not be tried before them. */
   readonly isQueued: (accountId: number) => boolean
-  readonly figures: LedgerFigures
+  readonly metrics: LedgerMetrics
 }
 
 export class Placing {
@@ -108,7 +108,7 @@ export class Placing {
     try {
       const rows = batch.map(placement => placement.row)
       const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId())
-      this.#options.figures.holdBatches.answered(batch.length, startedMs)
+      this.#options.metrics.holdBatches.answered(batch.length, startedMs)
       if (this.#failures > 0) {
         this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
       }

@@ -5,7 +5,7 @@ import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } fro
 import { classifyFault, type StatementPool } from '../lib/database.ts'
 import { type Deadline, startDeadline } from '../lib/deadlines.ts'
 import { checkSettlement, cleanName } from './check.ts'
-import type { LedgerFigures } from './figures.ts'
+import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 import { lookUpCalls, releaseHolds, type SettledCall, settleCalls, type WalletState } from './settle.ts'
 import type { Spool } from './spool.ts'
@@ -68,7 +68,7 @@ export interface SettlingOptions {
   /** Called after each batch, so that calls which wait for money can go on. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
-  readonly figures: LedgerFigures
+  readonly metrics: LedgerMetrics
 }
 
 export class Settling {
@@ -113,7 +113,7 @@ export class Settling {
   /** The same for settlements out of a spool, which are counted. */
   async resend(settlements: readonly Settlement[]): Promise<void> {
     await this.replay(settlements)
-    this.#options.figures.settlementsReplayed += settlements.length
+    this.#options.metrics.settlementsReplayed += settlements.length
   }
 
   get size(): number {
@@ -155,13 +155,13 @@ export class Settling {
         this.#options.pool,
         batch.map(pending => pending.settlement),
       )
-      this.#options.figures.settleBatches.answered(batch.length, startedMs)
+      this.#options.metrics.settleBatches.answered(batch.length, startedMs)
       this.#failures = 0
       batch.forEach((pending, index) => {
         const call = calls[index] ?? null
         this.#finish(pending, call, call === null ? DISAGREES : undefined)
         const { entryId, costMicroVnd: cost } = pending.settlement
-        if (call !== null) this.#options.figures.charged(entryId, { cost, charged: call.chargedMicroVnd })
+        if (call !== null) this.#options.metrics.charged(entryId, { cost, charged: call.chargedMicroVnd })
       })
       this.#options.onWallets(wallets)
       if (this.#spooledOnly > 0 && this.#pending.size === 0) void this.#takeBack()

@@ -101,7 +101,7 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
   }
 }
 
-export interface MailFigures {
+export interface MailMetrics {
   /** On their way to the server. */
   readonly waiting: number
   readonly sent: number
@@ -109,7 +109,7 @@ export interface MailFigures {
 }
 
 /** The same mailer, with a count of what becomes of its mails. */
-export function countMails(mailer: Mailer): Mailer & { figures(): MailFigures } {
+export function countMails(mailer: Mailer): Mailer & { metrics(): MailMetrics } {
   const counts = { waiting: 0, sent: 0, failed: 0 }
   return {
     async send(message) {
@@ -125,6 +125,6 @@ export function countMails(mailer: Mailer): Mailer & { figures(): MailFigures } 
       }
     },
     close: () => mailer.close(),
-    figures: () => ({ ...counts }),
+    metrics: () => ({ ...counts }),
   }
 }

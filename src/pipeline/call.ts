@@ -109,7 +109,7 @@ export interface EndedCall {
   readonly streamed: boolean
 }
 
-/** Keeps figures. Calls pay for it, so an observer does next to nothing. */
+/** Keeps metrics. Calls pay for it, so an observer does next to nothing. */
 export interface CallObserver {
   /** Once for each call with a bill, right before its settlement. */
   ended(ended: EndedCall): void
@@ -121,7 +121,7 @@ export interface CallObserver {
 
 /** Keeps traces. */
 export interface CallTracer {
-  /** As for the figures. */
+  /** As for the metrics. */
   ended(ended: EndedCall): void
   /** Id of the call's trace, for its log line; null: it has none. */
   traceIdOf(call: Call): string | null

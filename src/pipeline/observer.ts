@@ -1,4 +1,4 @@
-/** Nobody watches: for gateways without figures or traces. */
+/** Watches nothing: for gateways without metrics or traces. */
 
 import type { CallObserver, CallTracer } from './call.ts'
 

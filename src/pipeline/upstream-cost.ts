@@ -1,4 +1,4 @@
-/** What a call cost the operator. It goes on the usage row and into the figures, and has no part in any charge. */
+/** What a call cost the operator. It goes on the usage row and into the metrics, and has no part in any charge. */
 
 import { costIfTold } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'

@@ -42,7 +42,7 @@ interface Use {
   upstreamCostUnknown: number
 }
 
-export class CallFigures implements CallObserver {
+export class CallMetrics implements CallObserver {
   /** By entry, then by upstream; the catalogue bounds both. */
   readonly #uses = new Map<string, Map<string, Use>>()
   readonly #failovers = new Map<string, number>()

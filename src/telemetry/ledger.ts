@@ -1,7 +1,7 @@
 /** Families made of what the ledger of this process counts. */
 
 import { statfs } from 'node:fs/promises'
-import type { LedgerState } from '../ledger/figures.ts'
+import type { LedgerState } from '../ledger/metrics.ts'
 import type { PoolLoad } from '../lib/database.ts'
 import { counter, type Family, gauge, histogram } from '../lib/metrics.ts'
 

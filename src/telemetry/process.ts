@@ -28,7 +28,7 @@ interface CollectionEntry extends PerformanceEntry {
   readonly detail?: { readonly kind?: number }
 }
 
-export class ProcessFigures {
+export class ProcessMetrics {
   readonly #startedSeconds = Date.now() / 1000 - process.uptime()
   readonly #loop = monitorEventLoopDelay({ resolution: LOOK_MS })
   readonly #collections = new Map(Object.values(GC_KINDS).map(kind => [kind, new Histogram(GC_SECONDS)]))

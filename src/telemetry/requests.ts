@@ -2,25 +2,25 @@
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 
-export interface RequestFigures {
+export interface RequestMetrics {
   /** By whose bodies are counted together. */
-  readonly bodies: readonly BodyFigures[]
+  readonly bodies: readonly BodyMetrics[]
   /** Connections on which the rest of a refused body is dropped. */
   readonly lingering: number
   /** Calls that were refused since the start, because their key had too many in flight. */
   readonly refusedInFlight: number
 }
 
-export interface BodyFigures {
+export interface BodyMetrics {
   readonly kind: 'keys' | 'strangers'
   readonly bytes: number
   readonly waiting: number
   readonly refused: number
 }
 
-export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestFigures): readonly Family[] {
-  const each = (pick: (figures: BodyFigures) => number) =>
-    bodies.map(figures => [{ kind: figures.kind }, pick(figures)] as const)
+export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestMetrics): readonly Family[] {
+  const each = (pick: (metrics: BodyMetrics) => number) =>
+    bodies.map(metrics => [{ kind: metrics.kind }, pick(metrics)] as const)
   return [
     gauge(
       'gateway_bodies_bytes',

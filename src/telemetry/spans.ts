@@ -25,7 +25,7 @@ export interface SpanRecord {
   readonly failed: boolean
 }
 
-export interface SpanFigures {
+export interface SpanMetrics {
   readonly waiting: number
   readonly sent: number
   /** The collector did not take them. */
@@ -36,7 +36,7 @@ export interface SpanFigures {
 
 export interface SpanSink {
   add(span: SpanRecord): void
-  figures(): SpanFigures
+  metrics(): SpanMetrics
   /** Sends what waits, as far as that is quick. */
   close(): Promise<void>
 }
@@ -106,7 +106,7 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
       counts.waiting++
       queue.onEnd({ ...readable(span), resource })
     },
-    figures: () => ({ ...counts }),
+    metrics: () => ({ ...counts }),
     async close() {
       let timer: NodeJS.Timeout | undefined
       const late = new Promise<void>(resolve => {

@@ -87,7 +87,7 @@ test('a waiting call goes on when a call in another process settles', async () =
   await there.admit(first, patient)
   const waiting = here.admit(holdRequest(customer), patient)
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 1,
   )
   await there.settle(settlement(customer, { callId: first.callId }))
@@ -99,7 +99,7 @@ test('a waiting call goes on when money is credited, with the same key', async (
   await there.admit(holdRequest(customer), patient)
   const waiting = here.admit(holdRequest(customer), patient)
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 1,
   )
   await addMoney(database.sql, customer.accountId, CALL_MICRO_VND)
@@ -113,7 +113,7 @@ test('calls that wait are turned away when the call before them spends the last 
   await here.admit(first, patient)
   const waiting = Array.from({ length: 5 }, () => here.admit(holdRequest(customer), patient))
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 5,
   )
   await here.settle(settlement(customer, { callId: first.callId }))
@@ -134,7 +134,7 @@ test('serves the calls of a wallet in the order in which they came', async () =>
     await here.settle(settlement(customer, { callId: request.callId, costMicroVnd: microVnd(0n), status: 500 }))
   })
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 6,
   )
   await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
@@ -153,7 +153,7 @@ test('a small call does not overtake a large one that came first and does not fi
   const large = ask(5n).then(() => order.push('large'))
   const small = ask(2n).then(() => order.push('small'))
   await eventually(
-    async () => ledger.figures().waiting,
+    async () => ledger.metrics().waiting,
     waiters => waiters === 2,
   )
   await ledger.settle(settlement(customer, { callId: first.callId }))
@@ -169,14 +169,14 @@ test('a call whose client leaves while it waits is not admitted and holds nothin
   const client = new AbortController()
   const waiting = here.admit(holdRequest(customer), { signal: client.signal })
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 1,
   )
   client.abort(new Error('gone'))
   await expect(waiting).rejects.toThrow('gone')
   await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
   expect(await walletOf(database.sql, customer)).toEqual({ balance: CALL_MICRO_VND, held: 0n })
-  expect(here.figures().waiting).toBe(0)
+  expect(here.metrics().waiting).toBe(0)
 })
 
 test('the same call id never holds twice', async () => {
@@ -211,7 +211,7 @@ test('a key that is revoked while its call waits is refused when its turn comes'
   await here.admit(first, patient)
   const waiting = here.admit(holdRequest(customer, { keyHash: hashKey(secrets, other.key).hash }), patient)
   await eventually(
-    async () => here.figures().waiting,
+    async () => here.metrics().waiting,
     waiters => waiters === 1,
   )
   await revokeKey(database.sql, { accountId: customer.accountId, keyId: other.keyId })

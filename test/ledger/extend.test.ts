@@ -78,7 +78,7 @@ test('a call whose hold a crash lost may spend what the wallet has free, and no 
   expect(await grow(here, customer, lost, 3n * CALL_MICRO_VND)).toEqual({ heldMicroVnd: 3n * CALL_MICRO_VND })
   expect(await grow(here, customer, lost, 9n * CALL_MICRO_VND)).toEqual({ heldMicroVnd: 4n * CALL_MICRO_VND })
   expect((await walletOf(database.sql, customer)).held).toBe(CALL_MICRO_VND)
-  expect(here.figures().counts.extensions.lost).toBe(2)
+  expect(here.metrics().counts.extensions.lost).toBe(2)
 })
 
 test('extensions, holds and settlements that race for one wallet leave the sum of its holds', async () => {

@@ -38,7 +38,7 @@ test('calls beyond those that may wait are told so at once', async () => {
   await ledger.admit(first, patient)
   const waiting = [1, 2].map(() => ledger.admit(holdRequest(customer), patient))
   await eventually(
-    async () => ledger.figures().waiting,
+    async () => ledger.metrics().waiting,
     waiters => waiters === 2,
   )
   expect(await ledger.admit(holdRequest(customer), patient)).toEqual({ outcome: 'waited' })
@@ -70,7 +70,7 @@ test('close turns waiting calls away and leaves no hold behind', async () => {
   await ledger.admit(first, patient)
   const waiting = ledger.admit(holdRequest(customer), patient)
   await eventually(
-    async () => ledger.figures().waiting,
+    async () => ledger.metrics().waiting,
     waiters => waiters === 1,
   )
   await Promise.all([expect(waiting).rejects.toMatchObject({ code: 'draining' }), ledger.close()])

@@ -92,7 +92,7 @@ async function expectRecovered(calls: number): Promise<void> {
   expect(held).toMatchObject({ outcome: 'admitted' })
   expect(await finder.find([customer.keyHash])).toMatchObject({ active: true })
   await eventually(
-    async () => ledger.figures().owed,
+    async () => ledger.metrics().owed,
     owed => owed === 0,
   )
   const charged = (await usageOf(sql, customer)).filter(row => row.charged_micro_vnd === String(CALL_MICRO_VND))

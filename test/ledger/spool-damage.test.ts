@@ -201,7 +201,7 @@ test.each(OLD_NAMES)('a line %s is set aside, named, and stops no start', async 
   expect(ledger.events.map(({ code }) => code)).toEqual(['spool_set_aside', 'spool_replayed'])
   expect(ledger.events[0]?.message).toContain(`${file}: 1 lines cannot be trusted`)
   expect(ledger.events[0]?.message).toContain(join(path, 'set-aside.jsonl'))
-  expect(ledger.figures().setAside).toEqual({ lines: 1, files: 0 })
+  expect(ledger.metrics().setAside).toEqual({ lines: 1, files: 0 })
   const [entry] = readFileSync(join(path, 'set-aside.jsonl'), 'utf8').trim().split('\n')
   expect(JSON.parse(entry!)).toMatchObject({ line: 1, reason: 'shape', text: change(old(bad)).trimEnd() })
   await ledger.close()
@@ -232,7 +232,7 @@ test('a line without a checksum is settled where a hold agrees, and set aside wh
       [doubled!.callId, 200],
     ]),
   )
-  expect(ledger.figures().setAside).toEqual({ lines: 1, files: 0 })
+  expect(ledger.metrics().setAside).toEqual({ lines: 1, files: 0 })
   await ledger.close()
 })
 
@@ -262,7 +262,7 @@ test('a lock file and folders full of garbage stop no start', async () => {
   mkdirSync(join(spoolDir, 'own', 'timeline'))
   writeFileSync(join(spoolDir, 'own', '00000002.jsonl'), '{"x":1}\n')
   const ledger = await startLedger(database.url, { name: 'own', spoolDir })
-  expect(ledger.figures().setAside).toEqual({ lines: 1, files: 0 })
+  expect(ledger.metrics().setAside).toEqual({ lines: 1, files: 0 })
   expect(await ledger.settle(settlement(owner))).toMatchObject({ outcome: 'settled' })
   await ledger.close()
   expect(readFileSync(join(spoolDir, 'own', '00000002.jsonl'), 'utf8')).toBe('{"x":1}\n')
@@ -283,11 +283,11 @@ test('a spool of another database is not replayed, and is when its gateway is ba
   const ledger = await startLedger(elsewhere.url, { name: 'moved', spoolDir })
   expect(ledger.events.map(({ code }) => code)).toContain('spool_foreign')
   expect(ledger.events[0]?.message).toContain(`belongs to another database (${databaseId})`)
-  expect(ledger.figures().setAside).toEqual({ lines: 0, files: 1 })
+  expect(ledger.metrics().setAside).toEqual({ lines: 0, files: 1 })
   expect((await elsewhere.sql`select call_id from usage`).map(row => row.call_id)).toEqual([there.callId])
   await ledger.close()
   const back = await startLedger(database.url, { name: 'moved', spoolDir })
-  expect(back.figures().setAside).toEqual({ lines: 0, files: 0 })
+  expect(back.metrics().setAside).toEqual({ lines: 0, files: 0 })
   const rows = await database.sql`select call_id from usage where call_id in (${here.callId}, ${there.callId})`
   expect(rows.map(row => row.call_id)).toEqual([here.callId])
   await back.close()

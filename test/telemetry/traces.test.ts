@@ -50,7 +50,7 @@ interface Started {
   readonly account: TestAccount
   /** Status of one call, and its spans when it has ended; the call's own last. */
   call(headers?: Record<string, string>, extra?: object, model?: string): Promise<number>
-  figures(): Promise<Figures>
+  metrics(): Promise<Figures>
 }
 
 async function start(environment: Record<string, string> = {}, forwardHeaders: string[] = []): Promise<Started> {
@@ -85,7 +85,7 @@ async function start(environment: Record<string, string> = {}, forwardHeaders: s
       await running.gateway.readiness.idle()
       return response.status
     },
-    figures: () => scrape(running.gateway.metrics?.url ?? ''),
+    metrics: () => scrape(running.gateway.metrics?.url ?? ''),
   }
 }
 
@@ -225,34 +225,34 @@ test.each([
 })
 
 test('a trace that its client does not record, and one outside the share, is not recorded', async () => {
-  const { call, figures } = await start({}, ['traceparent'])
+  const { call, metrics } = await start({}, ['traceparent'])
   await call({ traceparent: `00-${TRACE}-${PARENT}-00` })
   expect(provider.requests.at(-1)?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
-  expect((await figures()).sum('gateway_spans_waiting')).toBe(0)
+  expect((await metrics()).sum('gateway_spans_waiting')).toBe(0)
   const none = await start({ OTEL_TRACES_SAMPLER_ARG: '0' })
   await none.call()
-  const all = await none.figures()
+  const all = await none.metrics()
   expect([all.sum('gateway_spans_waiting'), all.sum('gateway_spans_total')]).toEqual([0, 0])
   expect(lines.filter(({ msg }) => msg === 'call').map(({ traceId }) => traceId)).toEqual([undefined, undefined])
 })
 
 test('a collector that refuses spans costs spans, and no call', async () => {
   collector.behaviour = 'refuse'
-  const { call, running, figures } = await start()
+  const { call, running, metrics } = await start()
   expect(await call()).toBe(200)
   const before = collector.bodies.length
   await collector.until(() => collector.bodies.length > before)
   expect(await call()).toBe(200)
   await running.gateway.stop()
-  await expect(figures()).rejects.toThrow()
+  await expect(metrics()).rejects.toThrow()
   expect(lines.filter(({ msg }) => msg === 'the collector takes no spans; they are lost')).toHaveLength(1)
 })
 
 test('a collector that does not answer holds up no call; what has no room is dropped and counted, and a stop does not wait', async () => {
   collector.behaviour = 'hang'
-  const { call, running, figures } = await start({ LIMIT_SPANS_WAITING_MAX: '4' })
+  const { call, running, metrics } = await start({ LIMIT_SPANS_WAITING_MAX: '4' })
   for (let count = 0; count < 10; count++) expect(await call()).toBe(200)
-  const counted = await figures()
+  const counted = await metrics()
   const [waiting, dropped] = [
     counted.sum('gateway_spans_waiting'),
     counted.sum('gateway_spans_total', { outcome: 'dropped' }),
@@ -277,16 +277,16 @@ test('a stop sends all that waits, however many batches it is', async () => {
     sink.add({ ...span, name: 'waiting', traceId: TRACE, spanId: index.toString(16).padStart(16, '0') })
   }
   // A batch of 512 is under way by then.
-  expect(sink.figures()).toEqual({ waiting: 3000, sent: 0, failed: 0, dropped: 489 })
+  expect(sink.metrics()).toEqual({ waiting: 3000, sent: 0, failed: 0, dropped: 489 })
   await sink.close()
-  expect(sink.figures()).toEqual({ waiting: 0, sent: 3512, failed: 0, dropped: 489 })
+  expect(sink.metrics()).toEqual({ waiting: 0, sent: 3512, failed: 0, dropped: 489 })
   const received = collector.spans.filter(({ name }) => name === 'waiting')
   expect(new Set(received.map(({ spanId }) => spanId)).size).toBe(3512)
   expect(received[0]).toMatchObject({ startTimeUnixNano: '1000000', endTimeUnixNano: '2500000' })
 })
 
 test('nobody at the address of the collector costs no call either', async () => {
-  const { call, figures } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+  const { call, metrics } = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
   for (let count = 0; count < 3; count++) expect(await call()).toBe(200)
-  expect((await figures()).sum('gateway_calls_total', { status: '2xx' })).toBe(3)
+  expect((await metrics()).sum('gateway_calls_total', { status: '2xx' })).toBe(3)
 })

@@ -9,7 +9,7 @@ export type FromWorker =
   | { readonly kind: 'leaving' }
   /** It will not: the environment or the code is at fault. */
   | { readonly kind: 'failed'; readonly reason: string; readonly isEnvironment: boolean }
-  /** Its figures, as a scrape reads them. */
+  /** Its metrics, as a scrape reads them. */
   | { readonly kind: 'metrics'; readonly question: number; readonly text: string }
 
 export type ToWorker =
@@ -19,7 +19,7 @@ export type ToWorker =
   | { readonly kind: 'retire'; readonly how: Leaving }
   /** Break off what is waited for. */
   | { readonly kind: 'hurry' }
-  /** Say your figures; `question` comes back with the answer. */
+  /** Say your metrics; `question` comes back with the answer. */
   | { readonly kind: 'metrics'; readonly question: number }
 
 /** Number of a worker among those that run at the same time, from 1; set by the supervisor. */

@@ -1,4 +1,4 @@
-/** The figures of all workers as one text, for the supervisor's port. Each says its number in the label `worker`. */
+/** The metrics of all workers as one text, for the supervisor's port. Each says its number in the label `worker`. */
 
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'

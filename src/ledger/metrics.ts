@@ -12,7 +12,7 @@ const BATCH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 const ENTRIES_MAX = 20_000
 
 /** Statements for several calls at once. */
-export class BatchFigures {
+export class BatchMetrics {
   readonly calls = new Histogram(BATCH_CALLS)
   readonly seconds = new Histogram(BATCH_SECONDS)
 
@@ -29,7 +29,7 @@ interface Money {
   uncollected: number
 }
 
-export class LedgerFigures {
+export class LedgerMetrics {
   /** Answers to calls that asked for a hold, `failed` where there was none. */
   readonly admissions: Record<HoldAnswer['outcome'] | 'failed', number> = {
     admitted: 0,
@@ -41,9 +41,9 @@ export class LedgerFigures {
   }
   /** Answers to streams that asked for a larger hold: as wanted, less because the wallet has not so much, or without a hold. */
   readonly extensions = { granted: 0, cut: 0, lost: 0 }
-  readonly holdBatches = new BatchFigures()
-  readonly extendBatches = new BatchFigures()
-  readonly settleBatches = new BatchFigures()
+  readonly holdBatches = new BatchMetrics()
+  readonly extendBatches = new BatchMetrics()
+  readonly settleBatches = new BatchMetrics()
   /** By entry, as it became durable. */
   readonly money = new Map<string, Money>()
   /** Holds that were freed because their call never ended. */
@@ -78,7 +78,7 @@ export interface LedgerState {
   /** Of the spools of this disk: lines that cannot be trusted, and files of another database. */
   readonly setAside: { readonly lines: number; readonly files: number }
   readonly pools: readonly PoolLoad[]
-  readonly counts: LedgerFigures
+  readonly counts: LedgerMetrics
 }
 
 /** Calls are in the set in the order in which they came, and their ids begin with the time. */
