@@ -80,6 +80,6 @@ function ledgerRows(): Row[] {
   return Object.entries(figures).map(([contender, { pairsPerSecond, cpuMicrosecondsPerPair }]) => ({
     what: 'ledger alone',
     contender,
-    metrics: { pairsPerSecond, cpuMicrosecondsPerPair },
+    figures: { pairsPerSecond, cpuMicrosecondsPerPair },
   }))
 }

@@ -57,10 +57,10 @@ export function tableOf(runs: readonly Results[]): string {
     const same = runs.flatMap(run =>
       run.others.filter(({ what, contender }) => what === row.what && contender === row.contender),
     )
-    const figures = Object.keys(row.metrics).map(
+    const figures = Object.keys(row.figures).map(
       name =>
         `${name} ${range(
-          same.map(each => each.metrics[name] ?? Number.NaN),
+          same.map(each => each.figures[name] ?? Number.NaN),
           2,
         )}`,
     )

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 export interface Row {
   readonly what: string
   readonly contender: string
-  readonly metrics: Readonly<Record<string, number>>
+  readonly figures: Readonly<Record<string, number>>
 }
 
 const WHOLE = { streamed: false, events: 1, pauseMs: 0 }
@@ -50,7 +50,7 @@ export async function measureLatency(
   return sorted.slice(1).map(({ name, taken }) => ({
     what: `latency added at ${perSecond} calls/s`,
     contender: name,
-    metrics: {
+    figures: {
       p50Ms: quantile(taken, 0.5) - quantile(direct, 0.5),
       p99Ms: quantile(taken, 0.99) - quantile(direct, 0.99),
     },
@@ -82,7 +82,7 @@ export async function measureIdleStreams(world: World, streams: number): Promise
     rows.push({
       what: `${streams} idle streams`,
       contender: name,
-      metrics: { megabytes, kilobytesEach: (megabytes * 1000) / streams },
+      figures: { megabytes, kilobytesEach: (megabytes * 1000) / streams },
     })
   }
   return rows
@@ -113,7 +113,7 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
     return {
       what: 'model list',
       contender: name,
-      metrics: { cpuMicroseconds: quiet(cpu), ofBare: quiet(cpu) / reference },
+      figures: { cpuMicroseconds: quiet(cpu), ofBare: quiet(cpu) / reference },
     }
   })
 }
@@ -139,12 +139,12 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
     {
       what: 'start to ready',
       contender: 'gateway',
-      metrics: { firstMs: ready[0] ?? Number.NaN, ...spread(ready.slice(1)) },
+      figures: { firstMs: ready[0] ?? Number.NaN, ...spread(ready.slice(1)) },
     },
     {
       what: 'make generate',
       contender: 'codegen',
-      metrics: spread(generate),
+      figures: spread(generate),
     },
   ]
 }
@@ -173,7 +173,7 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
     rows.push({
       what: `WORKERS=${workers}`,
       contender: 'gateway',
-      metrics: { callsPerSecond: calls / seconds, cpuMicroseconds },
+      figures: { callsPerSecond: calls / seconds, cpuMicroseconds },
     })
   }
   return rows
