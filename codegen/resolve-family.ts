@@ -1,8 +1,9 @@
 /** A family, its models and its entries: what each states, and the entries that come of it. */
 
-import type { Deprecation, Endpoint, Rule, UpstreamTarget } from '../src/generated/types.ts'
+import type { Counting, Deprecation, Endpoint, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import { resolveCost } from './cost.ts'
 import type {
+  CountingFacts,
   DefaultFacts,
   DeprecatedFacts,
   DialectFacts,
@@ -27,6 +28,8 @@ export interface EntryContext {
   /** A price per call buys one reply. */
   readonly perCall: Layer
   layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
+  /** What requests count beside their text, as the defaults and these layers say. */
+  counting(...layers: readonly (CountingFacts | undefined)[]): Counting
 }
 
 /** A family, model, entry, upstream or target. */
@@ -37,7 +40,7 @@ export interface LayerHolder {
 }
 
 /** What entries are that do not say otherwise. */
-export function entryDefaults(defaults: DefaultFacts) {
+export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
     contextTokens: null as number | null,
     outputTokensMax: null as number | null,
@@ -45,6 +48,7 @@ export function entryDefaults(defaults: DefaultFacts) {
     holdOutputTokens: defaults.hold_output_tokens,
     imagesMax: defaults.images_max,
     tokenFactor: defaults.token_factor,
+    counting,
     aliases: [] as readonly string[],
     deprecated: null as Deprecation | null,
   }
@@ -52,7 +56,7 @@ export function entryDefaults(defaults: DefaultFacts) {
 
 export function resolveFamily(context: EntryContext, family: FamilyFile): FamilyOutline {
   const layer = context.layer('family', family.family, family)
-  const stated = statedByFamily(family)
+  const stated = statedByFamily(context, family)
   const wires = saidWires(context, family.family, family)
   const models = family.models.map(model => resolveModel(context, { family, stated, layer, wires }, model))
   const targets = models.flatMap(model => model.entries.flatMap(({ entry }) => entry.upstreams))
@@ -72,7 +76,7 @@ interface FamilyContext {
 
 function resolveModel(context: EntryContext, within: FamilyContext, model: ModelFacts): ModelOutline {
   const layer = context.layer('model', model.name, model)
-  const stated = statedByModel(model)
+  const stated = statedByModel(context, within.family, model)
   const shared = said({ cost: model.cost === undefined ? undefined : resolveCost(model.cost) })
   const wires = saidWires(context, model.name, model)
   const entries = model.entries.map(entry =>
@@ -139,17 +143,23 @@ function resolveEntry(
   return { stated, entry: { ...inherited, ...stated } }
 }
 
-function statedByFamily(family: FamilyFile) {
+function statedByFamily(context: EntryContext, family: FamilyFile) {
+  const { counting } = family
   return {
     kind: KINDS[family.api_standard],
     vendor: family.vendor,
     family: family.family,
     apiStandard: family.api_standard,
-    ...said({ tokenFactor: family.token_factor, tokenShares: family.token_shares }),
+    ...said({
+      tokenFactor: family.token_factor,
+      tokenShares: family.token_shares,
+      counting: counting && context.counting(counting),
+    }),
   }
 }
 
-function statedByModel(model: ModelFacts) {
+function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFacts) {
+  const { counting } = model
   return {
     capabilities: model.capabilities,
     ...said({
@@ -160,6 +170,7 @@ function statedByModel(model: ModelFacts) {
       imagesMax: model.images_max,
       tokenFactor: model.token_factor,
       tokenShares: model.token_shares,
+      counting: counting && context.counting(family.counting, counting),
       deprecated: resolveDeprecation(model.deprecated),
     }),
   }

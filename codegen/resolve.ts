@@ -1,9 +1,9 @@
 /** From checked sources to the tables that the engine reads: facts merged, defaults filled in, in the order of the files. */
 
-import type { Dialect, Extras, Rule, Tables } from '../src/generated/types.ts'
+import type { Counting, Dialect, Extras, Rule, Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
 import { resolveFx } from './cost.ts'
-import { type Facts, saidByDefault, saidFacts } from './dialect.ts'
+import { type Facts, resolveFacts, saidByDefault, saidFacts } from './dialect.ts'
 import { extrasByDefault, saidExtras } from './extras.ts'
 import { compareText } from './findings.ts'
 import { applySaid, LayerTree, type Said } from './layers.ts'
@@ -21,8 +21,13 @@ export interface Resolved {
 export function resolveTables(sources: CheckedSources, schemas: Schemas): Resolved {
   const { catalogue } = sources
   const vocabulary = catalogue.extras ?? { fields: {}, tools: {} }
+  const counting: EntryContext['counting'] = (...layers) =>
+    resolveFacts(schemas.common.definitions?.counting ?? {}, [
+      catalogue.defaults.counting as Facts | undefined,
+      ...(layers as readonly (Facts | undefined)[]),
+    ]) as unknown as Counting
   const defaults = {
-    entry: entryDefaults(catalogue.defaults),
+    entry: entryDefaults(catalogue.defaults, counting()),
     upstream: upstreamDefaults(schemas),
     dialect: saidByDefault(schemas.dialect),
     extras: extrasByDefault(vocabulary),
@@ -39,7 +44,16 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Resolv
   const hosts = new Map(upstreams.map(([id, host]) => [id, layer('upstream', id, host)]))
   const perCall = layer('call', '', { dialect: { output: { choices_max: 1 } } })
   const aliasesOf = aliasesByEntry(catalogue.aliases)
-  const context: EntryContext = { sources, defaults: defaults.entry, aliasesOf, layers, layer, hosts, perCall }
+  const context: EntryContext = {
+    sources,
+    defaults: defaults.entry,
+    aliasesOf,
+    layers,
+    layer,
+    counting,
+    hosts,
+    perCall,
+  }
   const families = sources.families.map(family => resolveFamily(context, family))
   const tables: Tables = {
     entries: families.flatMap(family => family.models.flatMap(model => model.entries.map(({ entry }) => entry))),

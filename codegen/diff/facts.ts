@@ -35,6 +35,7 @@ export function entryFacts(entry: ModelEntry): Facts {
     ],
     ['upstream', entry.upstreams.map(describeTarget).join(', ')],
   ])
+  flatten(entry.counting, 'counting', '', facts)
   for (const [index, target] of entry.upstreams.entries()) {
     const suffix = entry.upstreams.length === 1 ? '' : ` (target ${index + 1})`
     if (target.cost.length > 0) facts.set(`cost${suffix}`, steps(target.cost))

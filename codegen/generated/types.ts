@@ -97,6 +97,30 @@ export interface DefaultFacts {
   readonly rate_limit_per_minute: number
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor: number
+  readonly counting?: CountingFacts
+}
+
+/** What a request counts beside its text, as the vendor counts it; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
+export interface CountingFacts {
+  /** Of every request. */
+  readonly request_tokens?: number
+  /** Of every turn: its role and its separators. */
+  readonly turn_tokens?: number
+  /** Of the instructions that the vendor adds to a request with tools. */
+  readonly tool_instructions_tokens?: number
+  /** Of each page of a document, text and picture. */
+  readonly page_tokens?: number
+  /** Of a picture: its pixels by `pixels_per_token`, once it is scaled down to `edge_pixels_max`. */
+  readonly picture?: {
+    /** Longest edge; larger pictures are scaled down to it. */
+    readonly edge_pixels_max?: number
+    /** Pixels that one token stands for. */
+    readonly pixels_per_token?: number
+    /** Most tokens of one picture. */
+    readonly tokens_max?: number
+    /** Tokens of a picture whose size is not known. */
+    readonly unknown_tokens?: number
+  }
 }
 
 /** Lowest price allowed per unit, in VND: a typing error below it does not ship. */
@@ -473,6 +497,7 @@ export interface FamilyFile {
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor?: number
   readonly token_shares?: TokenShares
+  readonly counting?: CountingFacts
   readonly dialect?: DialectFacts
   /**
    * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
@@ -531,6 +556,7 @@ export interface ModelFacts {
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor?: number
   readonly token_shares?: TokenShares
+  readonly counting?: CountingFacts
   readonly deprecated?: DeprecatedFacts
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts

@@ -132,6 +132,13 @@ export const ENTRY = {
   holdOutputTokens: 1024,
   imagesMax: 10,
   tokenFactor: 1,
+  counting: {
+    requestTokens: 3,
+    turnTokens: 3,
+    toolInstructionsTokens: 12,
+    pageTokens: 2200,
+    picture: { edgePixelsMax: 1568, pixelsPerToken: 750, tokensMax: 1600, unknownTokens: 1600 },
+  },
   aliases: [],
   deprecated: null,
 } as const satisfies Partial<ModelEntry>

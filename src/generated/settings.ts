@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'c43cd65dfd8eb805213177fd2d6ab278ecc8d1a2783f94f505d3a2a697f61064',
+  digest: '437cfc0939b642dbbf46bc86ad7484392eb83928bb6646ab66904d5be2e04b5d',
 }

@@ -339,11 +339,37 @@ export interface ModelEntry {
   /** Factor from the gateway's own token count to the vendor's, for estimates. */
   readonly tokenFactor: number
   readonly tokenShares?: TokenShares
+  readonly counting: Counting
   /** Further names of this entry, sorted. */
   readonly aliases: readonly string[]
   readonly deprecated: Deprecation | null
   /** Where calls go, in order. At least one. */
   readonly upstreams: readonly UpstreamTarget[]
+}
+
+/** What a request counts beside its text, in tokens, for estimates. */
+export interface Counting {
+  /** Of every request. */
+  readonly requestTokens: number
+  /** Of every turn. */
+  readonly turnTokens: number
+  /** Of what the vendor adds to a request with tools. */
+  readonly toolInstructionsTokens: number
+  /** Of each page of a document. */
+  readonly pageTokens: number
+  readonly picture: CountingPicture
+}
+
+/** Of a picture. */
+export interface CountingPicture {
+  /** Larger pictures are scaled down to this edge. */
+  readonly edgePixelsMax: number
+  /** Pixels that one token stands for. */
+  readonly pixelsPerToken: number
+  /** Most tokens of one picture. */
+  readonly tokensMax: number
+  /** Of a picture whose size is not known. */
+  readonly unknownTokens: number
 }
 
 /** An entry on its way out. */

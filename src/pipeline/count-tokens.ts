@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
 import type { InputWeight } from '../formats/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
-import type { ModelEntry } from '../generated/types.ts'
+import type { CountingPicture, ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { PictureSize } from '../lib/picture.ts'
@@ -15,22 +15,6 @@ import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type BodyLimits, readChatBody } from './receive.ts'
 import { refuseWrongEndpoint, resolve } from './resolve.ts'
-
-/** Tokens that a request has beside its text. */
-const TOKENS = {
-  perRequest: 3,
-  /** A turn's role and its separators. */
-  perTurn: 3,
-  /** Instructions that providers of the messages format add to a request with tools, and those of the others. */
-  toolInstructions: { messages: 346, others: 12 },
-  /** Text and picture of a page. */
-  perDocumentPage: 2_200,
-  /** An image whose size is not known. */
-  perImage: 1_600,
-} as const
-
-/** Images are scaled down to this before they are read; a token stands for so many pixels. */
-const IMAGE = { edgePixelsMax: 1_568, tokensMax: 1_600, pixelsPerToken: 750 } as const
 
 export interface TokenCount {
   readonly inputTokens: number
@@ -58,16 +42,15 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   // One text: a very long one is sampled, so that the work stays bounded.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)
-  const instructions =
-    tools === 0 ? 0 : TOKENS.toolInstructions[entry.apiStandard === 'messages' ? 'messages' : 'others']
-  const imageTokens = images.reduce((sum, size) => sum + imageTokensOf(size), 0)
+  const { counting } = entry
+  const imageTokens = images.reduce((sum, size) => sum + imageTokensOf(size, counting.picture), 0)
   return Math.ceil(
-    TOKENS.perRequest +
-      turns * TOKENS.perTurn +
+    counting.requestTokens +
+      turns * counting.turnTokens +
       textTokens +
-      instructions +
+      (tools === 0 ? 0 : counting.toolInstructionsTokens) +
       imageTokens +
-      documentPages * TOKENS.perDocumentPage,
+      documentPages * counting.pageTokens,
   )
 }
 
@@ -87,9 +70,9 @@ function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): numbe
   )
 }
 
-function imageTokensOf(size: PictureSize | null): number {
-  if (size === null) return TOKENS.perImage
-  const scale = Math.min(1, IMAGE.edgePixelsMax / Math.max(size.width, size.height))
-  const tokens = (size.width * scale * size.height * scale) / IMAGE.pixelsPerToken
-  return Math.min(IMAGE.tokensMax, Math.ceil(tokens))
+function imageTokensOf(size: PictureSize | null, picture: CountingPicture): number {
+  if (size === null) return picture.unknownTokens
+  const scale = Math.min(1, picture.edgePixelsMax / Math.max(size.width, size.height))
+  const tokens = (size.width * scale * size.height * scale) / picture.pixelsPerToken
+  return Math.min(picture.tokensMax, Math.ceil(tokens))
 }

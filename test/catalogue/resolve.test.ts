@@ -181,3 +181,27 @@ test('tables that contradict themselves do not start', () => {
   const settings = { ...tables.settings, fallback: 'nobody' }
   expect(() => createCatalogue({ ...tables, settings })).toThrow('the fallback names nobody, which is not an entry')
 })
+
+test('what requests count beside their text merges word by word: defaults, family, model', () => {
+  const texts = withPassage(
+    'families/beta.yaml',
+    'models:\n',
+    'counting: { turn_tokens: 5, picture: { tokens_max: 900 } }\nmodels:\n',
+  ).map(source => ({
+    ...source,
+    text: source.text
+      .replace('token_factor: 1 }', 'token_factor: 1, counting: { turn_tokens: 4, page_tokens: 100 } }')
+      .replace('- name: Beta 1\n', '- name: Beta 1\n    counting: { picture: { pixels_per_token: 1024 } }\n'),
+  }))
+  const { tables } = compiler.compile(texts)
+  const countingOf = (id: string) => tables?.entries.find(entry => entry.id === id)?.counting
+  const shipped = { requestTokens: 3, turnTokens: 4, toolInstructionsTokens: 12, pageTokens: 100 }
+  const picture = { edgePixelsMax: 1568, pixelsPerToken: 750, tokensMax: 1600, unknownTokens: 1600 }
+  expect(countingOf('alpha-1')).toEqual({ ...shipped, picture })
+  expect(countingOf('beta-2')).toEqual({ ...shipped, turnTokens: 5, picture: { ...picture, tokensMax: 900 } })
+  expect(countingOf('beta-1')).toEqual({
+    ...shipped,
+    turnTokens: 5,
+    picture: { ...picture, tokensMax: 900, pixelsPerToken: 1024 },
+  })
+})

@@ -1,4 +1,4 @@
-/** Facts of a dialect that no shipped upstream needs on every road: what goes up, and what is billed. */
+/** Facts of the catalogue that no shipped upstream needs on every road: what goes up, what is counted, what is billed. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -162,5 +162,56 @@ describe('usage elsewhere in a chat reply', () => {
     const usages = events.flatMap(({ data }) => (data !== '[DONE]' && data.usage ? [data.usage] : []))
     expect(usages.at(-1)).toMatchObject(path === '/v1/messages' ? { output_tokens: 12 } : told)
     expect(await world.current.row()).toMatchObject(row)
+  })
+})
+
+describe('what a request counts beside its text', () => {
+  const counting = {
+    requestTokens: 10,
+    turnTokens: 20,
+    toolInstructionsTokens: 1_000,
+    pageTokens: 300,
+    picture: { edgePixelsMax: 100, pixelsPerToken: 10, tokensMax: 700, unknownTokens: 50 },
+  }
+  const entries: readonly ModelEntry[] = TABLES.entries
+  const world = {} as { current: ConversionWorld }
+  beforeAll(async () => {
+    const tables = { ...TABLES, entries: entries.map(entry => (entry.id === CHAT ? { ...entry, counting } : entry)) }
+    world.current = await startConversionWorld({ tables })
+  })
+  afterAll(() => world.current.close())
+
+  async function count(content: object[], extra: object = {}): Promise<number> {
+    const { running, account } = world.current
+    const response = await fetch(`${running.url}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: { 'x-api-key': account.apiKey },
+      body: JSON.stringify({ model: CHAT, messages: [{ role: 'user', content }], ...extra }),
+    })
+    return ((await response.json()) as { input_tokens: number }).input_tokens
+  }
+
+  /** The head of a PNG says its size. */
+  function picture(width: number, height: number): object {
+    const bytes = Buffer.alloc(33)
+    Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)
+    bytes.writeUInt32BE(width, 16)
+    bytes.writeUInt32BE(height, 20)
+    return { type: 'image', source: { type: 'base64', media_type: 'image/png', data: bytes.toString('base64') } }
+  }
+
+  test('is as the catalogue says, for each model', async () => {
+    const text = { type: 'text', text: 'x' }
+    const plain = await count([text])
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+    expect(plain).toBeLessThan(10 + 20 + 5)
+    expect(plain).toBeGreaterThan(10 + 20)
+    expect(await count([text], { tools })).toBeGreaterThan(plain + 1_000)
+    expect((await count([text, picture(20, 30)])) - plain).toBe(60)
+    // Scaled down to 100 × 50, then at most 700.
+    expect((await count([text, picture(2000, 1000)])) - plain).toBe(500)
+    expect((await count([text, picture(2000, 2000)])) - plain).toBe(700)
+    const url = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+    expect((await count([text, url])) - plain).toBe(50)
   })
 })

@@ -76,6 +76,13 @@ const ENTRY: ModelEntry = {
   holdOutputTokens: 4_096,
   imagesMax: 1,
   tokenFactor: 1,
+  counting: {
+    requestTokens: 3,
+    turnTokens: 3,
+    toolInstructionsTokens: 12,
+    pageTokens: 2_200,
+    picture: { edgePixelsMax: 1_568, pixelsPerToken: 750, tokensMax: 1_600, unknownTokens: 1_600 },
+  },
   aliases: [],
   deprecated: null,
   upstreams: [],

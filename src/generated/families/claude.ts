@@ -13,6 +13,13 @@ const claudeFacts = {
   apiStandard: 'messages',
   tokenFactor: 1.4,
   tokenShares: { symbols: 0.3, capitals: 1.8, accents: 2 },
+  counting: {
+    requestTokens: 3,
+    turnTokens: 3,
+    toolInstructionsTokens: 346,
+    pageTokens: 2200,
+    picture: { edgePixelsMax: 1568, pixelsPerToken: 750, tokensMax: 1600, unknownTokens: 1600 },
+  },
 } as const satisfies Partial<TableEntry>
 const claudeDialect: Dialect = {
   ...DIALECT,
