@@ -16,11 +16,12 @@ import {
 } from '../view.ts'
 
 export function checkFamilies(view: CatalogueView, report: Report): void {
+  const rightfulOf = rightfulFamilies(view)
   for (const family of view.families) {
     if (family.name === '') continue
     const expected = `${family.name}.yaml`
     const actual = baseName(family)
-    const rightful = rightfulFamily(view, family.name)
+    const rightful = rightfulOf.get(family.name)
     if (rightful !== family) {
       const message = `family "${family.name}" stands in ${rightful?.file.path} too`
       report(family, ['family'], 'duplicate-family', message, 'delete one of the two, or move the models into one file')
@@ -35,10 +36,13 @@ function baseName({ file }: FamilyView): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1)
 }
 
-/** Of several files of one family the one that is called after it, else the first. */
-function rightfulFamily(view: CatalogueView, name: string): FamilyView | undefined {
-  const all = view.families.filter(family => family.name === name)
-  return all.find(family => baseName(family) === `${name}.yaml`) ?? all[0]
+/** Of several files of one family the one that is called after it, else the first; by name. */
+function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
+  const rightful = new Map<string, FamilyView>()
+  for (const family of view.families) {
+    if (!rightful.has(family.name) || baseName(family) === `${family.name}.yaml`) rightful.set(family.name, family)
+  }
+  return rightful
 }
 
 /** Two files of one family, which is said of the family. */

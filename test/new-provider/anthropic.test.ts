@@ -2,7 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ANSWER, type Double, OBJECT, THOUGHT, TOOL_INPUT } from './double.ts'
+import { ANSWER, type Double, OBJECT, THOUGHT, TOOL_INPUT, USED } from './double.ts'
 import { MODELS, type NewProviders, startNewProviders } from './world.ts'
 
 let world: NewProviders
@@ -63,7 +63,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect([message.model, textOf(message), message.stop_reason]).toEqual([model, ANSWER, 'end_turn'])
     const row = await world.expectBilled(1, price)
     const { input_tokens: fresh, cache_read_input_tokens: cached } = message.usage
-    expect(fresh + (cached ?? 0)).toBe(row.input_tokens)
+    expect([fresh, cached]).toEqual([row.input_tokens - USED.cached, USED.cached])
     expect(provider().refused).toEqual([])
   })
 

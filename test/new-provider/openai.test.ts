@@ -5,7 +5,7 @@ import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Double } from './double.ts'
-import { ANSWER, OBJECT, TOOL_INPUT } from './double.ts'
+import { ANSWER, OBJECT, TOOL_INPUT, USED } from './double.ts'
 import { MODELS, type NewProviders, startNewProviders } from './world.ts'
 
 let world: NewProviders
@@ -71,7 +71,13 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     let usage: OpenAI.CompletionUsage | null = null
     for await (const chunk of stream) usage = chunk.usage ?? usage
     const row = await world.expectBilled(1, price)
-    expect(usage).toMatchObject({ prompt_tokens: row.input_tokens, completion_tokens: row.output_tokens })
+    expect(usage).toMatchObject({
+      prompt_tokens: row.input_tokens,
+      prompt_tokens_details: { cached_tokens: USED.cached },
+      completion_tokens: row.output_tokens,
+      // The other format does not tell how much of the output was thought.
+      completion_tokens_details: { reasoning_tokens: double === 'orchard' ? USED.thought : 0 },
+    })
   })
 
   test.each([false, true])('runs a tool to an answer, while it thinks (stream: %s)', async stream => {
@@ -174,7 +180,12 @@ describe('responses', () => {
     expect(response).toMatchObject({ model, status: 'completed' })
     expect(response.output_text).toBe(ANSWER)
     const row = await world.expectBilled(1, 3000n)
-    expect(response.usage).toMatchObject({ input_tokens: row.input_tokens, output_tokens: row.output_tokens })
+    expect(response.usage).toMatchObject({
+      input_tokens: row.input_tokens,
+      input_tokens_details: { cached_tokens: USED.cached },
+      output_tokens: row.output_tokens,
+      output_tokens_details: { reasoning_tokens: USED.thought },
+    })
     expect(world.orchard.refused).toEqual([])
     expect(world.thinking('orchard')).toBe('low')
   })
