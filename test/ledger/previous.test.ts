@@ -5,9 +5,21 @@
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { retireUsage } from '../../src/ledger/retire.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { CALL_MICRO_VND, type Customer, createCustomer, expectCleanAudit, usageOf, walletOf } from './world.ts'
+import {
+  addMoney,
+  CALL_MICRO_VND,
+  type Customer,
+  createCustomer,
+  expectCleanAudit,
+  settlement,
+  startLedger,
+  usageOf,
+  walletOf,
+} from './world.ts'
 
 const database = await createTestDatabase()
 afterAll(() => database.drop())
@@ -73,5 +85,50 @@ test('a gateway that knows no costs of the operator settles beside one that does
     before,
     { call_id: callId, status: 200, upstream_cost_micro_vnd: null, cache_write_tokens: null },
   ])
+  await expectCleanAudit(database.sql)
+})
+
+test('while both settle at once, the sums of the day and of what is retired have the known costs alone', async () => {
+  const { accountId, keyId } = customer
+  await addMoney(database.sql, accountId, 20n * CALL_MICRO_VND)
+  const ledger = await startLedger(database.url)
+  const old = () =>
+    [accountId, uuidv7(), keyId, 'model-a', 'NULL', 1, 200, CALL_MICRO_VND, 1_000, 120, 0, 0, 0, 1_500, 1].concat([
+      12,
+      34,
+      'true',
+      'false',
+      new Date().toISOString(),
+      'NULL',
+      0,
+    ] as never[])
+  try {
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        index % 2 === 0
+          ? database.sql.unsafe(
+              previous('0014-settle'),
+              old().map(figure => `{${figure}}`),
+            )
+          : ledger.settle(settlement(customer, { upstreamCostMicroVnd: microVnd(BigInt(index)) })),
+      ),
+    )
+  } finally {
+    await ledger.close()
+  }
+  const sums = (table: string) =>
+    database.sql.unsafe(`
+    select sum(calls)::int as calls, sum(upstream_cost_micro_vnd)::int as cost, sum(upstream_cost_calls)::int as costed
+      from ${table} where account_id = ${accountId}`)
+  expect(await sums('usage_daily')).toMatchObject([{ calls: 10, cost: 1 + 3 + 5 + 7, costed: 4 }])
+  await expectCleanAudit(database.sql)
+  await database.sql.begin(async transaction => {
+    await transaction.unsafe('set local session_replication_role = replica')
+    await transaction.unsafe(
+      `update usage set opened_at = opened_at - interval '100 days', closed_at = closed_at - interval '100 days'`,
+    )
+  })
+  expect(await retireUsage(database.sql, { olderThanDays: 99 })).toMatchObject({ rows: 10 })
+  expect(await sums('usage_retired')).toMatchObject([{ calls: 10, cost: 16, costed: 4 }])
   await expectCleanAudit(database.sql)
 })
