@@ -3,7 +3,7 @@
 import type { Tables } from '../../src/generated/types.ts'
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, reporter } from '../view.ts'
-import { entryMargins } from './margins.ts'
+import { entryMargins, loses } from './margins.ts'
 
 /** Entries that the finding names. */
 const NAMED_MAX = 5
@@ -13,7 +13,7 @@ export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const findings: Finding[] = []
   if (view.today === null) return findings
   const margins = entryMargins(tables, view.today)
-  const losing = margins.filter(({ mixes }) => (mixes[0]?.marginPercent ?? 0) < 0)
+  const losing = margins.filter(loses)
   const worst = losing[0] === undefined ? undefined : view.byId.get(losing[0].id)
   if (worst === undefined) return findings
   const named = losing.slice(0, NAMED_MAX).map(({ id, price, mixes: [judge] }) => {

@@ -38,6 +38,11 @@ export function entryMargins(tables: Tables, today: string): EntryMargin[] {
   return tables.entries.map(entry => marginsOf(entry, rates)).toSorted(byLoss)
 }
 
+/** Sold below its cost in the mix that judges it. */
+export function loses({ price, mixes: [judge] }: EntryMargin): boolean {
+  return judge !== undefined && judge.costMicroVnd > BigInt(price.vnd) * MICRO
+}
+
 export function byLoss(a: EntryMargin, b: EntryMargin): number {
   const [first, second] = [a.mixes[0]?.marginPercent, b.mixes[0]?.marginPercent]
   if (first === undefined || second === undefined)
@@ -47,7 +52,7 @@ export function byLoss(a: EntryMargin, b: EntryMargin): number {
 
 export function marginsOf(entry: ModelEntry, rates: RatesOn): EntryMargin {
   const mixes = mixesOf(entry).flatMap((mix): MixMargin[] => {
-    const costMicroVnd = mixCost(entry, mix, rates)
+    const costMicroVnd = weighedCost(entry, rates, known => costOfMix(known, mix))
     if (costMicroVnd === null) return []
     return [
       { mix: mix.name, costMicroVnd, marginPercent: marginPercent(BigInt(entry.price.vnd) * MICRO, costMicroVnd) },
@@ -63,15 +68,19 @@ export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): nu
   return Number((margin + half) / revenueMicroVnd) / 10
 }
 
-/** At the target that takes the calls: the first, or all that share them, by weight. */
-function mixCost({ upstreams }: ModelEntry, mix: Mix, rates: RatesOn): bigint | null {
+/** At the target that takes the calls: the first, or all that share them, by weight. Null: unknown at one of them. */
+export function weighedCost(
+  { upstreams }: ModelEntry,
+  rates: RatesOn,
+  costOf: (known: CostRates) => bigint | null,
+): bigint | null {
   const weighed = upstreams.filter(target => target.weight > 0)
   const takers = weighed.length > 0 ? weighed : upstreams.slice(0, 1)
   let [sum, weights] = [0n, 0n]
   for (const target of takers) {
     const weight = BigInt(Math.max(1, target.weight))
     const known = rates(target)
-    const cost = known === null ? null : costOfMix(known, mix)
+    const cost = known === null ? null : costOf(known)
     if (cost === null) return null
     sum += cost * weight
     weights += weight

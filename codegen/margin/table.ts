@@ -1,6 +1,6 @@
 /** Margins as text, for a terminal. */
 
-import type { EntryMargin } from './margins.ts'
+import { type EntryMargin, loses } from './margins.ts'
 import { MIXES } from './mixes.ts'
 import type { UsageMargins } from './usage.ts'
 
@@ -23,7 +23,7 @@ export function marginTable(margins: readonly EntryMargin[], usage?: UsageMargin
   })
   const head = ['entry', 'VND', 'per', 'agent or unit', '', 'chat', '', 'no cache', '']
   const unknown = margins.filter(({ mixes }) => mixes.length === 0).length
-  const losing = margins.filter(({ mixes }) => (mixes[0]?.marginPercent ?? 0) < 0).length
+  const losing = margins.filter(loses).length
   return [
     ...(usage === undefined ? [] : [usageTable(usage), '']),
     columns([head, ...rows]),

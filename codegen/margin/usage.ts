@@ -5,7 +5,7 @@ import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { heirsOf } from '../diff/heirs.ts'
 import { type ChargedCall, imagesOf, readChargedCalls } from '../diff/usage-rows.ts'
 import { compareText } from '../findings.ts'
-import { marginPercent, type RatesOn, ratesOn } from './margins.ts'
+import { marginPercent, type RatesOn, ratesOn, weighedCost } from './margins.ts'
 
 export interface UsageMargin {
   /** As the usage names it. */
@@ -96,16 +96,15 @@ function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
   return vnd * MICRO * (price.per === 'image' ? imagesOf(call, price.vnd) : 1n)
 }
 
-/** At the target that takes an entry's calls first: a usage row does not say who served it. */
-function costOfCall({ upstreams, price }: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
-  const target = upstreams[0]
-  const known = target === undefined ? null : rates(target)
-  if (known === null) return null
-  return costIfTold(known, {
+/** At the targets that share an entry's calls: a usage row does not say who served it. */
+function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
+  const { price } = entry
+  const units = {
     inputTokens: Number(call.inputTokens),
     cachedInputTokens: Number(call.cachedInputTokens),
     cacheWriteTokens: Number(call.cacheWriteTokens),
     outputTokens: Number(call.outputTokens),
     images: price.per === 'image' ? Number(imagesOf(call, price.vnd)) : 0,
-  })
+  }
+  return weighedCost(entry, rates, known => costIfTold(known, units))
 }

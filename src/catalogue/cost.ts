@@ -99,10 +99,10 @@ export class TargetCost {
       .reverse()
       .map(day => {
         const price = inForce(cost, day)
-        const share = upstream.discount.length === 0 ? WHOLE_SHARE : inForce(upstream.discount, day)
+        const { share } = inForce(upstream.discount, day) ?? WHOLE_SHARE
         const exchange = inForce(rate, day)
-        const known = price !== undefined && share !== undefined && exchange !== undefined
-        const rates = known ? ratesOf(price, factorOf(share.share, exchange.vndPerUsd)) : null
+        const known = price !== undefined && exchange !== undefined
+        const rates = known ? ratesOf(price, factorOf(share, exchange.vndPerUsd)) : null
         return { fromMs: Date.parse(`${day}T00:00:00Z`), rates }
       })
   }

@@ -483,6 +483,28 @@ test('margin reckons a usage export by the kinds of its tokens, with the largest
   })
 })
 
+test('a usage export costs what the upstreams that share the calls of an entry charge, by weight', async () => {
+  buyBeta()
+  const target = (via: string, usd: number, weight: number, more = '') =>
+    `- { via: ${via}, model: beta-1${more}, weight: ${weight}, cost: { from: 2026-01-01, input: ${usd}, output: ${usd} } }`
+  replace('families/beta.yaml', '- { via: south, model: beta-1 }', target('south', 0.01, 1))
+  replace(
+    'families/beta.yaml',
+    '- { via: north, model: beta-1, standard: messages }',
+    target('north', 0.05, 3, ', standard: messages'),
+  )
+  const file = join(scratch, 'usage.csv')
+  writeFileSync(file, 'model,input_tokens,output_tokens,cost_vnd\nbeta-1,1000000,0,1500\n')
+  const margins = async () => JSON.parse((await call('margin', '--usage', file, '--json')).out)
+  // A quarter at 250 dong, the rest at 1,250.
+  const shared = await margins()
+  expect(shared.usage.rows).toMatchObject([{ name: 'beta-1', costMicroVnd: '1000000000', marginPercent: 33.3 }])
+  expect(shared.entries.find(({ id }: { id: string }) => id === 'beta-1').mixes[1].costMicroVnd).toBe('1000000000')
+  // What takes calls only when the others fail is no part of it.
+  replace('families/beta.yaml', 'beta-1, weight: 1,', 'beta-1, weight: 0,')
+  expect((await margins()).usage.rows).toMatchObject([{ costMicroVnd: '1250000000', marginPercent: 16.7 }])
+})
+
 test('price-diff shows margins before and after where a price or a cost changes', async () => {
   buyBeta()
   const base = join(scratch, 'bought')

@@ -127,6 +127,15 @@ test('price, share and rate of exchange are those of the moment; a later one is 
   expect(token('2036-07-01')).toBe(26_000n)
 })
 
+test('before a share is in force all of the price is paid', () => {
+  const facts = {
+    cost: '{ from: 2026-01-01, input: 1, output: 1 }',
+    upstream: '    discount: { from: 2026-07-01, share: 0.5 }\n',
+  }
+  expect(costOf(facts, { inputTokens: 1 }, '2026-06-30T23:59:59.999Z')).toBe(26_300n)
+  expect(costOf(facts, { inputTokens: 1 }, '2026-07-01')).toBe(13_150n)
+})
+
 test('an upstream may have a rate of exchange of its own', () => {
   const facts = {
     cost: '{ from: 2026-01-01, input: 1, output: 1 }',
@@ -184,6 +193,17 @@ test('a price just at its cost passes, and one dong below warns, on a day that i
   expect(codes(1999, DAY)).toEqual(['below-cost'])
   expect(codes(1999, '2026-01-31')).toEqual([])
   expect(codes(1999)).toEqual([])
+})
+
+test('a loss too small for a tenth of a percent is a loss', () => {
+  const texts = costly({
+    cost: '{ from: 2026-02-01, input: 0.3, output: 0.3 }',
+    fx: 'fx: { from: 2026-01-01, vnd_per_usd: 20000 }',
+  }).map(source => ({ ...source, text: source.text.replace('vnd: 2000,', 'vnd: 5999,') }))
+  const { findings } = compiler.compile(texts, { lenient: false, today: DAY })
+  expect(findings.map(({ message }) => message)).toEqual([
+    '1 of 1 entries whose cost is known are sold below it: beta-2 (5999 VND per mtok, costs 6000)',
+  ])
 })
 
 test('a warning of prices below cost keeps nothing from shipping', () => {
