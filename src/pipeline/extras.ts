@@ -26,27 +26,35 @@ interface ChangeableBody {
   readonly members: readonly Member[]
 }
 
+type LeftOut = readonly string[] | null
+
+const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
 const NONE_SOLD = new UseCounter([])
 
 export class CallExtras {
   readonly #vocabulary: ExtrasVocabulary
-  /** Targets that treat extras alike share a plan. */
-  readonly #plans = new Map<Extras, ExtrasPlan>()
+  readonly #endpoint: Endpoint
+  /** Targets that treat extras and tools alike share a plan. */
+  readonly #plans = new Map<Extras, Map<LeftOut, ExtrasPlan>>()
   #counter = NONE_SOLD
 
   /** A call may go to any target of its entry. Throws GatewayError `invalid_request` for what one of them may not be sent. */
   constructor({ vocabulary, endpoint, entry, body }: ExtrasOptions) {
     this.#vocabulary = vocabulary
-    for (const { extras } of entry.upstreams) {
-      if (!this.#plans.has(extras)) this.#plans.set(extras, planExtras({ body, endpoint, vocabulary, extras }))
+    this.#endpoint = endpoint
+    for (const target of entry.upstreams) {
+      const { extras } = target
+      const leftOut = this.#leftOutAt(target)
+      const plans = this.#plans.get(extras) ?? new Map<LeftOut, ExtrasPlan>()
+      if (!plans.has(leftOut)) plans.set(leftOut, planExtras({ body, endpoint, vocabulary, extras, leftOut }))
+      this.#plans.set(extras, plans)
     }
   }
 
   /** Money for the uses that the call may make, wherever it goes. */
   get holdMicroVnd(): MicroVnd {
-    const sums = [...this.#plans.values()].map(({ sold }) =>
-      sold.reduce((sum, { vnd, usesMax }) => sum + vnd * usesMax, 0),
-    )
+    const plans = [...this.#plans.values()].flatMap(each => [...each.values()])
+    const sums = plans.map(({ sold }) => sold.reduce((sum, { vnd, usesMax }) => sum + vnd * usesMax, 0))
     return vndToMicro(Math.max(0, ...sums))
   }
 
@@ -90,7 +98,12 @@ export class CallExtras {
     return this.#counter.vnd
   }
 
-  #planFor({ extras }: UpstreamTarget): ExtrasPlan {
-    return this.#plans.get(extras) as ExtrasPlan
+  #planFor(target: UpstreamTarget): ExtrasPlan {
+    return this.#plans.get(target.extras)?.get(this.#leftOutAt(target)) as ExtrasPlan
+  }
+
+  /** The dialect is that of the target's own format, which bodies of Responses pass by. */
+  #leftOutAt({ dialect }: UpstreamTarget): LeftOut {
+    return CHAT_ENDPOINTS.includes(this.#endpoint) ? dialect.tools.leftOut : null
   }
 }

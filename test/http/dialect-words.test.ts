@@ -112,6 +112,30 @@ describe('a tool that can be forced by name only', () => {
   })
 })
 
+describe('types of tools that an upstream does not take', () => {
+  const world = openWorld({ tools: { leftOut: ['memory*'] } })
+  const schema = { type: 'object', properties: {} }
+  const fn = (path: Path) =>
+    path === '/v1/messages'
+      ? { name: 'f', input_schema: schema }
+      : { type: 'function', function: { name: 'f', parameters: schema } }
+  const memory = { type: 'memory_20250818', name: 'memory' }
+
+  test.each(ROADS)('%s to %s: leave the list, and the reply names them', async (path, model) => {
+    const response = await world.current.call(path, { ...question(model), tools: [memory, fn(path)] })
+    expect(response.status, await response.text()).toBe(200)
+    expect(response.headers.get('x-svc-left-out')).toBe('memory_20250818')
+    expect(world.current.sent().tools).toHaveLength(1)
+    expect(JSON.stringify(world.current.sent())).not.toContain('memory')
+  })
+
+  test.each(ROADS)('%s to %s: the only tool is refused, not lost', async (path, model) => {
+    const response = await world.current.call(path, { ...question(model), tools: [memory] })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('memory_20250818')
+  })
+})
+
 describe('usage elsewhere in a chat reply', () => {
   const world = openWorld({
     usage: {

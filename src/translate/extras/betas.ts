@@ -1,6 +1,7 @@
 /** Beta flags that belong to extras. */
 
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
+import { fits } from '../patterns.ts'
 
 /** The flags without those of extras that may not pass at the target. */
 export function withoutExtras(
@@ -10,7 +11,7 @@ export function withoutExtras(
 ): readonly string[] {
   if (betas.length === 0) return betas
   const closed = [...closedBetas(vocabulary.fields, extras.fields), ...closedBetas(vocabulary.tools, extras.tools)]
-  return betas.filter(beta => !closed.some(pattern => matches(beta, pattern)))
+  return betas.filter(beta => !closed.some(pattern => fits(beta, pattern)))
 }
 
 function closedBetas(
@@ -21,8 +22,4 @@ function closedBetas(
     const treatment = treatments[word] ?? otherwise
     return treatment === 'leave_out' || treatment === 'refuse' ? betas : []
   })
-}
-
-function matches(beta: string, pattern: string): boolean {
-  return pattern.endsWith('*') ? beta.startsWith(pattern.slice(0, -1)) : beta === pattern
 }

@@ -18,6 +18,7 @@ import {
   objectOrNull,
   textOrNull,
 } from '../../lib/json.ts'
+import { fits } from '../patterns.ts'
 import { refuse } from '../refuse.ts'
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
@@ -52,6 +53,8 @@ export interface ExtrasRequest {
   readonly vocabulary: ExtrasVocabulary
   /** As the target has them. */
   readonly extras: Extras
+  /** Types of further tools that the target does not take; null: it takes all. */
+  readonly leftOut?: readonly string[] | null
 }
 
 /** Most uses that a hold covers, whatever bound the call gives. */
@@ -135,7 +138,8 @@ interface FoundTool {
 
 function planTools(request: ExtrasRequest): ExtrasPlan {
   const { body, vocabulary, extras } = request
-  const found = findTools(body, vocabulary)
+  const known = findTools(body, vocabulary)
+  const found = [...known, ...untakenTools(request, known)]
   if (found.length === 0) return NOTHING
   const sold: SoldTool[] = []
   const leftOut: FoundTool[] = []
@@ -167,6 +171,31 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
   })
 }
 
+/** Name of a tool whose type is no name. */
+const UNNAMED = 'tool'
+
+/** Tools in the list, functions and those of the vocabulary aside, that the target does not take: one for each type. */
+function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
+  if (leftOut === null) return []
+  const taken = new Set(known.flatMap(({ indices }) => indices))
+  const matches = leftOut.map(type => ({ type }))
+  const untaken = [...arrayOrEmpty(body.tools).entries()].filter(
+    ([index, tool]) => !taken.has(index) && !isFunction(tool) && leftOut.some(pattern => fits(typeOf(tool), pattern)),
+  )
+  const byName = Map.groupBy(untaken, ([, tool]) => {
+    const type = typeOf(tool)
+    return /^\w{1,64}$/.test(type) ? type : UNNAMED
+  })
+  return [...byName].map(([name, tools]) => {
+    const fact: ExtraTool = { otherwise: 'leave_out', matches: name === UNNAMED ? matches : [{ type: name }] }
+    return { name, fact, indices: tools.map(([index]) => index), fields: [], companions: [] }
+  })
+}
+
+function typeOf(tool: JsonValue): string {
+  return textOrNull(objectOrNull(tool)?.type) ?? ''
+}
+
 /**
  * Tools that do not stand in the list itself: the messages format adds them between turns, the responses format as items,
  * and in groups of one name.
@@ -192,9 +221,7 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
   // Google writes a tool without a type, as `{"google_search": {}}`.
   const names = type === null ? Object.keys(value) : [type]
   return matches.some(match => {
-    const isType = match.type.endsWith('*')
-      ? names.some(name => name.startsWith(match.type.slice(0, -1)))
-      : names.includes(match.type)
+    const isType = names.some(name => fits(name, match.type))
     if (!isType || match.at === undefined) return isType
     const inner = atPointer(value, match.at)
     return typeof inner === 'string' && (match.values ?? []).includes(inner)

@@ -2,6 +2,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { DialectTools } from '../dialect.ts'
+import { fits } from '../patterns.ts'
 import type { StructureWish, ToolChoice, ToolDefinition, ToolWish } from '../pieces.ts'
 import { refuse } from '../refuse.ts'
 import { readToolChanges } from './read-conversation.ts'
@@ -25,7 +26,7 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
   if (type !== 'custom') {
     // Searching among tools is not needed where all of them are announced.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
-    if (leftOut?.some(pattern => fits(type, pattern)) === true) return []
+    if (leftOut?.some(pattern => fits(String(type), pattern)) === true) return []
     refuse(`${place}.type`, unknownTool(type))
   }
   return [
@@ -37,11 +38,6 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
       ...(isObject(tool.cache_control) && { cacheControl: tool.cache_control }),
     },
   ]
-}
-
-/** A `*` at the end of a pattern stands for any ending. */
-function fits(type: JsonValue, pattern: string): boolean {
-  return pattern.endsWith('*') ? String(type).startsWith(pattern.slice(0, -1)) : type === pattern
 }
 
 /** Tools that the client runs, though their definition is the provider's. */
