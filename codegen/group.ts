@@ -8,13 +8,20 @@ export interface Member {
   readonly above: readonly string[]
   /** The comment behind it on its line, or ''. */
   readonly behind: string
-  readonly value: Group | Passage | { readonly said: unknown }
+  readonly value: Group | Passage | Said
 }
 
 /** A value as it stands in a text. */
 export interface Passage {
   readonly node: unknown
   readonly text: string
+}
+
+/** A value that stands nowhere yet. */
+export interface Said {
+  readonly said: unknown
+  /** As anchorOf gives it. */
+  readonly anchor: string
 }
 
 /** Longest line on which the members of a group are written together. */
@@ -26,18 +33,29 @@ export class Group {
   isSpread: boolean
   /** Comments behind the last member. */
   tail: readonly string[] = []
+  /** As anchorOf gives it. */
+  anchor = ''
 
   constructor(isSpread: boolean) {
     this.isSpread = isSpread
   }
 
   /** A group that the file has already, with what is written around it. */
-  open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): void {
+  open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
     const group = known?.value instanceof Group ? known.value : new Group(isSpread)
     group.isSpread ||= isSpread
     group.tail = tail
     this.members.set(name, { above: [...(known?.above ?? []), ...above], behind, value: group })
+    return group
+  }
+
+  /** Comments above everything. */
+  addAbove(comments: readonly string[]): void {
+    if (comments.length === 0) return
+    const [first] = this.members
+    if (first === undefined) this.tail = [...comments, ...this.tail]
+    else this.members.set(first[0], { ...first[1], above: [...comments, ...first[1].above] })
   }
 
   /** Adds a member at a path; where that makes a group, what stands above the member stands above the group. */
@@ -71,17 +89,25 @@ function memberLines(name: string, { behind, value }: Member, column: number): s
   if (value instanceof Group) {
     const line = needsLines(value) || value.isSpread ? undefined : `${name}: ${flowOf(value)}`
     if (line !== undefined && column + line.length <= WIDTH) return [line + behind]
-    return [`${name}:${behind}`, ...spreadLines(value, column + 2).map(each => (each === '' ? '' : `  ${each}`))]
+    return [
+      `${name}:${lead(value.anchor)}${behind}`,
+      ...spreadLines(value, column + 2).map(each => (each === '' ? '' : `  ${each}`)),
+    ]
   }
-  if ('said' in value) return saidLines(name, value.said, behind)
-  if (isBlock(value)) return [`${name}:`, ...blockLines(value).map(each => (each === '' ? '' : `  ${each}`))]
+  if ('said' in value) return saidLines(name, value, behind)
+  if (isBlock(value))
+    return [`${name}:${lead(anchorOf(value.node))}`, ...blockLines(value).map(each => (each === '' ? '' : `  ${each}`))]
   return [`${name}: ${flowOf(value)}${behind}`]
 }
 
 /** A mapping that says much stands over several lines. */
-function saidLines(name: string, said: unknown, behind: string): string[] {
-  if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowText(said)}${behind}`]
-  return [`${name}:${behind}`, ...Object.entries(said).map(([key, value]) => `  ${flowText(key)}: ${flowText(value)}`)]
+function saidLines(name: string, value: Said, behind: string): string[] {
+  const { said, anchor } = value
+  if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowOf(value)}${behind}`]
+  return [
+    `${name}:${lead(anchor)}${behind}`,
+    ...Object.entries(said).map(([key, value]) => `  ${flowText(key)}: ${flowText(value)}`),
+  ]
 }
 
 /** On one line, or on one for each member where comments ask for it. */
@@ -89,20 +115,42 @@ function flowLines(group: Group): string[] {
   if (!needsLines(group)) return [flowOf(group)]
   const members = [...group.members].flatMap(([name, { above, behind, value }]) => [
     ...above,
+    ...(value instanceof Group ? commentsWithin(value) : []),
     `${name}: ${flowOf(value)},${behind}`,
   ])
-  return ['{', ...members.map(line => (line === '' ? '' : `  ${line}`)), '}']
+  return ['{', ...[...members, ...group.tail].map(line => (line === '' ? '' : `  ${line}`)), '}']
+}
+
+/** Those that cannot stand where the group is on one line. */
+function commentsWithin({ members, tail }: Group): string[] {
+  const inside = [...members.values()].flatMap(({ above, behind, value }) => [
+    ...above.filter(line => line !== ''),
+    ...(value instanceof Group ? commentsWithin(value) : []),
+    ...(behind === '' ? [] : [behind.trim()]),
+  ])
+  return [...inside, ...tail]
+}
+
+/** `&name ` before a value that has an anchor, else ''. */
+export function anchorOf(node: unknown): string {
+  const { anchor } = (node ?? {}) as { anchor?: string }
+  return anchor === undefined ? '' : `&${anchor} `
+}
+
+/** An anchor at the end of a line, behind a key. */
+function lead(anchor: string): string {
+  return anchor === '' ? '' : ` ${anchor.trimEnd()}`
 }
 
 function flowOf(value: Member['value']): string {
   if (value instanceof Group) {
     const members = [...value.members].map(([name, member]) => `${name}: ${flowOf(member.value)}`)
-    return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+    return value.anchor + (members.length === 0 ? '{}' : `{ ${members.join(', ')} }`)
   }
-  if ('said' in value) return flowText(value.said)
+  if ('said' in value) return value.anchor + flowText(value.said)
   const [from, to] = rangeOf(value.node)
   const text = value.text.slice(from, to).trimEnd()
-  return isScalar(value.node) && text === '' ? 'null' : text
+  return anchorOf(value.node) + (isScalar(value.node) && text === '' ? 'null' : text)
 }
 
 function isBlock({ node }: Passage): boolean {

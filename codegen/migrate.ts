@@ -1,12 +1,15 @@
 /** Rewrites old words in the text of a catalogue file. Whatever is not about them keeps its bytes, comments included. */
 
-import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml'
+import { isDeepStrictEqual } from 'node:util'
+import { isAlias, isMap, isScalar, isSeq, type Pair, stringify, type YAMLMap } from 'yaml'
+import { type Comment, commentsOf, missingFrom } from './comments.ts'
 import { applyEdits, type Edit, rangeOf } from './edit.ts'
-import { commentLines, Group, layOut, type Member } from './group.ts'
+import type { Finding } from './findings.ts'
+import { anchorOf, commentLines, Group, layOut, type Member } from './group.ts'
 import { ENDPOINTS_KEY, isGone, isGroup, OLD_ENDPOINTS_KEY, successorsOf } from './old-words.ts'
 import { parseSource } from './parse.ts'
 import type { SourceText } from './source.ts'
-import { parseTree, placeOf } from './syntax-tree.ts'
+import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 
 export interface FoundWord {
   readonly file: string
@@ -21,14 +24,39 @@ export interface FoundWord {
 export interface Migration {
   readonly text: string
   readonly words: readonly FoundWord[]
+  /** Why the file stayed as it is. */
+  readonly findings: readonly Finding[]
 }
 
 type Note = (node: unknown, word: string, successor: string | null) => void
 
-/** The file in the words of today. What is not valid YAML comes back as it is. The same text again changes nothing. */
+/**
+ * The file in the words of today. What is not valid YAML comes back as it is, and so does what would say something else, its
+ * anchors being what they are. The same text again changes nothing.
+ */
 export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'text'>): Migration {
-  if (parseSource(file, text).value === undefined) return { text, words: [] }
+  const { value, findings } = parseSource(file, text)
+  if (value === undefined) return { text, words: [], findings }
+  const rewritten = rewrite(file, text)
+  if (rewritten.text === text) return { ...rewritten, findings: [] }
+  // What it must say now: the same with everything written out.
+  const plain = rewrite(file, stringify(value, { aliasDuplicateObjects: false }))
+  const isMeant = isDeepStrictEqual(parseSource(file, rewritten.text).value, parseSource(file, plain.text).value)
+  if (isMeant) return { ...rewritten, findings: [] }
+  return { text, words: [], findings: [tangled(rewritten.words[0] as FoundWord)] }
+}
+
+function tangled({ file, line, column }: FoundWord): Finding {
+  return {
+    ...{ file, line, column, code: 'old-word' },
+    message: 'old words cannot be rewritten here and below, as `*` repeats values that are written in two ways now',
+    fix: 'write out what `*` repeats, then run it again',
+  }
+}
+
+function rewrite(file: string, text: string): Pick<Migration, 'text' | 'words'> {
   const tree = parseTree(text)
+  const comments = commentsOf(text)
   const words: FoundWord[] = []
   const edits: Edit[] = []
   const note: Note = (node, word, successor) => {
@@ -36,7 +64,7 @@ export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'tex
   }
   for (const { holder, path } of holdersOf(tree.document.contents)) {
     const dialect = holder.get('dialect', true)
-    if (isMap(dialect)) edits.push(...migrateDialect(text, dialect, note))
+    if (isMap(dialect)) edits.push(...migrateDialect({ text, tree, comments, dialect, note }))
     const rules = holder.get('rules', true)
     const isField = path.at(-3) === 'extras' && path.at(-2) === 'fields'
     for (const owner of [...(isSeq(rules) ? rules.items : []), ...(isField ? [holder] : [])]) {
@@ -74,20 +102,30 @@ function migrateEndpoints(owner: unknown, note: Note): Edit[] {
   return [{ from, to, text: ENDPOINTS_KEY }]
 }
 
-function migrateDialect(text: string, dialect: YAMLMap, note: Note): Edit[] {
-  const words: Placing = { text, dialect, note, fresh: new Group(dialect.flow !== true) }
+interface Source {
+  readonly text: string
+  readonly tree: SyntaxTree
+  readonly comments: readonly Comment[]
+  readonly dialect: YAMLMap
+  readonly note: Note
+}
+
+function migrateDialect(source: Source): Edit[] {
+  const { text, dialect } = source
+  const words: Placing = { ...source, fresh: new Group(dialect.flow !== true) }
   let isChanged = false
   for (const pair of dialect.items) {
     const name = nameOf(pair)
     if (isGroup(name) && isMap(pair.value)) {
       const { flow, comment, commentBefore, items } = pair.value
       const member = memberOf(text, pair)
-      words.fresh.open(
+      const group = words.fresh.open(
         name,
         { ...member, above: [...member.above, ...commentLines(commentBefore)] },
         flow !== true,
         flow === true ? [] : commentLines(comment),
       )
+      group.anchor = anchorOf(pair.value)
       for (const inner of items) isChanged = placeWord(words, inner, [name, nameOf(inner)]) || isChanged
     } else isChanged = placeWord(words, pair, [name]) || isChanged
   }
@@ -95,20 +133,20 @@ function migrateDialect(text: string, dialect: YAMLMap, note: Note): Edit[] {
   const [from, end] = rangeOf(dialect)
   const to = from + text.slice(from, end).trimEnd().length
   const column = from - (text.lastIndexOf('\n', from - 1) + 1)
-  return [{ from, to, text: layOut(words.fresh, column).join(text.includes('\r\n') ? '\r\n' : '\n') }]
+  const written = () => layOut(words.fresh, column).join(text.includes('\r\n') ? '\r\n' : '\n')
+  words.fresh.addAbove(missingFrom(written(), within(source, from, to)).map(comment => comment.text))
+  return [{ from, to, text: written() }]
 }
 
-interface Placing {
-  readonly text: string
-  readonly dialect: YAMLMap
+interface Placing extends Source {
   readonly fresh: Group
-  readonly note: Note
 }
 
 /** Puts one word where it stands today, and says whether that is elsewhere or otherwise. */
-function placeWord({ text, dialect, fresh, note }: Placing, pair: Pair, path: readonly string[]): boolean {
+function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
+  const { text, dialect, fresh, note } = words
   const word = path.join('.')
-  const value = plainValue(pair.value)
+  const value = plainValue(pair.value, words.tree)
   const successors = successorsOf(word, value)
   const isSaid = successors?.some(([goal]) => goal !== word && dialect.hasIn(goal.split('.'))) === true
   if (successors === null || isSaid) {
@@ -119,25 +157,43 @@ function placeWord({ text, dialect, fresh, note }: Placing, pair: Pair, path: re
   note(pair.key, word, successors.map(([goal]) => goal).join(', '))
   for (const [index, [goal, said]] of successors.entries()) {
     const { above, behind, value: passage } = memberOf(text, pair)
-    const around = index === 0 ? { above, behind } : { above: [], behind: '' }
-    fresh.add(goal.split('.'), { ...around, value: said === value ? passage : { said } })
+    const inside = said === value ? [] : commentsInside(words, pair.value)
+    const around = index === 0 ? { above: [...above, ...inside], behind } : { above: [], behind: '' }
+    const anchor = index === 0 ? anchorOf(pair.value) : ''
+    fresh.add(goal.split('.'), { ...around, value: said === value ? passage : { said, anchor } })
   }
   return true
+}
+
+function commentsInside(source: Source, node: unknown): string[] {
+  if (!isMap(node) && !isSeq(node)) return []
+  return [...commentLines(node.commentBefore), ...within(source, ...rangeOf(node)).map(comment => comment.text)]
+}
+
+function within({ comments }: Source, from: number, to: number): Comment[] {
+  return comments.filter(({ offset }) => from <= offset && offset < to)
 }
 
 function memberOf(text: string, { key, value }: Pair): Member {
   const { commentBefore, spaceBefore } = key as { commentBefore?: string | null; spaceBefore?: boolean }
   const { comment } = (value ?? {}) as { comment?: string | null }
+  const isLong =
+    isScalar(value) &&
+    text
+      .slice(...rangeOf(value))
+      .trimEnd()
+      .includes('\n')
   const isBlock = (isMap(value) || isSeq(value)) && value.flow !== true
   const behind = isBlock || comment === undefined || comment === null ? '' : ` #${comment}`
   return {
     above: [...(spaceBefore === true ? [''] : []), ...commentLines(commentBefore)],
     behind,
-    value: { node: value, text },
+    value: isLong ? { said: value.value, anchor: anchorOf(value) } : { node: value, text },
   }
 }
 
-function plainValue(node: unknown): unknown {
+function plainValue(node: unknown, tree: SyntaxTree): unknown {
+  if (isAlias(node)) return plainValue(node.resolve(tree.document), tree)
   if (isScalar(node)) return node.value
   return isSeq(node) || isMap(node) ? (node.toJSON() as unknown) : undefined
 }

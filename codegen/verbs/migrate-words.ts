@@ -1,6 +1,7 @@
 /** `migrate-words`: rewrites words of earlier versions in the YAML files where they stand. */
 
 import { join } from 'node:path'
+import { type Finding, formatFindings } from '../findings.ts'
 import { replaceFile } from '../generate.ts'
 import { type FoundWord, migrateText } from '../migrate.ts'
 import type { Output } from '../output.ts'
@@ -12,21 +13,26 @@ export async function migrateWords(project: Project, args: readonly string[], ou
   const { values } = parseOptions(args, { check: { type: 'boolean' }, json: { type: 'boolean' } })
   const words: FoundWord[] = []
   const files: string[] = []
+  const findings: Finding[] = []
   for (const source of await readProject(project)) {
     if (!source.path.endsWith('.yaml')) continue
     const migration = migrateText(source)
     words.push(...migration.words)
+    findings.push(...migration.findings)
     if (migration.text === source.text) continue
     files.push(source.path)
     if (values.check !== true) replaceFile(join(project.root, source.path), migration.text)
   }
   const left = words.filter(({ successor }) => successor === null)
-  if (values.json === true) output.out(JSON.stringify({ words, files, written: values.check !== true }))
+  if (values.json === true) output.out(JSON.stringify({ words, files, written: values.check !== true, findings }))
   else {
     for (const word of words) output.out(lineOf(word))
-    output.out(summary({ files, check: values.check === true, left: left.length, found: words.length }))
+    if (findings.length > 0) output.out(formatFindings(findings, 'text'))
+    const isDone = words.length === 0 && findings.length === 0
+    const said = summary({ files, check: values.check === true, left: left.length, found: words.length })
+    output.out(isDone ? 'every word is one of today' : said)
   }
-  return left.length > 0 || (values.check === true && files.length > 0) ? 1 : 0
+  return left.length + findings.length > 0 || (values.check === true && files.length > 0) ? 1 : 0
 }
 
 function lineOf({ file, line, column, word, successor }: FoundWord): string {
@@ -42,7 +48,6 @@ interface Summary {
 }
 
 function summary({ files, check, left, found }: Summary): string {
-  if (found === 0) return 'every word is one of today'
   const rewritten = `${found - left} ${found - left === 1 ? 'word' : 'words'} in ${files.length} ${files.length === 1 ? 'file' : 'files'}`
   const rest = left === 0 ? '' : `, ${left} left`
   return check ? `would rewrite ${rewritten}${rest}` : `rewrote ${rewritten}${rest}; run \`make generate\``

@@ -189,9 +189,54 @@ test('what cannot be said any more stays, as does what is said in both words, fo
   ])
 })
 
-test('a file that is not YAML is left alone', () => {
+test.each([
+  [
+    'anchors stay with their values',
+    'dialect:\n  stop_max: &s 4\n  prefill: &p no\n  reasoning: &r { off: no }\nmodels:\n  - dialect: { stop_max: *s, prefill: *p, reasoning: *r }\n',
+    'dialect:\n  sampling: { stop_max: &s 4 }\n  turns: { prefill: &p unsupported }\n  reasoning: &r { disable: refused }\nmodels:\n  - dialect: { sampling: { stop_max: *s }, turns: { prefill: unsupported }, reasoning: *r }\n',
+  ],
+  [
+    'a list that an alias repeats is rewritten too',
+    'a: &b [one]\ndialect:\n  betas: *b\n',
+    'a: &b [one]\ndialect:\n  betas: { unlisted: drop, flags: { one: {} } }\n',
+  ],
+  [
+    'comments between brackets stay',
+    'dialect: {\n  # one\n  tool_id: word, # two\n  prefill: yes # three\n  # four\n}\n',
+    'dialect: {\n           # four\n           # one\n           # two\n           tools: { call_id: word },\n           # three\n           turns: { prefill: continue },\n         }\n',
+  ],
+  [
+    'comments in a list stay',
+    'dialect:\n  stop_max: 1\n  usage_cached_paths:\n    # one\n    - /a # two\n  betas:\n    - b # three\n    - c\n',
+    'dialect:\n  sampling: { stop_max: 1 }\n  # one\n  # two\n  usage: { cached: [/usage/a] }\n  # three\n  betas: { unlisted: drop, flags: { b: {}, c: {} } }\n',
+  ],
+  [
+    'a comment behind a word that goes stays',
+    'dialect:\n  # one\n  max_tokens_default: 0 # two\n  tool_id: word\n',
+    'dialect:\n  # one\n  # two\n  tools: { call_id: word }\n',
+  ],
+  [
+    'text of several lines stays text',
+    'dialect:\n  reasoning_echo_placeholder: |\n    a # b\n    c\n  tool_id: word\n',
+    'dialect:\n  reasoning: { echo_placeholder: "a # b\\nc\\n" }\n  tools: { call_id: word }\n',
+  ],
+])('%s', (_what, text, now) => {
+  expect(migrated(text)).toMatchObject({ text: now, findings: [] })
+})
+
+test.each([
+  ['an alias in a place that says another thing now', "dialect: { effort_beta: &e '', reasoning_field: *e }\n"],
+  [
+    'an alias of a group that gets more',
+    'dialect:\n  reasoning: &r { off: no }\nmodels: [{ dialect: { reasoning: *r, reasoning_tag: a } }]\n',
+  ],
+])('a file stays as it is where anchors would make it say something else: %s', (_what, text) => {
+  expect(migrated(text)).toMatchObject({ text, words: [], findings: [{ code: 'old-word', line: expect.any(Number) }] })
+})
+
+test('a file that is not YAML is left alone, and said to be', () => {
   const text = 'dialect: { tool_id: word\n'
-  expect(migrated(text)).toEqual({ text, words: [] })
+  expect(migrated(text)).toMatchObject({ text, words: [], findings: [{ code: 'yaml-syntax' }] })
 })
 
 const scratch = mkdtempSync(join(tmpdir(), 'catalogue-migrate-'))
@@ -236,7 +281,18 @@ test('migrate-words --check says what it would do, migrate-words does it, once',
   expect(await call('migrate-words', '--check')).toMatchObject({ status: 0, out: 'every word is one of today' })
   expect(await call('migrate-words', '--json')).toMatchObject({
     status: 0,
-    out: '{"words":[],"files":[],"written":true}',
+    out: '{"words":[],"files":[],"written":true,"findings":[]}',
+  })
+})
+
+test('migrate-words does not call a file done that it could not read', async () => {
+  writeFileSync(beta(), `${BETA_OLD}  broken: [\n`)
+  expect(await call('migrate-words')).toEqual({
+    status: 1,
+    out: expect.stringMatching(
+      /^catalogue\/families\/beta\.yaml:\d+:\d+: .*\[yaml-syntax]\nrewrote 0 words in 0 files/s,
+    ),
+    err: '',
   })
 })
 

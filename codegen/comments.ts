@@ -1,0 +1,36 @@
+/** Comments of a YAML text. */
+
+import { Lexer } from 'yaml'
+
+export interface Comment {
+  readonly offset: number
+  /** As it is written, with its `#`. */
+  readonly text: string
+}
+
+/** Marks of the lexer that stand for no character; behind the last of them comes the source of a scalar. */
+const MARKS = new Set(['\x02', '\x18', '\x1f'])
+const SCALAR = '\x1f'
+
+/** In the order in which they stand. */
+export function commentsOf(text: string): Comment[] {
+  const comments: Comment[] = []
+  let offset = 0
+  let before = ''
+  for (const token of new Lexer().lex(text)) {
+    if (token.startsWith('#') && before !== SCALAR) comments.push({ offset, text: token.trimEnd() })
+    if (!MARKS.has(token)) offset += token.length
+    before = token
+  }
+  return comments
+}
+
+/** Those that a text does not have, or not so often. */
+export function missingFrom(text: string, comments: readonly Comment[]): Comment[] {
+  const kept = commentsOf(text).map(comment => comment.text)
+  return comments.filter(comment => {
+    const at = kept.indexOf(comment.text)
+    if (at >= 0) kept.splice(at, 1)
+    return at < 0
+  })
+}
