@@ -20,7 +20,7 @@ const usageExport: Action = async ({ sql }, { words, options }) => {
   let rows = -1
   async function* counted() {
     for await (const chunk of exportOperatorsCsv(sql, { from: first, to: addDays(last, 1) })) {
-      rows += chunk.split('\r\n').length - 1
+      rows += lineEnds(chunk)
       yield chunk
     }
   }
@@ -32,6 +32,12 @@ const usageExport: Action = async ({ sql }, { words, options }) => {
     throw error
   }
   return { data: { file: path, from: first, to: last, rows }, text: `${rows} calls of ${first} to ${last} in ${path}` }
+}
+
+/** Of rows: inside quotes they are text of customers. */
+function lineEnds(csv: string): number {
+  const unquoted = csv.split('"').filter((_, index) => index % 2 === 0)
+  return unquoted.reduce((sum, text) => sum + text.split('\r\n').length - 1, 0)
 }
 
 export const USAGE_ACTIONS: Readonly<Record<string, Action>> = { 'usage export': usageExport }

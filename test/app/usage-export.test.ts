@@ -101,3 +101,10 @@ test('takes days, and never writes over a file or leaves half of one', async () 
     await expect(run('usage', 'export', other, ...days)).rejects.toThrow(UsageError)
   expect(existsSync(other)).toBe(false)
 })
+
+test('counts calls, and not the line ends that clients write into the names of models', async () => {
+  const customer = await createCustomer(database.sql, 10_000_000n)
+  const named = { requestedName: 'gpt\r\n"5"\r\n', costMicroVnd: microVnd(0n) }
+  await ledger.settle(settlement(customer, named))
+  expect(await run('usage', 'export', join(folder, 'named.csv'))).toMatchObject({ data: { rows: 5 } })
+})
