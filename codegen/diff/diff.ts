@@ -69,8 +69,8 @@ export interface DiffOptions {
   /** Largest change of a price, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
-  /** What each catalogue's schema gives for a word of the dialect that nobody wrote; a word is new or gone without effect. */
-  readonly dialectDefaults: { readonly old: Facts; readonly now: Facts }
+  /** What each catalogue's schema gives for a word that nobody wrote; a word, or a whole upstream, is new or gone without it. */
+  readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
 }
 
 export function diffTables(old: Tables, now: Tables, options: DiffOptions): CatalogueDiff {
@@ -82,7 +82,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
   const changes = groupChanges(
     common.flatMap(entry => {
       const oldFacts = entryFacts(before.get(entry.id) as ModelEntry)
-      return changesOf(entry.id, oldFacts, entryFacts(entry), options.dialectDefaults)
+      return changesOf(entry.id, oldFacts, entryFacts(entry), options.schemaDefaults)
     }),
   )
   return {
@@ -99,7 +99,7 @@ export function diffTables(old: Tables, now: Tables, options: DiffOptions): Cata
       .map(entry => ({ ...entry, servedBy: heirs.now.servedBy(entry.id, entry.kind)?.id ?? null })),
     facts: changes.filter(change => !change.what.startsWith(EXTRAS_PREFIX)),
     extras: changes.filter(change => change.what.startsWith(EXTRAS_PREFIX)),
-    settings: [...settingChanges(old, now, options.nets), ...upstreamChanges(old, now)],
+    settings: [...settingChanges(old, now, options.nets), ...upstreamChanges(old, now, options.schemaDefaults)],
   }
 }
 
@@ -174,7 +174,7 @@ function changesOf(
   name: string,
   old: Facts,
   now: Facts,
-  defaults = NO_DEFAULTS as DiffOptions['dialectDefaults'],
+  defaults = NO_DEFAULTS as DiffOptions['schemaDefaults'],
 ): FactChange[] {
   const keys = [...new Set([...old.keys(), ...now.keys()])]
   return keys.flatMap(what => {
@@ -216,9 +216,11 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
   return changesOf('catalogue.yaml', facts(old, nets?.old), facts(now, nets?.now))
 }
 
-function upstreamChanges(old: Tables, now: Tables): FactChange[] {
+function upstreamChanges(old: Tables, now: Tables, defaults: DiffOptions['schemaDefaults']): FactChange[] {
   const before = new Map(old.upstreams.map(upstream => [upstream.id, upstream]))
   const after = new Map(now.upstreams.map(upstream => [upstream.id, upstream]))
   const ids = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText)
-  return ids.flatMap(id => changesOf(`upstream ${id}`, upstreamFacts(before.get(id)), upstreamFacts(after.get(id))))
+  return ids.flatMap(id =>
+    changesOf(`upstream ${id}`, upstreamFacts(before.get(id)), upstreamFacts(after.get(id)), defaults),
+  )
 }

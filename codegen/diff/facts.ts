@@ -4,6 +4,7 @@ import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
 import { resolveFacts } from '../dialect.ts'
 import { describeModel } from '../resolve-family.ts'
+import { upstreamDefaults } from '../resolve-upstream.ts'
 import type { Schemas } from '../schemas.ts'
 import { extrasFacts } from './extras.ts'
 
@@ -63,17 +64,21 @@ export function describeTarget(target: ModelEntry['upstreams'][number]): string 
 export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
-  const { id: _, discount, fx, ...rest } = upstream
-  flatten(rest, '', '', facts)
+  const { id: _, discount, fx, auth, ...rest } = upstream
+  // The other schemes know their header.
+  const { header: __, ...known } = auth
+  flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))
   if (fx.length > 0) facts.set('fx', steps(fx))
   return facts
 }
 
-/** What a dialect is when nobody writes a word of it. */
-export function dialectDefaults(schemas: Schemas): Facts {
+/** What a dialect and an upstream are when nobody writes a word of them. */
+export function schemaDefaults(schemas: Schemas): Facts {
   const facts = new Map<string, string>()
   flatten(resolveFacts(schemas.dialect, []), 'dialect', '', facts)
+  const { discount: _, fx: __, ...upstream } = upstreamDefaults(schemas)
+  flatten(upstream, '', '', facts)
   return facts
 }
 

@@ -3,7 +3,7 @@
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
 import { type Acknowledgement, diffTables, type Nets, unacknowledged } from '../diff/diff.ts'
-import { dialectDefaults } from '../diff/facts.ts'
+import { schemaDefaults } from '../diff/facts.ts'
 import { acknowledgementLines, renderMarkdown, summarise } from '../diff/markdown.ts'
 import { usageEffect } from '../diff/usage.ts'
 import { formatFindings, isError } from '../findings.ts'
@@ -32,7 +32,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
     nets: { old: netsOf(old.view), now: netsOf(now.view) },
     thresholdPercent,
     acknowledged: acknowledgements(now.view),
-    dialectDefaults: { old: dialectDefaults(old.schemas), now: dialectDefaults(compiler.schemas) },
+    schemaDefaults: { old: schemaDefaults(old.schemas), now: schemaDefaults(compiler.schemas) },
   })
   const { tables: before } = old
   const { tables: after } = now

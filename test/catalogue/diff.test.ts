@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createCompiler } from '../../codegen/compile.ts'
 import { readCsv } from '../../codegen/diff/csv.ts'
 import { type Acknowledgement, type CatalogueDiff, diffTables, unacknowledged } from '../../codegen/diff/diff.ts'
-import { dialectDefaults } from '../../codegen/diff/facts.ts'
+import { schemaDefaults } from '../../codegen/diff/facts.ts'
 import { renderMarkdown } from '../../codegen/diff/markdown.ts'
 import { usageEffect } from '../../codegen/diff/usage.ts'
 import type { SourceText } from '../../codegen/source.ts'
@@ -20,15 +20,15 @@ function tablesOf(texts: readonly SourceText[]): Tables {
 const good = tablesOf(goodTexts())
 const TODAY = '2026-11-21'
 
-function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = []): CatalogueDiff {
-  const defaults = dialectDefaults(compiler.schemas)
+function diffOf(now: Tables, acknowledged: readonly Acknowledgement[] = [], old = good): CatalogueDiff {
+  const defaults = schemaDefaults(compiler.schemas)
   const options = {
     thresholdPercent: 50,
     today: TODAY,
     acknowledged,
-    dialectDefaults: { old: defaults, now: defaults },
+    schemaDefaults: { old: defaults, now: defaults },
   }
-  return diffTables(good, now, options)
+  return diffTables(old, now, options)
 }
 
 /** Several passages replaced in one file. */
@@ -144,12 +144,12 @@ test('a word of the dialect that is new or gone shows only where its value is no
   const texts = withPassage('families/alpha.yaml', 'parameter: budget } }', 'parameter: budget }, hum: true }')
   const { tables } = later.compile(texts)
   if (tables === null) throw new Error('unreachable')
-  const [before, after] = [dialectDefaults(compiler.schemas), dialectDefaults(later.schemas)]
+  const [before, after] = [schemaDefaults(compiler.schemas), schemaDefaults(later.schemas)]
   const options = { thresholdPercent: 50, today: TODAY, acknowledged: [] }
-  const added = diffTables(good, tables, { ...options, dialectDefaults: { old: before, now: after } })
+  const added = diffTables(good, tables, { ...options, schemaDefaults: { old: before, now: after } })
   const names = ['alpha-1', 'req/alpha-1', 'svc/alpha-1']
   expect(added.facts).toEqual([{ what: 'dialect.hum', old: 'false', new: 'true', names }])
-  const gone = diffTables(tables, good, { ...options, dialectDefaults: { old: after, now: before } })
+  const gone = diffTables(tables, good, { ...options, schemaDefaults: { old: after, now: before } })
   expect(gone.facts).toEqual([{ what: 'dialect.hum', old: 'true', new: 'false', names }])
 })
 
@@ -182,6 +182,32 @@ test('entries that come and go are listed, with rules, targets and upstreams tha
   ])
   expect(diff.settings).toEqual([
     { what: 'base_url', old: 'https://south.example/v1', new: 'https://south.example/v2', names: ['upstream south'] },
+  ])
+})
+
+test('a new provider is shown by what was written of it, not by what holds for every provider', () => {
+  const block = `  west:
+    base_url: https://west.example/v1
+    paths: { chat_completions: /chat }
+    auth: { scheme: bearer }
+    attempts_max: 3
+`
+  const texts = goodTexts().map(source =>
+    source.path.endsWith('upstreams.yaml') ? { ...source, text: `${source.text.trimEnd()}\n${block}` } : source,
+  )
+  const what = (diff: ReturnType<typeof diffOf>) => diff.settings.map(each => [each.what, each.old, each.new])
+  const tables = tablesOf(texts)
+  expect(what(diffOf(tables))).toEqual([
+    ['attempts_max', '2', '3'],
+    ['base_url', '–', 'https://west.example/v1'],
+    ['paths.chat_completions', '–', '/chat'],
+    ['auth.scheme', '–', 'bearer'],
+  ])
+  expect(what(diffOf(good, [], tables))).toEqual([
+    ['attempts_max', '3', '2'],
+    ['base_url', 'https://west.example/v1', '–'],
+    ['paths.chat_completions', '/chat', '–'],
+    ['auth.scheme', 'bearer', '–'],
   ])
 })
 
@@ -283,9 +309,9 @@ test('a successor of another unit is a large change, and its effect on usage is 
 test('an end that stays as it was shows nothing; one that leads elsewhere does', () => {
   const old = tablesOf(ending('2027-07-23', 'beta-1'))
   const options = { today: TODAY, thresholdPercent: 50, acknowledged: [] }
-  const defaults = dialectDefaults(compiler.schemas)
+  const defaults = schemaDefaults(compiler.schemas)
   const against = (now: Tables) =>
-    diffTables(old, now, { ...options, dialectDefaults: { old: defaults, now: defaults } }).prices
+    diffTables(old, now, { ...options, schemaDefaults: { old: defaults, now: defaults } }).prices
   expect(against(old)).toEqual([])
   const elsewhere = tablesOf(withAcknowledged(ending('2027-07-23', 'alpha-1'), '{ vnd: 6000, per: mtok }'))
   expect(against(elsewhere).map(({ kind, old, new: now }) => [kind, old.vnd, now.vnd])).toEqual([

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { diffTables } from '../../codegen/diff/diff.ts'
 import { effectOf } from '../../codegen/diff/extras.ts'
-import { dialectDefaults } from '../../codegen/diff/facts.ts'
+import { schemaDefaults } from '../../codegen/diff/facts.ts'
 import { renderMarkdown } from '../../codegen/diff/markdown.ts'
 import { modelItem } from '../../src/catalogue/model-item.ts'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -72,12 +72,12 @@ test('an upstream is overruled by the family, the model and the entry', () => {
 })
 
 test('a diff shows what widens and what costs more', () => {
-  const defaults = dialectDefaults(compiler.schemas)
+  const defaults = schemaDefaults(compiler.schemas)
   const options = {
     today: '2026-11-21',
     thresholdPercent: 50,
     acknowledged: [],
-    dialectDefaults: { old: defaults, now: defaults },
+    schemaDefaults: { old: defaults, now: defaults },
   }
   const diff = diffTables(tablesWith(), tablesWith([...AT_HOST], [...IN_ENTRY]), options)
   expect(diff.facts).toEqual([])
