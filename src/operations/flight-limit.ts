@@ -76,6 +76,8 @@ interface Flight {
   /** Taken in Postgres; null: nothing, the own share holds. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
+  /** Batches with questions of this key that are under way: it is not forgotten before their answer. */
+  asking: number
 }
 
 interface Question {
@@ -119,7 +121,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
   function flightOf(keyId: number): Flight {
     let flight = flights.get(keyId)
     if (flight === undefined) {
-      flight = { limit: 1, count: 0, taken: null, giveBack: undefined }
+      flight = { limit: 1, count: 0, taken: null, giveBack: undefined, asking: 0 }
       flights.set(keyId, flight)
     }
     return flight
@@ -136,6 +138,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const calls = questions.flatMap(({ call }) => call ?? [])
       const flight = flightOf(keyId)
       const slots = wanted(flight, calls.length)
+      flight.asking++
       // What is given back is used no more from now on.
       if (slots === 0) flight.taken = null
       else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
@@ -160,15 +163,19 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
             call.grant()
           }
         }
-        tidy(keyId, flight)
       }
     } catch (cause) {
       for (const { calls } of asked) for (const call of calls) call.refuse(unavailable(cause))
+    }
+    for (const { keyId, flight } of asked) {
+      flight.asking--
+      tidy(keyId, flight)
     }
     return NOTHING_AGAIN
   }
 
   function tidy(keyId: number, flight: Flight): void {
+    if (flight.asking > 0) return
     if (flight.count === 0 && flight.taken === null && flight.giveBack === undefined) flights.delete(keyId)
     else if (flight.taken !== null && flight.count < flight.taken) giveBackSoon(keyId, flight)
   }

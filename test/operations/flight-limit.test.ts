@@ -89,6 +89,20 @@ test('random comings and goings in three processes never pass the limit', async 
   expect(Math.max(...counts)).toBeGreaterThan(0)
 })
 
+test('a call that ends while others wait for the database takes no place of theirs with it', async () => {
+  const [first, second] = limiters(2) as [FlightLimiter, FlightLimiter]
+  // One call of the own share, one that has to ask, and the first one ends before the answer.
+  expect(first.take(6, 16)).toBeNull()
+  const asking = first.take(6, 16)
+  // The question has left, and its answer has not come.
+  await new Promise(resolve => setImmediate(resolve))
+  first.release(6)
+  expect(first.take(6, 16)).toBeNull()
+  await asking
+  const others = await enter(second, 6, 16, 20)
+  expect(2 + others + (await enter(first, 6, 16, 20))).toBeLessThanOrEqual(16)
+})
+
 test('what a process had that died is free when its time is over', async () => {
   const [dead, living] = limiters(2) as [FlightLimiter, FlightLimiter]
   expect(await enter(dead, 4, 5, 5)).toBe(5)

@@ -19,13 +19,15 @@ const time = (column: string): string => `to_char(${column} at time zone 'UTC', 
 /** Decimal dong without rounding, as formatVnd writes it. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
 /** Postgres writes the numbers, so that a page costs this process next to nothing; only people's text is looked at here. */
-const page = (further: string): string => `select seq, key_id, entry_id, requested_name, endpoint,
+const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
       (array['${Object.keys(PRICE_PER_CODES).join("','")}'])[price_per], ${vnd('cost')}, ${vnd('charged')}, ${vnd('balance_after')},
       coalesce(first_byte_ms::text, ''), latency_ms, streamed::text, estimated::text, call_id,
       coalesce((select left(digest, 12) from catalogue c where c.catalogue_id = usage.catalogue_id), ''),
-      extras_vnd${further === '' ? '' : `, ${further}`}) as tail
+      extras_vnd) as tail,
+    case when $11::text::boolean then concat_ws(',', coalesce(cache_write_tokens::text, ''),
+      coalesce(${vnd('upstream_cost')}::text, '')) end as operators
   from usage
   where account_id = $1::text::bigint and seq > $2::text::bigint and seq < $3::text::bigint and ${USAGE_FILTER}
   order by seq limit $10::text::integer`
@@ -57,24 +59,23 @@ export async function* exportUsageCsv(
 interface RowsExport extends UsageExport {
   /** Before each row; ends with a comma. */
   readonly prefix?: string
-  /** SQL of columns behind those of every export, with commas between them. */
-  readonly further?: string
+  /** With what operators see alone: cache writes, and what the call cost them. */
+  readonly forOperators?: boolean
 }
 
 /** The rows of one account, without a header. */
 export async function* exportRows(
   sql: AnySql,
-  { accountId, filter, keyLabels, prefix = '', further = '' }: RowsExport,
+  { accountId, filter, keyLabels, prefix = '', forOperators = false }: RowsExport,
   { csvPageRows, csvWindowRows }: ReportLimits,
 ): AsyncGenerator<string> {
-  const statement = page(further)
   const bounds = await findBounds(sql, accountId, filter)
   if (bounds === null) return
   const parameters = filterParameters(filter)
   for (let after = bounds.afterSeq; after + 1 < bounds.beforeSeq; ) {
     const before = Math.min(bounds.beforeSeq, after + csvWindowRows + 1)
     const range = [String(accountId), String(after), String(before)]
-    const rows = await sql.unsafe(statement, [...range, ...parameters, String(csvPageRows)])
+    const rows = await sql.unsafe(PAGE, [...range, ...parameters, String(csvPageRows), String(forOperators)])
     if (rows.length > 0) yield rows.map(row => prefix + line(row as unknown as Row, keyLabels)).join('')
     after = rows.length === csvPageRows ? Number(rows.at(-1)!.seq) : before - 1
   }
@@ -107,12 +108,15 @@ interface Row {
   readonly endpoint: number
   readonly head: string
   readonly tail: string
+  /** Null for exports of customers. */
+  readonly operators: string | null
 }
 
 function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
   const key = textCell(keyLabels.get(Number(row.key_id)) ?? '')
   const names = `${key},${textCell(row.entry_id)},${textCell(row.requested_name ?? '')}`
-  return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}\r\n`
+  const operators = row.operators === null ? '' : `,${row.operators}`
+  return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}${operators}\r\n`
 }
 
 /** Where a cell begins, also for a spreadsheet that parts cells at semicolons or tabs, with what it would run as a formula. */

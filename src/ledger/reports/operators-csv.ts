@@ -12,9 +12,6 @@ const ACCOUNTS = `select distinct account_id from usage_daily
   where account_id > $1::text::bigint and day >= $2::text::date and day < $3::text::date
   order by account_id limit $4::text::integer`
 
-/** Columns of a call behind those that its customer sees. */
-const OPERATORS_COLUMNS = `coalesce(cache_write_tokens::text, ''), coalesce(trim_scale(upstream_cost_micro_vnd / 1000000.0)::text, '')`
-
 /**
  * Account by account, the oldest call first; `upstream_cost_vnd` is empty where it is unknown. As `exportUsageCsv`, in
  * chunks. Throws RangeError for a period that cannot be.
@@ -33,7 +30,7 @@ export async function* exportOperatorsCsv(
       const prefix = `${id},`
       yield* exportRows(
         sql,
-        { accountId: Number(id), filter, keyLabels: new Map(), prefix, further: OPERATORS_COLUMNS },
+        { accountId: Number(id), filter, keyLabels: new Map(), prefix, forOperators: true },
         limits,
       )
     }
