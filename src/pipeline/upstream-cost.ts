@@ -8,7 +8,7 @@ import type { Metered } from './meter.ts'
 
 /**
  * At the prices in force now, for the attempt that served. Nothing where nothing was tried. Null, for unknown, where the
- * catalogue has no price or nobody told the tokens, and for a call without a charge: its provider may have billed what it
+ * catalogue has no price or nobody told what was used, and for a call without a charge: its provider may have billed what it
  * did before it failed, and did not say. Attempts before the one that served are not counted for the same reason.
  */
 export function upstreamCostOf(

@@ -180,6 +180,12 @@ test('a call that is bought by the token has no known cost where nobody told its
   expect(byCall && costIfTold(byCall, used({}))).toBe(26_300_000_000n)
 })
 
+test('a call that is bought by the image has no known cost where none came', () => {
+  const rates = ratesOf({ cost: '{ from: 2026-01-01, image: 0.07 }' })
+  expect(rates && costIfTold(rates, used({}))).toBeNull()
+  expect(rates && costIfTold(rates, used({ images: 1 }))).toBe(1_841_000_000n)
+})
+
 test('a price just at its cost passes, and one dong below warns, on a day that is named', () => {
   // A tenth of a dollar for any million tokens.
   const texts = (vnd: number) =>

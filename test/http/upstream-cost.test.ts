@@ -168,6 +168,12 @@ test('images and speech cost by the image and by the call', async () => {
   expect(await row()).toMatchObject({ upstream_cost: String(375 * 1_000_000) })
 })
 
+test('what the upstream takes for images that never came is unknown', async () => {
+  answer = json(200, { created: 1, data: [] })
+  expect((await call('/v1/images/generations', { model: 'req/gpt-image-2', prompt: 'a cat' })).status).toBe(200)
+  expect(await row()).toMatchObject({ status: 200, upstream_cost: null, cost: '0' })
+})
+
 test('a call that reached no upstream cost nothing; of one that failed there nobody knows', async () => {
   expect((await call('/v1/messages', { ...MESSAGES, max_tokens: 'many' })).status).toBe(400)
   expect(await row()).toMatchObject({ status: 400, upstream_cost: '0' })
