@@ -3,6 +3,7 @@
  * up by day in Postgres, so that operators see those of all processes. What waits in memory when a process dies is lost.
  */
 
+import { maskSecrets } from '../formats/mask.ts'
 import { type AnySql, plainArray, textArray } from '../lib/database.ts'
 
 /** `fell_back`: the fallback served the call. `refused`: the endpoint has none. */
@@ -129,7 +130,7 @@ const KEY = /sk-[\w-]{8,}/g
 
 /** As the usage row has it, but for keys. */
 function cleanName(name: string): string {
-  return name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…')
+  return maskSecrets(name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…'))
 }
 
 function summaryOf(rows: readonly (Counts & { readonly name: string })[]): object {

@@ -88,9 +88,10 @@ test('whatever a client writes is kept as the usage row keeps it', async () => {
 test('a key in the place of a name is not kept, and not logged', async () => {
   await database.sql`delete from unknown_model`
   const { names, events } = open()
-  for (const key of ['sk-svc-abcDEF_123456', 'Bearer sk-proj-abcdef-123456']) names.count(key, 'fell_back')
+  const keys = ['sk-svc-abcDEF_123456', 'Bearer sk-proj-abcdef-123456', 'AIzaSyAbcdefghijklm0123456789']
+  for (const key of keys) names.count(key, 'fell_back')
   await names.close()
-  expect((await listed()).map(([name]) => name).toSorted()).toEqual(['Bearer sk-…', 'sk-…'])
+  expect((await listed()).map(([name]) => name).toSorted()).toEqual(['***', 'Bearer sk-…', 'sk-…'])
   expect(JSON.stringify(events)).not.toMatch(/abc/i)
 })
 
