@@ -2,6 +2,7 @@
 
 import { type CostRates, costIfTold, type TargetCost, targetCosts, tokenRatesFor } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
+import { heirsOf } from '../diff/heirs.ts'
 import { compareText } from '../findings.ts'
 import { CALL_INPUT_TOKENS, type Mix, mixesOf } from './mixes.ts'
 
@@ -32,10 +33,14 @@ export function ratesOn(tables: Tables, today: string): RatesOn {
   return target => (costs.get(target) as TargetCost | undefined)?.ratesAt(atMs) ?? null
 }
 
-/** By margin, the largest loss first; those of unknown cost last, by id. */
+/** By margin, the largest loss first; those of unknown cost last, by id. Without entries that a successor serves by then. */
 export function entryMargins(tables: Tables, today: string): EntryMargin[] {
   const rates = ratesOn(tables, today)
-  return tables.entries.map(entry => marginsOf(entry, rates)).toSorted(byLoss)
+  const heirs = heirsOf(tables, today)
+  return tables.entries
+    .filter(entry => heirs.servedBy(entry.id, entry.kind) === entry)
+    .map(entry => marginsOf(entry, rates))
+    .toSorted(byLoss)
 }
 
 /** Sold below its cost in the mix that judges it. */

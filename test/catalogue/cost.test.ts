@@ -212,6 +212,22 @@ test('a loss too small for a tenth of a percent is a loss', () => {
   ])
 })
 
+test('an entry that has retired is sold no more, and neither loses nor earns', () => {
+  const texts = costly({ cost: '{ from: 2026-02-01, input: 50, output: 50 }' }).map(source => ({
+    ...source,
+    text: source.text.replace(
+      '{ id: beta-2,',
+      '{ id: beta-2, deprecated: { since: 2026-03-01, retires: 2026-06-01, successor: beta-1 },',
+    ),
+  }))
+  const codes = (today: string) => compiler.compile(texts, { lenient: false, today }).findings.map(({ code }) => code)
+  const listed = (today: string) => entryMargins(tablesOf(texts), today).map(({ id }) => id)
+  expect(codes('2026-05-31')).toContain('below-cost')
+  expect(listed('2026-05-31')).toContain('beta-2')
+  expect(codes('2026-06-01')).not.toContain('below-cost')
+  expect(listed('2026-06-01')).not.toContain('beta-2')
+})
+
 test('a warning of prices below cost keeps nothing from shipping', () => {
   const texts = costly({ cost: '{ from: 2026-02-01, input: 50, output: 50 }' })
   expect(compiler.compile(texts, { lenient: false, today: DAY }).tables).not.toBeNull()
