@@ -42,20 +42,22 @@ export async function usageEffect(
   now: Tables,
   today: string,
 ): Promise<UsageEffect> {
-  const before = new Map(old.entries.map(entry => [entry.id, entry]))
-  const tallies = await tally(chunks, before)
   const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
-  const priceNow = ({ id, kind, price }: ModelEntry): Price => {
-    const atLast = heirs.now.servedAtLast(id, kind)
-    const isNewEnd = atLast?.id !== heirs.old.servedAtLast(id, kind)?.id
-    return (isNewEnd ? atLast : heirs.now.servedBy(id, kind))?.price ?? price
+  // What was an entry when it was called may be an alias in the base.
+  const known = (name: string) =>
+    heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
+  const tallies = await tally(chunks, known)
+  const priceNow = (name: string, { kind, price }: ModelEntry): Price => {
+    const atLast = heirs.now.servedAtLast(name, kind)
+    const isNewEnd = atLast?.id !== heirs.old.servedAtLast(name, kind)?.id
+    return (isNewEnd ? atLast : heirs.now.servedBy(name, kind))?.price ?? price
   }
-  const unknown = [...tallies.keys()].filter(name => !before.has(name)).toSorted(compareText)
+  const unknown = [...tallies.keys()].filter(name => known(name) === undefined).toSorted(compareText)
   const rows = [...tallies].flatMap(([name, each]): UsageRow[] => {
-    const entry = before.get(name)
+    const entry = known(name)
     if (entry === undefined) return []
     const oldPrice = heirs.old.servedBy(name, entry.kind)?.price ?? entry.price
-    return [{ name, calls: each.calls, oldVnd: costVnd(each, oldPrice), newVnd: costVnd(each, priceNow(entry)) }]
+    return [{ name, calls: each.calls, oldVnd: costVnd(each, oldPrice), newVnd: costVnd(each, priceNow(name, entry)) }]
   })
   const effect = (row: UsageRow) => (row.newVnd > row.oldVnd ? row.newVnd - row.oldVnd : row.oldVnd - row.newVnd)
   return {
@@ -70,7 +72,7 @@ export async function usageEffect(
 
 async function tally(
   chunks: AsyncIterable<string>,
-  before: ReadonlyMap<string, ModelEntry>,
+  known: (name: string) => ModelEntry | undefined,
 ): Promise<Map<string, Tally>> {
   const tallies = new Map<string, Tally>()
   for await (const call of readChargedCalls(chunks)) {
@@ -78,7 +80,7 @@ async function tally(
     tallies.set(call.model, each)
     each.calls++
     each.tokens += call.inputTokens + call.outputTokens
-    const price = before.get(call.model)?.price
+    const price = known(call.model)?.price
     if (price?.per === 'image') each.images += imagesOf(call, price.vnd)
   }
   return tallies

@@ -258,6 +258,20 @@ Left out, because the base does not know them: \`gone\`.`,
   )
 })
 
+test('calls of an entry that is an alias by now are priced by what the alias means, before and after', async () => {
+  const aliases = (goal: string) => edited('catalogue.yaml', ['aliases:\n', `aliases:\n  once-sold: ${goal}\n`])
+  const usage = USAGE.replace('k,gone,1,1,', 'k,once-sold,1000000,0,')
+  const [old, now] = [tablesOf(aliases('beta-2')), tablesOf(aliases('alpha-1'))]
+  const { rows, unknown } = await usageEffect(chunksOf(usage, 100), old, now, TODAY)
+  expect(rows.find(({ name }) => name === 'once-sold')).toEqual({
+    name: 'once-sold',
+    calls: 1,
+    oldVnd: 2000n,
+    newVnd: 6000n,
+  })
+  expect(unknown).toEqual([])
+})
+
 test('calls of a removed entry are priced as the entry that takes them over', async () => {
   const now = tablesOf(edited('families/beta.yaml', ['{ id: beta-2,', '{ id: beta-3,']))
   const { rows } = await usageEffect(chunksOf(USAGE, 100), good, now, TODAY)
