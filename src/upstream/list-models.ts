@@ -38,7 +38,8 @@ export async function listModels(
     const json = await readPage(upstream, credential, { ...limits, query, timeoutMs: endMs - performance.now() })
     const before = models.size
     for (const model of modelsOf(json)) models.set(model.id, model)
-    if (json.has_more !== true || typeof json.last_id !== 'string') return [...models.values()]
+    if (json.has_more !== true) return [...models.values()]
+    if (typeof json.last_id !== 'string') throw new ModelListError('its list goes on, and does not say where')
     if (models.size === before)
       throw new ModelListError('a page of its list says that more follow, and has nothing new')
     query = `?after_id=${encodeURIComponent(json.last_id)}`

@@ -191,6 +191,11 @@ test.each<[string, Answer, string]>([
     'its answer is not a list of models',
   ],
   ['JSON of another kind', json(200, { models: ['alpha-1'] }), 'its answer is not a list of models'],
+  [
+    'a first page that does not say where the next begins',
+    json(200, { data: [{ id: 'alpha-1' }], has_more: true, last_id: null }),
+    'its list goes on, and does not say where',
+  ],
   ['a list where an object should be', json(200, ['alpha-1']), 'its answer is not a list of models'],
   ['nothing', [head(200), end()], 'its answer is not a list of models'],
   ['what is no HTTP', [raw('hello\r\n\r\n')], 'garbage: the provider does not speak HTTP'],
