@@ -17,7 +17,8 @@ export function readEvents(sse: string): ClientEvent[] {
 
 /** The message of a messages stream. Fails unless the stream follows the grammar to the letter. */
 export function strictMessage(sse: string): JsonObject {
-  const events = readEvents(sse)
+  // Pings may come anywhere, and as soon as the upstream is slow: clients pass over them.
+  const events = readEvents(sse).filter(({ name }) => name !== 'ping')
   const blocks: JsonObject[] = []
   let open = -1
   for (const [position, { name, data }] of events.entries()) {
