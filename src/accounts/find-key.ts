@@ -1,5 +1,6 @@
 /** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
 import { type Again, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
@@ -62,6 +63,9 @@ interface Row {
   readonly wallet_empty: boolean
 }
 
+/** Calls that go on with what was found in one turn of the event loop. */
+const ANSWERS_PER_TURN = 20
+
 interface Question {
   readonly hashes: readonly Uint8Array[]
   readonly resolve: (found: FoundKey | null) => void
@@ -93,7 +97,11 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
     try {
       const found = await findKeys(pool, batch)
       failures = 0
-      for (const [index, question] of batch.entries()) question.resolve(found.get(index) ?? null)
+      for (const [index, question] of batch.entries()) {
+        // What calls do with their answers takes time: others are heard in between.
+        if (index > 0 && index % ANSWERS_PER_TURN === 0) await turn()
+        question.resolve(found.get(index) ?? null)
+      }
       return NOTHING_AGAIN
     } catch (error) {
       lastFault = error

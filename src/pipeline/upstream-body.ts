@@ -2,12 +2,12 @@
 
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { type JsonObject, unescapeKey } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
-import { applyRules } from '../translate/rules.ts'
+import { applyRules, mayChange } from '../translate/rules.ts'
 
 /** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
 export interface NamedBody {
@@ -31,16 +31,29 @@ export function bodyFor(
 ): Buffer | Promise<Buffer> {
   const named: BodyEdit[] = requestedName === target.model ? [] : [{ op: 'set', path: '/model', value: target.model }]
   const all = [...named, ...edits]
-  if (target.rules.length === 0) {
+  const isRuled = hasRulesFor(target, endpoint, members, all)
+  if (!isRuled) {
     if (all.length === 0) return raw ?? Buffer.from(text, 'latin1')
     const pieces = members === undefined ? null : editMembers(text, members, all)
     if (pieces !== null) return bytesOf(pieces)
   }
   const edited = editJson(text, all)
-  if (target.rules.length === 0) return Buffer.from(edited, 'latin1')
+  if (!isRuled) return Buffer.from(edited, 'latin1')
   if (text.length >= LARGE_BYTES) return applyRulesInTurns(edited, target, endpoint)
   const before = valuesOf(edited)
   return Buffer.from(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)), 'latin1')
+}
+
+/** Whether a rule of the target can change the body, as far as its members and the edits tell. */
+function hasRulesFor(
+  { rules }: UpstreamTarget,
+  endpoint: Endpoint,
+  members: readonly Member[] | undefined,
+  edits: readonly BodyEdit[],
+): boolean {
+  if (rules.length === 0 || members === undefined) return rules.length > 0
+  const edited = edits.map(({ path }) => unescapeKey(path.split('/', 2)[1] ?? ''))
+  return mayChange(rules, endpoint, key => edited.includes(key) || members.some(member => member.key === key))
 }
 
 /** What a stage makes of the body, at once where it can. */

@@ -31,18 +31,32 @@ const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
  * body. The work is bounded by the size of the body times the number of rules.
  */
 export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
-  if (rules.length === 0) return
-  let list = compiled.get(rules)
-  if (list === undefined) {
-    list = rules.map(compileRule)
-    compiled.set(rules, list)
-  }
-  for (const each of list) {
+  for (const each of compiledRules(rules)) {
     const { endpoints, when } = each.rule
     if (endpoints !== undefined && !endpoints.includes(endpoint)) continue
     if (when !== undefined && !holds(body, when, each.whenSteps)) continue
     applyRule(body, each)
   }
+}
+
+/**
+ * Whether the rules can change a body of which only the outermost members are known: most rules take something away or
+ * change it, and bodies without it need not be read for them.
+ */
+export function mayChange(rules: readonly Rule[], endpoint: Endpoint, has: (member: string) => boolean): boolean {
+  return compiledRules(rules).some(({ rule, steps: [first = ''] }) => {
+    if (rule.endpoints !== undefined && !rule.endpoints.includes(endpoint)) return false
+    return rule.op === 'set' || rule.op === 'default' || first === '*' || has(first)
+  })
+}
+
+function compiledRules(rules: readonly Rule[]): readonly CompiledRule[] {
+  let list = compiled.get(rules)
+  if (list === undefined) {
+    list = rules.map(compileRule)
+    compiled.set(rules, list)
+  }
+  return list
 }
 
 function compileRule(rule: Rule): CompiledRule {

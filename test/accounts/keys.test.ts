@@ -175,6 +175,21 @@ describe('looking up a presented key', () => {
     expect(await finder.find(candidateHashes(secrets, key))).toMatchObject({ accountId, keyId, active: false })
   })
 
+  test('many look-ups that are answered together go on in several turns of the event loop', async () => {
+    const perTurn: number[] = [0]
+    const nextTurn = () => setImmediate(() => perTurn.push(0) && ticking && nextTurn())
+    let ticking = true
+    nextTurn()
+    const all = Array.from({ length: 200 }, (_, n) =>
+      finder.find([Buffer.alloc(32, n)]).then(() => perTurn[perTurn.length - 1]!++),
+    )
+    await Promise.all(all)
+    ticking = false
+    expect(perTurn.reduce((sum, count) => sum + count)).toBe(200)
+    // Two queues, twenty answers each.
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(40)
+  })
+
   test('is unavailable, not wrong, when the database is not there', async () => {
     const nowhere = createKeyFinder({ url: 'postgres://x:y@127.0.0.1:1/z', retryMs: 50 })
     await expect(nowhere.find([Buffer.alloc(32)])).rejects.toMatchObject({ code: 'ledger_unavailable', status: 503 })

@@ -1,0 +1,56 @@
+/** A body whose members are known is read for rules only where one can change it, and comes out the same. */
+
+import { expect, test, vi } from 'vitest'
+import type { Rule, UpstreamTarget } from '../../src/generated/types.ts'
+import * as exactJson from '../../src/lib/exact-json.ts'
+import { membersOf } from '../../src/lib/json-text.ts'
+import { bodyFor } from '../../src/pipeline/upstream-body.ts'
+
+vi.mock(import('../../src/lib/exact-json.ts'), async original => {
+  const real = await original()
+  return { ...real, parseExactJson: vi.fn(real.parseExactJson) }
+})
+
+const RULES: readonly (readonly [name: string, rule: Rule])[] = [
+  ['set', { op: 'set', path: '/seed', value: 7 }],
+  ['set below', { op: 'set', path: '/a/b', value: 7 }],
+  ['default', { op: 'default', path: '/seed', value: 7 }],
+  ['drop', { op: 'drop', path: '/seed' }],
+  ['drop below', { op: 'drop', path: '/tools/*/strict' }],
+  ['drop anything', { op: 'drop', path: '/*/strict' }],
+  ['drop an odd name', { op: 'drop', path: '/a~1b' }],
+  ['move', { op: 'move', from: '/seed', to: '/other' }],
+  ['clamp what an edit sets', { op: 'clamp', path: '/max_tokens', max: 5 }],
+  ['map', { op: 'map', path: '/effort', values: { high: 'deep' } }],
+  ['elsewhere', { op: 'set', path: '/seed', value: 7, endpoints: ['responses'] }],
+  ['when', { op: 'drop', path: '/seed', when: { path: '/stream', exists: true } }],
+]
+const BODIES = [
+  '{"model":"x","messages":[]}',
+  '{"model":"x","seed":1.0,"effort":"high","stream":true}',
+  '{"model":"x","tools":[{"strict":true}],"a":{"b":1,"strict":2}}',
+  '{"model":"x","a/b":1,"se\\u0065d":2}',
+]
+
+test.each(RULES)('%s', async (_name, rule) => {
+  const target = { model: 'y', rules: [rule] } as unknown as UpstreamTarget
+  for (const text of BODIES) {
+    const body = { text, requestedName: 'x' }
+    for (const edits of [[], [{ op: 'set', path: '/max_tokens', value: 9 } as const]]) {
+      const plain = await bodyFor(body, target, 'chat_completions', edits)
+      const known = await bodyFor({ ...body, members: membersOf(text) }, target, 'chat_completions', edits)
+      expect([text, JSON.parse(known.toString())]).toEqual([text, JSON.parse(plain.toString())])
+    }
+  }
+})
+
+test('a body without what a rule takes away is not parsed', async () => {
+  const parse = vi.mocked(exactJson.parseExactJson)
+  const target = { model: 'y', rules: [{ op: 'drop', path: '/seed' }] } as unknown as UpstreamTarget
+  const bodyOf = (text: string) => ({ text, requestedName: 'x', members: membersOf(text) })
+  parse.mockClear()
+  await bodyFor(bodyOf('{"model":"x","messages":[]}'), target, 'chat_completions')
+  expect(parse).not.toHaveBeenCalled()
+  await bodyFor(bodyOf('{"model":"x","seed":1}'), target, 'chat_completions')
+  expect(parse).toHaveBeenCalledOnce()
+})
