@@ -214,11 +214,15 @@ function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[])
 }
 
 /** I10. A call that was refused before it was one (no key, no database, a gateway that stops) has no row. */
-function findMissing({ calls }: Witnesses, rows: readonly UsageRow[]): string[] {
+function findMissing({ calls, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]): string[] {
   const known = new Set(rows.map(row => row.call_id))
   return calls
     .filter(({ callId, status }) => callId !== null && status !== 401 && status !== 503 && !known.has(callId))
-    .map(({ callId, status }) => `call ${callId} with status ${status}`)
+    .map(({ callId, status, startedAt }) => {
+      const awayAfter = databaseAway.map(([from]) => from - startedAt).filter(ms => ms >= 0)
+      const away = awayAfter.length === 0 ? '' : `, Postgres struck ${Math.min(...awayAfter)} ms after it began`
+      return `call ${callId} with status ${status}${away}`
+    })
 }
 
 interface CreditRow {
