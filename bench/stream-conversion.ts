@@ -4,13 +4,13 @@
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
+import type { ReplyStream } from '../src/conversation/reply-stream.ts'
+import { StreamFeed } from '../src/conversation/stream-feed.ts'
 import { TABLES } from '../src/generated/tables.ts'
 import type { ModelEntry } from '../src/generated/types.ts'
 import { SseReader } from '../src/lib/sse.ts'
 import { prepare } from '../src/pipeline/prepare.ts'
 import { readChatBody } from '../src/pipeline/receive.ts'
-import type { ReplyStream } from '../src/translate/reply-stream.ts'
-import { StreamFeed } from '../src/translate/stream-feed.ts'
 import type { ChatFormat } from '../src/translate/translator.ts'
 import { chatStreamText, messagesStreamText, type StreamShape } from './streams.ts'
 

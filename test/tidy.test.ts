@@ -9,30 +9,33 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 350
 
 const FLOORS: Readonly<Record<string, number>> = {
-  start: 5,
-  main: 5,
-  app: 5,
-  cli: 5,
-  http: 4,
-  dashboard: 4,
-  sandbox: 4,
-  telemetry: 4,
-  pipeline: 3,
-  audit: 3,
-  translate: 2,
+  start: 8,
+  main: 8,
+  app: 8,
+  cli: 8,
+  http: 7,
+  dashboard: 7,
+  sandbox: 7,
+  telemetry: 7,
+  endpoints: 6,
+  pipeline: 5,
+  audit: 5,
+  translate: 4,
+  dialect: 3,
+  formats: 2,
   upstream: 2,
   ledger: 2,
   accounts: 2,
   payments: 2,
   operations: 2,
   catalogue: 1,
-  formats: 1,
+  conversation: 1,
   lib: 0,
   generated: 0,
   errors: 0,
 }
 /** Rooms of these floors may use each other. */
-const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 5])
+const OPEN_FLOORS: ReadonlySet<number> = new Set([0, 8])
 
 const sources = globSync(['src/**/*.ts', 'src/*.js'], { cwd: ROOT }).sort()
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')

@@ -3,7 +3,7 @@
  * up by day in Postgres, so that operators see those of all processes. What waits in memory when a process dies is lost.
  */
 
-import { maskSecrets } from '../formats/mask.ts'
+import { maskSecrets } from '../conversation/mask.ts'
 import { type AnySql, plainArray, textArray } from '../lib/database.ts'
 
 /** `fell_back`: the fallback served the call. `refused`: the endpoint has none. */

@@ -1,8 +1,8 @@
 /** Input tokens, counted here: for `count_tokens`, and for the bill of a call whose provider reported none. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { InputWeight } from '../conversation/input-weight.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
-import type { InputWeight } from '../formats/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
 import type { CountingPicture, ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'

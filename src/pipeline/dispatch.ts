@@ -1,7 +1,7 @@
 /** Sends a call to its targets until one gives a good reply. Nothing is told to the client before, and the price is the entry's. */
 
+import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
-import { gatewayErrorOf, readUpstreamFailure } from '../formats/upstream-error.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { NestingError } from '../lib/json-text.ts'

@@ -1,5 +1,6 @@
 /** What a call asks for beyond its tokens: judged before any money is held, left out on the way up, counted on the way back. */
 
+import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import { type JsonObject, parseJson } from '../lib/json.ts'
 import type { Member } from '../lib/json-text.ts'
@@ -9,7 +10,6 @@ import { withoutExtras } from '../translate/extras/betas.ts'
 import { type ExtrasPlan, planExtras } from '../translate/extras/plan.ts'
 import { CountedStream } from '../translate/extras/stream.ts'
 import { UseCounter } from '../translate/extras/uses.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 
 export interface ExtrasOptions {
   readonly vocabulary: ExtrasVocabulary

@@ -1,8 +1,8 @@
 /** Holds a stream back until its first event, so that an error there is a true HTTP error, or goes to another upstream. */
 
+import { readReplyError } from '../conversation/reply-error.ts'
+import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
-import { readReplyError } from '../formats/reply-error.ts'
-import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseJson } from '../lib/json.ts'
 import { type SseEvent, SseReader } from '../lib/sse.ts'

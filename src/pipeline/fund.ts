@@ -3,8 +3,8 @@
  * call cannot be stopped, so it holds what its cap can cost, and the cap is lowered to what the wallet affords.
  */
 
+import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import { type Admitted, admit, balanceSpent } from './admit.ts'
 import { capHeader } from './billing-headers.ts'
 import { affordedOutputTokens, capAmount, holdAmount, type InputEstimate, namedAmount } from './estimate.ts'

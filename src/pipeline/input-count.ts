@@ -3,9 +3,9 @@
  * for as long as it may be asked for, and no more: a stream can run for minutes beside thousands of others.
  */
 
-import type { InputWeight } from '../formats/input-weight.ts'
+import type { InputWeight } from '../conversation/input-weight.ts'
+import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'

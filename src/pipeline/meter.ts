@@ -1,6 +1,6 @@
 /** Usage times price, in integers: tokens × (VND per 1M tokens) is µVND exactly. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { TokenUsage } from '../conversation/usage.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 

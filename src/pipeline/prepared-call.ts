@@ -1,8 +1,8 @@
 /** What a call is before and after it is made ready for one target. */
 
-import type { UsageReport } from '../formats/usage.ts'
+import type { ReplyStream } from '../conversation/reply-stream.ts'
+import type { UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'

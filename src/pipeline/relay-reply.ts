@@ -1,8 +1,8 @@
 /** A whole reply: read and made ready for the client while another upstream can still be tried. */
 
+import { readReplyError } from '../conversation/reply-error.ts'
+import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
-import { readReplyError } from '../formats/reply-error.ts'
-import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson, NestingError } from '../lib/json-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'

@@ -1,9 +1,9 @@
 /** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
 
+import { maskSecrets } from '../conversation/mask.ts'
+import type { ReplyStream } from '../conversation/reply-stream.ts'
+import { StreamFeed } from '../conversation/stream-feed.ts'
 import { GatewayError } from '../errors.ts'
-import { maskSecrets } from '../formats/mask.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
-import { StreamFeed } from '../translate/stream-feed.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'

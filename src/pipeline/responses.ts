@@ -1,11 +1,11 @@
 /** One call of the responses format from its body to its usage row: relayed unchanged, metered from its own usage. */
 
 import assert from 'node:assert/strict'
+import { readReplyError } from '../conversation/reply-error.ts'
+import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
-import { readReplyError } from '../formats/reply-error.ts'
 import { readFailure } from '../formats/responses/failure.ts'
 import { reportOf, writeUsage } from '../formats/responses/usage.ts'
-import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { countTokens } from '../lib/tokens.ts'

@@ -1,10 +1,10 @@
 /** One chat call from its body to its usage row; run-billed.ts sees to it that every hold ends. */
 
 import assert from 'node:assert/strict'
+import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
 import { inTurn } from '../lib/loop-turns.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { readBetas } from './betas.ts'
 import type { Call, ClientChannel, Services } from './call.ts'

@@ -7,11 +7,11 @@
  * All figures are tokens, because input and output have one price.
  */
 
+import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ExtendAnswer, Ledger } from '../ledger/types.ts'
 import { Canceller } from '../lib/cancellation.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { PipelineLimits } from './call.ts'
 
 /** Pieces of a stream are not cut smaller than this to look at what they cost, in bytes. */

@@ -1,8 +1,8 @@
 /** What a call is charged, by what its provider reported and how its stream ended. */
 
+import type { ReplyStream } from '../conversation/reply-stream.ts'
+import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import { ERRORS } from '../errors.ts'
-import type { TokenUsage, UsageReport } from '../formats/usage.ts'
-import type { ReplyStream } from '../translate/reply-stream.ts'
 import type { CallResult } from './bill.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'

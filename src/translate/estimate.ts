@@ -1,6 +1,6 @@
 /** Numbers for a client whose upstream reported no usage. What is billed then is counted elsewhere. */
 
-import type { TokenUsage } from '../formats/usage.ts'
+import type { TokenUsage } from '../conversation/usage.ts'
 import type { TranslationContext } from './translator.ts'
 
 /** Characters that one token stands for, roughly. */

@@ -1,8 +1,8 @@
 /** Image URLs inside a request that an upstream does not fetch itself: where they are, and how their bytes take their place. */
 
+import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { BodyEdit } from './body-edit.ts'
-import { dataUrl, isHttpUrl } from './images.ts'
 import type { ChatFormat } from './translator.ts'
 
 export interface FetchedImage {

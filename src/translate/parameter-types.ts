@@ -1,7 +1,7 @@
 /** What a parameter must be so that a conversion can carry it: one of a wrong type is refused, never left out in silence. */
 
+import { refuse } from '../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import { refuse } from './refuse.ts'
 import type { ChatFormat } from './translator.ts'
 
 type Kind = 'number' | 'integer' | 'boolean' | 'text' | 'object' | 'list' | 'text or list' | 'text or object'

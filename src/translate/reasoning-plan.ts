@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../lib/json.ts'
 import type { Dialect, DialectReasoning, EffortLevel } from './dialect.ts'
-import { nearestLevel, type ReasoningWish } from './reasoning-wish.ts'
+import { nearestLevel, type ReasoningRequest } from './reasoning-wish.ts'
 
 /** Least thinking budget that is accepted anywhere, in tokens. */
 export const BUDGET_TOKENS_MIN = 1_024
@@ -15,7 +15,7 @@ export interface ReasoningPlan {
 }
 
 const NOTHING: JsonObject = {}
-const OFF: ReasoningWish = { wanted: false, effort: null, budgetTokens: null }
+const OFF: ReasoningRequest = { wanted: false, effort: null, budgetTokens: null }
 
 export interface ChatCircumstances {
   readonly stream: boolean
@@ -24,7 +24,7 @@ export interface ChatCircumstances {
 
 /** For a chat upstream. */
 export function planChatReasoning(
-  wish: ReasoningWish,
+  wish: ReasoningRequest,
   reasoning: DialectReasoning,
   { stream, hasTools }: ChatCircumstances,
 ): ReasoningPlan {
@@ -72,7 +72,7 @@ export interface MessagesCircumstances {
 
 /** For a messages upstream. */
 export function planMessagesReasoning(
-  wish: ReasoningWish,
+  wish: ReasoningRequest,
   reasoning: DialectReasoning,
   circumstances: MessagesCircumstances,
 ): ReasoningPlan {
@@ -101,7 +101,7 @@ export function planMessagesReasoning(
 }
 
 function withBudget(
-  wish: ReasoningWish,
+  wish: ReasoningRequest,
   reasoning: DialectReasoning,
   { maxTokens, unsignedToolTurn }: MessagesCircumstances,
 ): ReasoningPlan {
@@ -128,9 +128,9 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
  * be switched off, else the force does.
  */
 export function planForcedTool(
-  wish: ReasoningWish,
+  wish: ReasoningRequest,
   dialect: Pick<Dialect, 'tools' | 'reasoning'>,
-  plan: (wish: ReasoningWish) => ReasoningPlan,
+  plan: (wish: ReasoningRequest) => ReasoningPlan,
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(wish)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
@@ -156,7 +156,7 @@ function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   }
 }
 
-function effortOf(wish: ReasoningWish, reasoning: DialectReasoning): EffortLevel | null {
+function effortOf(wish: ReasoningRequest, reasoning: DialectReasoning): EffortLevel | null {
   if (wish.effort !== null) return wish.effort
   if (wish.budgetTokens === null) return null
   if (wish.budgetTokens < reasoning.budgetFloors.medium) return 'low'

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../lib/json.ts'
 import type { EffortLevel } from './dialect.ts'
 
-export interface ReasoningWish {
+export interface ReasoningRequest {
   /** null: the request does not say whether to reason. */
   readonly wanted: boolean | null
   /** Never `none`: that is `wanted: false`. */
@@ -18,7 +18,7 @@ export function isEffortLevel(value: unknown): value is EffortLevel {
 }
 
 /** From `thinking` and `output_config` of a messages request. */
-export function readMessagesReasoning(body: JsonObject): ReasoningWish {
+export function readMessagesReasoning(body: JsonObject): ReasoningRequest {
   const thinking = readThinking(body.thinking)
   const effort = objectOrNull(body.output_config)?.effort
   return combine(thinking, effort)
@@ -28,7 +28,7 @@ export function readMessagesReasoning(body: JsonObject): ReasoningWish {
  * From a chat request: `reasoning_effort`, and what clients send to models of other makers: `reasoning: {effort}`,
  * `thinking: {type}`, `enable_thinking` with `thinking_budget`.
  */
-export function readChatReasoning(body: JsonObject): ReasoningWish {
+export function readChatReasoning(body: JsonObject): ReasoningRequest {
   const reasoning = objectOrNull(body.reasoning)
   const thinking = readThinking(body.thinking)
   const flag = [body.enable_thinking, reasoning?.enabled].find(value => typeof value === 'boolean')
@@ -48,7 +48,7 @@ function readThinking(value: JsonValue | undefined): Thinking {
   return { wanted: value.type !== 'disabled', budgetTokens: numberOrNull(value.budget_tokens) }
 }
 
-function combine({ wanted, budgetTokens }: Thinking, effort: JsonValue | undefined): ReasoningWish {
+function combine({ wanted, budgetTokens }: Thinking, effort: JsonValue | undefined): ReasoningRequest {
   if (wanted === false || effort === 'none') return { wanted: false, effort: null, budgetTokens: null }
   const level = isEffortLevel(effort) && effort !== 'none' ? effort : null
   const budget = budgetTokens !== null && budgetTokens > 0 ? Math.floor(budgetTokens) : null

@@ -1,7 +1,7 @@
 /** A whole reply as the events of a stream, for upstreams that answer a streamed call with plain JSON. */
 
+import { DONE } from '../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject, objectOrNull } from '../lib/json.ts'
-import { DONE } from './stream-event.ts'
 import type { ChatFormat, UpstreamEvent } from './translator.ts'
 
 /** Events of the reply's own format, as an upstream would have streamed them. A reply that is none gives one event with it. */

@@ -16,7 +16,7 @@ import type { Dialect } from './dialect.ts'
 import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
-import { type ReasoningWish, readChatReasoning } from './reasoning-wish.ts'
+import { type ReasoningRequest, readChatReasoning } from './reasoning-wish.ts'
 import { isSet, remove, type SameFormatFacts, set } from './same-format-messages.ts'
 import { takesSampling } from './sampling.ts'
 import { planChatStructure } from './structure.ts'
@@ -96,7 +96,7 @@ interface ReasoningAndChoice {
 function reasoningPlan(body: JsonObject, dialect: Dialect): ReasoningAndChoice {
   const hasTools = arrayOrEmpty(body.tools).length > 0
   const circumstances = { stream: body.stream === true, hasTools }
-  const reason = (wish: ReasoningWish) => planChatReasoning(wish, dialect.reasoning, circumstances)
+  const reason = (wish: ReasoningRequest) => planChatReasoning(wish, dialect.reasoning, circumstances)
   const wish = readChatReasoning(body)
   const wantsForce =
     hasTools && (body.tool_choice === 'required' || objectOrNull(body.tool_choice)?.type === 'function')

@@ -14,7 +14,7 @@ import type { Dialect } from './dialect.ts'
 import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
-import { isEffortLevel, nearestLevel, type ReasoningWish, readMessagesReasoning } from './reasoning-wish.ts'
+import { isEffortLevel, nearestLevel, type ReasoningRequest, readMessagesReasoning } from './reasoning-wish.ts'
 import { withStructureEdits } from './same-format-structure.ts'
 import { refuseThread } from './threads.ts'
 
@@ -58,7 +58,11 @@ interface ReasoningSituation {
   readonly maxTokens: number
 }
 
-function reasoningEdits(body: JsonObject, wish: ReasoningWish, { dialect, maxTokens }: ReasoningSituation): BodyEdit[] {
+function reasoningEdits(
+  body: JsonObject,
+  wish: ReasoningRequest,
+  { dialect, maxTokens }: ReasoningSituation,
+): BodyEdit[] {
   const { reasoning } = dialect
   const thinking = objectOrNull(body.thinking)
   const effort = objectOrNull(body.output_config)?.effort

@@ -1,7 +1,7 @@
 /** Stop sequences. A reply would go on where it should end if some were left out, so too many are refused. */
 
+import { refuse } from '../conversation/refuse.ts'
 import { arrayOrEmpty, type JsonValue } from '../lib/json.ts'
-import { refuse } from './refuse.ts'
 
 export interface StopPlace {
   /** Name of the field in the client's format. */

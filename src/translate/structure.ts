@@ -1,8 +1,8 @@
 /** JSON replies: how one is asked for, and what must be undone in the reply. */
 
+import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Dialect } from './dialect.ts'
-import type { StructureWish } from './pieces.ts'
 import { qualifiesForStrictChat, replySchema } from './schemas.ts'
 
 /** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
@@ -22,7 +22,7 @@ export interface StructurePlan {
 const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwrapsFence: false }
 
 export interface StructureFacts {
-  readonly wish: StructureWish | null
+  readonly wish: StructureRequest | null
   readonly mode: Dialect['structuredOutput']['method']
   /** A tool can be forced: the client has none of its own and the model takes it. */
   readonly canForceTool: boolean
@@ -67,7 +67,7 @@ export function planMessagesStructure({ wish, mode, canForceTool }: StructureFac
   }
 }
 
-function promptPlan(wish: StructureWish): StructurePlan {
+function promptPlan(wish: StructureRequest): StructurePlan {
   const instruction = wish.kind === 'schema' ? schemaInstruction(wish.schema) : OBJECT_INSTRUCTION
   return { ...NONE, instruction, unwrapsFence: true }
 }

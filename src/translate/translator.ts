@@ -1,6 +1,6 @@
 /** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
 
-import type { TokenUsage, UsageReport } from '../formats/usage.ts'
+import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { gatewayErrorOf, readUpstreamErrorValue, readUpstreamFailure } from '../../src/formats/upstream-error.ts'
+import { gatewayErrorOf, readUpstreamErrorValue, readUpstreamFailure } from '../../src/conversation/upstream-error.ts'
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z')
 
@@ -175,7 +175,7 @@ describe('retry-after', () => {
 })
 
 test('hides a credential that stands across the place where a long text is cut', async () => {
-  const { maskSecrets } = await import('../../src/formats/mask.ts')
+  const { maskSecrets } = await import('../../src/conversation/mask.ts')
   const secret = `xai${'Q'.repeat(40)}`
   expect(maskSecrets(`${'e '.repeat(1985)}${secret} tail`, [secret])).not.toContain('QQQ')
 })

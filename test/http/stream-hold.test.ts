@@ -2,8 +2,8 @@
 
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { NO_USAGE } from '../../src/conversation/usage.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { NO_USAGE } from '../../src/formats/usage.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { countTokens } from '../../src/lib/tokens.ts'

@@ -2,14 +2,15 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { argumentsObject } from '../../src/translate/arguments.ts'
-import { FenceFilter, withoutFence } from '../../src/translate/code-fence.ts'
+import { argumentsObject } from '../../src/conversation/arguments.ts'
+import { FenceFilter, withoutFence } from '../../src/conversation/code-fence.ts'
+import { readDataUrl } from '../../src/conversation/images.ts'
+import { idInForm, ToolNames, UpstreamIds } from '../../src/conversation/names.ts'
+import { splitTag, TagSplitter } from '../../src/conversation/reasoning-tag.ts'
+import { readSignedId, signId } from '../../src/conversation/signed-ids.ts'
 import { endUserId } from '../../src/translate/end-user.ts'
 import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
-import { readDataUrl } from '../../src/translate/images.ts'
-import { idInForm, ToolNames, UpstreamIds } from '../../src/translate/names.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../../src/translate/output-cap.ts'
-import { splitTag, TagSplitter } from '../../src/translate/reasoning-tag.ts'
 import { nearestLevel } from '../../src/translate/reasoning-wish.ts'
 import {
   qualifiesForStrictChat,
@@ -17,7 +18,6 @@ import {
   replySchema,
   toolSchema,
 } from '../../src/translate/schemas.ts'
-import { readSignedId, signId } from '../../src/translate/signed-ids.ts'
 
 describe('tool names', () => {
   const name = fc.oneof(fc.string({ minLength: 1, maxLength: 100 }), fc.stringMatching(/^[a-z_.]{1,90}$/))

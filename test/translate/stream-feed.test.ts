@@ -2,14 +2,14 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
+import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
+import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
 import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
 import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
-import { OutputGatherer } from '../../src/translate/output-gatherer.ts'
 import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
-import type { ReplyStream } from '../../src/translate/reply-stream.ts'
-import { StreamFeed } from '../../src/translate/stream-feed.ts'
 import type { StreamTranslation } from '../../src/translate/translator.ts'
 import { contextOf, dialectOf } from './support.ts'
 
@@ -121,9 +121,9 @@ function said(told: Told): unknown {
   return { ...told, bytes: events }
 }
 
-type Piece = readonly ['text' | 'reasoning' | 'arguments' | 'refusal' | 'ping' | 'odd', string]
+type ContentPart = readonly ['text' | 'reasoning' | 'arguments' | 'refusal' | 'ping' | 'odd', string]
 
-const piece: fc.Arbitrary<Piece> = fc.oneof(
+const piece: fc.Arbitrary<ContentPart> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.tuple(
@@ -142,7 +142,7 @@ const pieces = fc
   .array(fc.tuple(piece, fc.nat(6)), { maxLength: 12 })
   .map(groups =>
     groups.flatMap(([[kind, text], times]) =>
-      Array.from({ length: times + 1 }, (_, index): Piece => [kind, text + index]),
+      Array.from({ length: times + 1 }, (_, index): ContentPart => [kind, text + index]),
     ),
   )
 const escapes = fc.constantFrom('none', 'all')
@@ -153,7 +153,7 @@ function json(value: object, escaped: string): string {
   return text.replace(/[\u0080-\uffff]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-function chatBytes(said: readonly Piece[], escaped: string, padding: boolean): Buffer {
+function chatBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   const chunk = (delta: object, index: number, finish: string | null = null) =>
     `data: ${json({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream', choices: [{ index: 0, delta, finish_reason: finish }], usage: null, ...(padding && { obfuscation: 'x'.repeat(index % 5) }) }, escaped)}\n\n`
   const members = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' } as const
@@ -169,7 +169,7 @@ function chatBytes(said: readonly Piece[], escaped: string, padding: boolean): B
   )
 }
 
-function messagesBytes(said: readonly Piece[], escaped: string): Buffer {
+function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
   const event = (type: string, data: object) => `event: ${type}\ndata: ${json({ type, ...data }, escaped)}\n\n`
   const delta = (index: number, value: object) => event('content_block_delta', { index, delta: value })
   const blocks = {
@@ -225,7 +225,7 @@ describe.each(Object.entries(CHAT_UPSTREAM))('a chat stream %s', (_, open) => {
 
   test('takes the fast lane for pieces of one kind', () => {
     const bytes = chatBytes(
-      Array.from({ length: 20 }, (): Piece => ['text', 'Hà "Nội"\n']),
+      Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
       'none',
       true,
     )
@@ -248,7 +248,7 @@ describe.each(Object.entries(MESSAGES_UPSTREAM))('a messages stream %s', (_, ope
 
   test('takes the fast lane for pieces of one kind', () => {
     const bytes = messagesBytes(
-      Array.from({ length: 20 }, (): Piece => ['text', 'Hà "Nội"\n']),
+      Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
       'none',
     )
     const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
@@ -272,7 +272,7 @@ test('what a messages stream says is counted piece by piece, whatever its pieces
 
 describe('an event that looks like the ones before and is not', () => {
   const GOOD = chatBytes(
-    Array.from({ length: 4 }, (): Piece => ['text', 'word']),
+    Array.from({ length: 4 }, (): ContentPart => ['text', 'word']),
     'none',
     false,
   ).toString()

@@ -1,7 +1,7 @@
 /** What the input of a chat request consists of, for a count: its text, its images, its documents. */
 
+import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { type InputWeight, imageSize, noInput, pagesOf } from '../input-weight.ts'
 
 export function weighInput(body: JsonObject): InputWeight {
   const weight = noInput()

@@ -1,7 +1,7 @@
 /** Usage of the chat format: cached tokens stand inside `prompt_tokens`. */
 
+import { firstCount, namedCounts, type TokenUsage, tokenCount, type UsageFacts } from '../../conversation/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
-import { firstCount, namedCounts, type TokenUsage, tokenCount, type UsageFacts } from '../usage.ts'
 
 /**
  * The usage of a whole reply or of one chunk; null when it holds no count at all. Providers put their counts in several

@@ -1,7 +1,7 @@
 /** What the input of a messages request consists of, for a count: its text, its images, its documents. */
 
+import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { type InputWeight, imageSize, noInput, pagesOf } from '../input-weight.ts'
 
 /** Nesting of content that is looked into. */
 const DEPTH_MAX = 12

@@ -1,5 +1,7 @@
 /** Usage of the messages format: cached tokens stand beside `input_tokens`, not inside. */
 
+import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
+import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -9,8 +11,6 @@ import {
   objectOrNull,
   textOrNull,
 } from '../../lib/json.ts'
-import { onlyProgramCalls, ProgramCalls } from '../program-calls.ts'
-import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../usage.ts'
 
 /**
  * Reads a `usage` object; null when it holds no count at all. In streams give it the merged object, see `mergeUsage`.

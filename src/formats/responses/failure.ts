@@ -1,8 +1,8 @@
 /** What the `error` of a failed response means for the client, and the code under which it is told of a fault of ours. */
 
+import { gatewayErrorOf, readUpstreamErrorValue } from '../../conversation/upstream-error.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { gatewayErrorOf, readUpstreamErrorValue } from '../upstream-error.ts'
 
 /** Codes that tell of a fault in the request; the client may read their text. */
 const REFUSALS = new Set([

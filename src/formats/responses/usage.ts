@@ -1,7 +1,6 @@
 /** Usage of the responses format: cached tokens stand inside `input_tokens`. */
 
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
-import { onlyProgramCalls } from '../program-calls.ts'
+import { onlyProgramCalls } from '../../conversation/program-calls.ts'
 import {
   firstCount,
   type NamedCounts,
@@ -11,7 +10,8 @@ import {
   type UsageFacts,
   type UsageReport,
   usageReport,
-} from '../usage.ts'
+} from '../../conversation/usage.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
 /** Reads a `usage` object; null when it holds no count at all. */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {

@@ -1,10 +1,10 @@
 /** Chunks of a chat stream as text, with everything that never changes within a stream written once. */
 
+import type { FinishReason } from '../../conversation/stop-reasons.ts'
+import { DONE } from '../../conversation/stream-event.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
 import { writeUsage } from '../../formats/chat/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
 import type { JsonValue } from '../../lib/json.ts'
-import type { FinishReason } from '../stop-reasons.ts'
-import { DONE } from '../stream-event.ts'
 
 export interface ChunkFacts {
   readonly id: string

@@ -1,14 +1,14 @@
-/** Content of chat messages as pieces. What the messages format cannot say is refused, with the place of the part. */
+/** Content of chat messages as parts. What the messages format cannot say is refused, with the place of the part. */
 
+import { imageMediaType, isHttpUrl, readDataUrl } from '../../conversation/images.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { imageMediaType, isHttpUrl, readDataUrl } from '../images.ts'
-import type { DocumentPiece, ImagePiece, ResultContent, TextPiece } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 
-type ContentPiece = TextPiece | ImagePiece | DocumentPiece
+type MediaPart = TextPart | ImagePart | DocumentPart
 
 /** Reads a string, null, or an array of parts. `place` names the content, e.g. `messages[2].content`. */
-export function readContent(content: JsonValue | undefined, place: string): ContentPiece[] {
+export function readContent(content: JsonValue | undefined, place: string): MediaPart[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) refuse(place, 'expected a string or an array of content parts')
@@ -27,7 +27,7 @@ export function readResultContent(content: JsonValue | undefined, place: string)
   return readContent(content, place)
 }
 
-function readPart(value: JsonValue, place: string): ContentPiece {
+function readPart(value: JsonValue, place: string): MediaPart {
   if (typeof value === 'string') return { kind: 'text', text: value }
   const part = objectOrNull(value) ?? refuse(place, 'expected a content part, e.g. {"type": "text", "text": "…"}')
   switch (part.type) {
@@ -48,12 +48,12 @@ function readPart(value: JsonValue, place: string): ContentPiece {
   }
 }
 
-function textPiece(part: JsonObject, text: JsonValue | undefined, place: string): TextPiece {
+function textPiece(part: JsonObject, text: JsonValue | undefined, place: string): TextPart {
   if (typeof text !== 'string') refuse(`${place}.text`, 'expected a string')
   return { kind: 'text', text, ...cacheControl(part) }
 }
 
-function readImage(part: JsonObject, place: string): ImagePiece {
+function readImage(part: JsonObject, place: string): ImagePart {
   const image = part.image_url
   const url = typeof image === 'string' ? image : textOrNull(objectOrNull(image)?.url)
   if (url === null) refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
@@ -66,7 +66,7 @@ function readImage(part: JsonObject, place: string): ImagePiece {
   return { kind: 'image', source: { type: 'base64', mediaType, data: data.data }, ...cacheControl(part) }
 }
 
-function readFile(part: JsonObject, place: string): ContentPiece {
+function readFile(part: JsonObject, place: string): MediaPart {
   const file = objectOrNull(part.file)
   const content = textOrNull(file?.file_data)
   if (file === null || content === null) {
@@ -75,7 +75,8 @@ function readFile(part: JsonObject, place: string): ContentPiece {
   const data = readDataUrl(content) ?? { mediaType: 'application/pdf', data: content }
   const title = textOrNull(file.filename) ?? ''
   if (data.mediaType === 'application/pdf') {
-    return { kind: 'document', mediaType: data.mediaType, data: data.data, title, ...cacheControl(part) }
+    const source = { type: 'base64', mediaType: data.mediaType, data: data.data } as const
+    return { kind: 'document', source, title, place: `${place}.file`, ...cacheControl(part) }
   }
   const image = imageMediaType(data.mediaType)
   if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data: data.data } }

@@ -1,10 +1,9 @@
 /** The messages of a chat request as turns. */
 
+import { argumentsObject } from '../../conversation/arguments.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { argumentsObject } from '../arguments.ts'
-import type { PairingRefusals } from '../pairing.ts'
-import type { CallPiece, Piece, ResultPiece, Turn } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 import { cacheControl, readContent, readResultContent } from './read-content.ts'
 
 /** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be carried over. */
@@ -16,7 +15,8 @@ export function readConversation(body: JsonObject): Turn[] {
 }
 
 /** Words of the chat format for conversations that it refuses itself. */
-export const chatRefusals: PairingRefusals = {
+export const chatWords: ClientWords = {
+  stopField: 'stop',
   missing(turn, ids) {
     refuse(
       '',
@@ -38,31 +38,31 @@ function readMessage(value: JsonValue, place: string): Turn {
   switch (message.role) {
     case 'system':
     case 'developer':
-      return { role: 'system', pieces: readContent(message.content, content), place }
+      return { role: 'system', parts: readContent(message.content, content), place }
     case 'user':
-      return { role: 'user', pieces: readContent(message.content, content), place }
+      return { role: 'user', parts: readContent(message.content, content), place }
     case 'assistant':
-      return { role: 'assistant', pieces: readAssistant(message, place), place }
+      return { role: 'assistant', parts: readAssistant(message, place), place }
     case 'tool':
     case 'function':
-      return { role: 'user', pieces: [readResult(message, place)], place }
+      return { role: 'user', parts: [readResult(message, place)], place }
     default:
       return refuse(`${place}.role`, 'expected one of system, developer, user, assistant, tool')
   }
 }
 
-function readAssistant(message: JsonObject, place: string): Piece[] {
+function readAssistant(message: JsonObject, place: string): ContentPart[] {
   if (isObject(message.audio))
     refuse(`${place}.audio`, 'earlier audio cannot be used with this model; send its transcript')
-  const pieces: Piece[] = readContent(message.content, `${place}.content`)
+  const parts: ContentPart[] = readContent(message.content, `${place}.content`)
   const refusal = textOrNull(message.refusal)
-  if (refusal !== null) pieces.push({ kind: 'text', text: refusal })
+  if (refusal !== null) parts.push({ kind: 'text', text: refusal })
   const calls = arrayOrEmpty(message.tool_calls).map((call, index) => readCall(call, `${place}.tool_calls[${index}]`))
   if (calls.length === 0 && isObject(message.function_call)) calls.push(legacyCall(message.function_call, place))
-  return [...pieces, ...calls]
+  return [...parts, ...calls]
 }
 
-function readCall(value: JsonValue, place: string): CallPiece {
+function readCall(value: JsonValue, place: string): CallPart {
   const call = objectOrNull(value) ?? refuse(place, 'expected a tool call')
   const fn = objectOrNull(call.function)
   if (fn === null) refuse(place, 'only tool calls of type "function" are supported by this model')
@@ -70,12 +70,12 @@ function readCall(value: JsonValue, place: string): CallPiece {
   return { kind: 'call', id: textOrNull(call.id) ?? '', name, input: argumentsObject(fn.arguments), signature: null }
 }
 
-function legacyCall(call: JsonObject, place: string): CallPiece {
+function legacyCall(call: JsonObject, place: string): CallPart {
   const name = textOrNull(call.name) ?? refuse(`${place}.function_call.name`, 'expected the name of the function')
   return { kind: 'call', id: '', name, input: argumentsObject(call.arguments), signature: null }
 }
 
-function readResult(message: JsonObject, place: string): ResultPiece {
+function readResult(message: JsonObject, place: string): ResultPart {
   return {
     kind: 'result',
     id: textOrNull(message.tool_call_id) ?? '',

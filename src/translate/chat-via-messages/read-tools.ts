@@ -1,11 +1,11 @@
 /** Tools and tool choice of a chat request, legacy functions included. */
 
+import { refuse } from '../../conversation/refuse.ts'
+import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import type { StructureWish, ToolChoice, ToolDefinition, ToolWish } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 import { cacheControl } from './read-content.ts'
 
-export function readTools(body: JsonObject): ToolWish {
+export function readTools(body: JsonObject): ToolRequest {
   const definitions = [
     ...arrayOrEmpty(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`)),
     ...arrayOrEmpty(body.functions).map((fn, index) => readFunction(fn, `functions[${index}]`)),
@@ -63,7 +63,7 @@ function allowedTools(choice: JsonValue): { names: ReadonlySet<string>; required
 }
 
 /** `response_format` of a chat request; null for plain text. */
-export function readStructure(body: JsonObject): StructureWish | null {
+export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(body.response_format)
   if (format === null || format.type === 'text' || format.type === undefined) return null
   if (format.type === 'json_object') return { kind: 'object' }

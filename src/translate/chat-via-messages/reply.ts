@@ -1,15 +1,15 @@
 /** A messages reply as a chat reply. */
 
+import { withoutFence } from '../../conversation/code-fence.ts'
+import { readReplyError } from '../../conversation/reply-error.ts'
+import { finishReasonOf } from '../../conversation/stop-reasons.ts'
+import { gatewayErrorOf } from '../../conversation/upstream-error.ts'
+import type { UsageReport } from '../../conversation/usage.ts'
 import { GatewayError } from '../../errors.ts'
 import { writeUsage } from '../../formats/chat/usage.ts'
 import { reportOf } from '../../formats/messages/usage.ts'
-import { readReplyError } from '../../formats/reply-error.ts'
-import { gatewayErrorOf } from '../../formats/upstream-error.ts'
-import type { UsageReport } from '../../formats/usage.ts'
 import { isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { withoutFence } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
-import { finishReasonOf } from '../stop-reasons.ts'
 import type { TranslationContext } from '../translator.ts'
 import type { RequestFacts } from './request.ts'
 

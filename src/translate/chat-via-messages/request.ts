@@ -1,22 +1,22 @@
 /** A chat request as a messages request. */
 
+import { ToolNames, UpstreamIds } from '../../conversation/names.ts'
+import { isCall, isResult, type PairedTurn, pairResults } from '../../conversation/pairing.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { ContentPart, ToolDefinition, ToolRequest, Turn } from '../../conversation/request.ts'
 import { type JsonObject, numberOrNull, textOrNull } from '../../lib/json.ts'
 import { endUserId } from '../end-user.ts'
 import { nameOnlyTool } from '../forced-choice.ts'
-import { ToolNames, UpstreamIds } from '../names.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../output-cap.ts'
-import { isCall, isResult, type PairedTurn, pairResults } from '../pairing.ts'
 import { refuseWrongTypes } from '../parameter-types.ts'
-import type { Piece, ToolDefinition, ToolWish, Turn } from '../pieces.ts'
 import { planForcedTool, planMessagesReasoning, type ReasoningPlan } from '../reasoning-plan.ts'
-import { type ReasoningWish, readChatReasoning } from '../reasoning-wish.ts'
-import { refuse } from '../refuse.ts'
+import { type ReasoningRequest, readChatReasoning } from '../reasoning-wish.ts'
 import { convertSampling } from '../sampling.ts'
 import { qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
 import { stopSequences } from '../stops.ts'
 import { planMessagesStructure, REPLY_TOOL } from '../structure.ts'
 import type { TranslationContext } from '../translator.ts'
-import { chatRefusals, readConversation } from './read-conversation.ts'
+import { chatWords, readConversation } from './read-conversation.ts'
 import { readStructure, readTools } from './read-tools.ts'
 import { writeConversation } from './write-conversation.ts'
 
@@ -36,12 +36,12 @@ export function convertRequest(chat: JsonObject, context: TranslationContext): C
   refuseWrongTypes(chat, 'chat_completions')
   refuseUnsupported(chat)
   const { dialect } = context.target
-  const turns = pairResults(readConversation(chat), chatRefusals)
+  const turns = pairResults(readConversation(chat), chatWords)
   const tools = nameOnlyTool(readTools(chat), dialect.tools)
   const names = new ToolNames([...toolNamesOf(tools, turns)], dialect.tools)
   const maxTokens = outputCap(chat, context)
   const wish = readChatReasoning(chat)
-  const reason = (wanted: ReasoningWish) =>
+  const reason = (wanted: ReasoningRequest) =>
     planMessagesReasoning(wanted, dialect.reasoning, { maxTokens, unsignedToolTurn: endsInToolTurn(turns) })
 
   const wantsForce = tools.definitions.length > 0 && (tools.choice?.mode === 'any' || tools.choice?.mode === 'tool')
@@ -112,32 +112,32 @@ function outputCap(chat: JsonObject, { entry, target, inputTokensEstimate }: Tra
 }
 
 /** Tools that the model may call in this request. */
-function wantsTools(tools: ToolWish): boolean {
+function wantsTools(tools: ToolRequest): boolean {
   return tools.definitions.length > 0 && tools.choice?.mode !== 'none'
 }
 
-function* toolNamesOf(tools: ToolWish, turns: readonly Turn[]): Generator<string> {
+function* toolNamesOf(tools: ToolRequest, turns: readonly Turn[]): Generator<string> {
   for (const tool of tools.definitions) yield tool.name
   if (tools.choice?.mode === 'tool') yield tools.choice.name
-  for (const turn of turns) for (const piece of turn.pieces) if (isCall(piece)) yield piece.name
+  for (const turn of turns) for (const part of turn.parts) if (isCall(part)) yield part.name
 }
 
 /** The last assistant turn is part of a tool loop that goes on now. A chat history never carries signed thinking. */
 function endsInToolTurn(turns: readonly Turn[]): boolean {
-  return turns.findLast(turn => turn.role === 'assistant')?.pieces.some(isCall) === true && lastUserHasResults(turns)
+  return turns.findLast(turn => turn.role === 'assistant')?.parts.some(isCall) === true && lastUserHasResults(turns)
 }
 
 function lastUserHasResults(turns: readonly Turn[]): boolean {
   const lastAssistant = turns.findLastIndex(turn => turn.role === 'assistant')
-  return turns.slice(lastAssistant + 1).some(turn => turn.pieces.some(isResult))
+  return turns.slice(lastAssistant + 1).some(turn => turn.parts.some(isResult))
 }
 
 function withInstruction(turns: readonly PairedTurn[], instruction: string | null): readonly PairedTurn[] {
   if (instruction === null) return turns
-  const pieces: Piece[] = [{ kind: 'text', text: instruction }]
+  const parts: ContentPart[] = [{ kind: 'text', text: instruction }]
   const first = turns.findIndex(turn => turn.role !== 'system')
   const at = first < 0 ? 0 : first
-  return [...turns.slice(0, at), { role: 'system', pieces, place: '', answers: new Map() }, ...turns.slice(at)]
+  return [...turns.slice(0, at), { role: 'system', parts, place: '', answers: new Map() }, ...turns.slice(at)]
 }
 
 interface ToolWriting {
@@ -147,7 +147,7 @@ interface ToolWriting {
   readonly replyTool: boolean
 }
 
-function writeTools(tools: ToolWish, { dialect, names, forced, replyTool }: ToolWriting): JsonObject {
+function writeTools(tools: ToolRequest, { dialect, names, forced, replyTool }: ToolWriting): JsonObject {
   if (tools.definitions.length === 0) return {}
   const choice = writeChoice(replyTool ? { mode: 'tool', name: REPLY_TOOL } : tools.choice, names, forced)
   const single = tools.oneCallOnly && dialect.tools.parallelFlag && choice?.type !== 'none'
@@ -172,7 +172,7 @@ function writeTool(tool: ToolDefinition, dialect: ToolWriting['dialect'], names:
   }
 }
 
-function writeChoice(choice: ToolWish['choice'], names: ToolNames, forced: boolean): JsonObject | null {
+function writeChoice(choice: ToolRequest['choice'], names: ToolNames, forced: boolean): JsonObject | null {
   if (choice === null) return null
   switch (choice.mode) {
     case 'any':

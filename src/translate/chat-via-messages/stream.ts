@@ -1,13 +1,13 @@
 /** A messages stream as a chat stream. */
 
+import { FenceFilter } from '../../conversation/code-fence.ts'
+import { TemplateLearner } from '../../conversation/event-template.ts'
+import { finishReasonOf } from '../../conversation/stop-reasons.ts'
+import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
+import type { TokenUsage, UsageReport } from '../../conversation/usage.ts'
 import { StreamUsage } from '../../formats/messages/usage.ts'
-import type { TokenUsage, UsageReport } from '../../formats/usage.ts'
 import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { FenceFilter } from '../code-fence.ts'
 import { estimatedUsage } from '../estimate.ts'
-import { TemplateLearner } from '../event-template.ts'
-import { finishReasonOf } from '../stop-reasons.ts'
-import { DONE, failedStream, readEvent } from '../stream-event.ts'
 import type { StreamTranslation, TranslationContext, UpstreamEvent } from '../translator.ts'
 import { ChunkWriter } from './chunks.ts'
 import { isReplyCall } from './reply.ts'
@@ -26,7 +26,7 @@ interface OpenBlock {
 export interface ChatStreamOptions {
   /** The client asked for a usage chunk. */
   readonly includeUsage: boolean
-  /** Gets each piece of output. */
+  /** Gets each part of output. */
   readonly onOutput?: ((text: string) => void) | undefined
 }
 

@@ -1,11 +1,18 @@
 /** Turns as `system` and `messages` of a messages request. */
 
+import type { ToolNames, UpstreamIds } from '../../conversation/names.ts'
+import type { PairedTurn } from '../../conversation/pairing.ts'
+import { refuse, refuseCapability } from '../../conversation/refuse.ts'
+import type {
+  CallPart,
+  ContentPart,
+  DocumentPart,
+  ImagePart,
+  ResultPart,
+  TextPart,
+} from '../../conversation/request.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { Dialect } from '../dialect.ts'
-import type { ToolNames, UpstreamIds } from '../names.ts'
-import type { PairedTurn } from '../pairing.ts'
-import type { CallPiece, DocumentPiece, ImagePiece, Piece, ResultPiece, TextPiece } from '../pieces.ts'
-import { refuse, refuseCapability } from '../refuse.ts'
 
 export interface MessagesWriting {
   readonly dialect: Dialect
@@ -24,7 +31,7 @@ export interface WrittenConversation {
 const GO_ON = 'Continue.'
 
 export function writeConversation(turns: readonly PairedTurn[], writing: MessagesWriting): WrittenConversation {
-  const spoken = turns.filter(turn => mergeBlanks(turn.pieces).some(isWritten))
+  const spoken = turns.filter(turn => mergeBlanks(turn.parts).some(isWritten))
   const { leading, rest } = splitSystem(spoken, writing.dialect.turns.midSystem)
   const written = rest.flatMap((turn, index) => {
     const continued = index === rest.length - 1 && writing.dialect.turns.prefill === 'continue'
@@ -45,22 +52,22 @@ export function writeConversation(turns: readonly PairedTurn[], writing: Message
 function splitSystem(
   turns: readonly PairedTurn[],
   midSystem: Dialect['turns']['midSystem'],
-): { leading: TextPiece[]; rest: PairedTurn[] } {
+): { leading: TextPart[]; rest: PairedTurn[] } {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const isLeading = (turn: PairedTurn, index: number) =>
     turn.role === 'system' && (midSystem === 'hoist' || first < 0 || index < first)
-  const leading = turns.filter(isLeading).flatMap(turn => turn.pieces.filter(piece => piece.kind === 'text'))
+  const leading = turns.filter(isLeading).flatMap(turn => turn.parts.filter(part => part.kind === 'text'))
   return {
-    leading: leading.filter(piece => piece.text.trim() !== ''),
+    leading: leading.filter(part => part.text.trim() !== ''),
     rest: turns
       .filter((turn, index) => !isLeading(turn, index))
       .map(turn => (turn.role === 'system' && midSystem === 'user_text' ? { ...turn, role: 'user' as const } : turn)),
   }
 }
 
-function systemOf(pieces: readonly TextPiece[], { dialect }: MessagesWriting): string | JsonValue[] {
-  const keepsMarks = dialect.content.cacheControl === 'pass' && pieces.some(piece => piece.cacheControl !== undefined)
-  return keepsMarks ? pieces.map(piece => textBlock(piece, dialect)) : pieces.map(piece => piece.text).join('\n')
+function systemOf(parts: readonly TextPart[], { dialect }: MessagesWriting): string | JsonValue[] {
+  const keepsMarks = dialect.content.cacheControl === 'pass' && parts.some(part => part.cacheControl !== undefined)
+  return keepsMarks ? parts.map(part => textBlock(part, dialect)) : parts.map(part => part.text).join('\n')
 }
 
 /** A system message stands at the end or before an assistant turn; elsewhere the format refuses it, so it is user text. */
@@ -76,8 +83,8 @@ interface TurnPlace {
 
 /** Null for a turn that holds nothing. */
 function writeTurn(turn: PairedTurn, { continued, writing }: TurnPlace): JsonValue | null {
-  const pieces = mergeBlanks(turn.pieces)
-  const blocks = pieces.flatMap(piece => writePiece(piece, turn, writing))
+  const parts = mergeBlanks(turn.parts)
+  const blocks = parts.flatMap(part => writePiece(part, turn, writing))
   if (turn.role === 'assistant' && continued) trimEnd(blocks)
   const only = blocks[0]
   if (only === undefined) return null
@@ -86,92 +93,95 @@ function writeTurn(turn: PairedTurn, { continued, writing }: TurnPlace): JsonVal
 }
 
 /** Text blocks may not be blank: blanks join the text before them, or go when there is none. */
-function mergeBlanks(pieces: readonly Piece[]): Piece[] {
-  const merged: Piece[] = []
-  for (const piece of pieces) {
+function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
+  const merged: ContentPart[] = []
+  for (const part of parts) {
     const last = merged.at(-1)
-    if (piece.kind !== 'text' || piece.text.trim() !== '') merged.push(piece)
-    else if (last?.kind === 'text') merged.splice(-1, 1, { ...last, text: last.text + piece.text })
+    if (part.kind !== 'text' || part.text.trim() !== '') merged.push(part)
+    else if (last?.kind === 'text') merged.splice(-1, 1, { ...last, text: last.text + part.text })
   }
   return merged
 }
 
 /** Reasoning without its signature is refused by every upstream of this format; a gap is nothing. */
-function isWritten(piece: Piece): boolean {
-  return piece.kind !== 'thinking' && piece.kind !== 'gap'
+function isWritten(part: ContentPart): boolean {
+  return part.kind !== 'reasoning' && part.kind !== 'gap'
 }
 
-function writePiece(piece: Piece, turn: PairedTurn, writing: MessagesWriting): JsonObject[] {
-  switch (piece.kind) {
+function writePiece(part: ContentPart, turn: PairedTurn, writing: MessagesWriting): JsonObject[] {
+  switch (part.kind) {
     case 'text':
-      return [textBlock(piece, writing.dialect)]
+      return [textBlock(part, writing.dialect)]
     case 'image':
-      return [writeImage(piece, turn.place, writing)]
+      return [writeImage(part, turn.place, writing)]
     case 'document':
-      return writeDocument(piece, turn, writing)
+      return writeDocument(part, turn, writing)
     case 'call':
-      return [writeCall(piece, writing)]
+      return [writeCall(part, writing)]
     case 'result':
-      return [writeResult(piece, turn, writing)]
-    case 'thinking':
+      return [writeResult(part, turn, writing)]
+    case 'reasoning':
     case 'gap':
       return []
   }
 }
 
-function textBlock(piece: TextPiece, dialect: Dialect): JsonObject {
-  return { type: 'text', text: piece.text, ...mark(piece, dialect) }
+function textBlock(part: TextPart, dialect: Dialect): JsonObject {
+  return { type: 'text', text: part.text, ...mark(part, dialect) }
 }
 
-function writeImage(piece: ImagePiece, place: string, { dialect, hasVision }: MessagesWriting): JsonObject {
+function writeImage(part: ImagePart, place: string, { dialect, hasVision }: MessagesWriting): JsonObject {
   if (!hasVision) {
     if (dialect.content.imagesUnsupported === 'placeholder')
       return { type: 'text', text: '[image omitted: this model takes no images]' }
     return refuseCapability('image_block', `${place}: this model takes no images`)
   }
-  if (piece.source.type === 'base64') {
-    const { mediaType, data } = piece.source
-    return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark(piece, dialect) }
+  if (part.source.type === 'base64') {
+    const { mediaType, data } = part.source
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark(part, dialect) }
   }
   if (dialect.content.imageUrl !== 'pass')
     refuse(place, 'this model takes no image URLs; send the image as a base64 data URL')
-  return { type: 'image', source: { type: 'url', url: piece.source.url }, ...mark(piece, dialect) }
+  return { type: 'image', source: { type: 'url', url: part.source.url }, ...mark(part, dialect) }
 }
 
-function writeDocument(piece: DocumentPiece, turn: PairedTurn, { dialect }: MessagesWriting): JsonObject[] {
-  const title = piece.title === '' ? 'document.pdf' : piece.title
+function writeDocument(part: DocumentPart, turn: PairedTurn, { dialect }: MessagesWriting): JsonObject[] {
+  const title = part.title === '' ? 'document.pdf' : part.title
   if (dialect.content.documents === 'placeholder') return [{ type: 'text', text: `[document ${title} omitted]` }]
   if (dialect.content.documents === 'reject')
     refuseCapability('document_block', `${turn.place}: this model takes no documents`)
-  const source = { type: 'base64', media_type: piece.mediaType, data: piece.data }
-  const document = { type: 'document', source, title, ...mark(piece, dialect) }
+  const source =
+    part.source.type === 'url'
+      ? part.source
+      : { type: 'base64', media_type: part.source.mediaType, data: part.source.data }
+  const document = { type: 'document', source, title, ...mark(part, dialect) }
   // A document wants text beside it.
-  const hasText = turn.pieces.some(other => other.kind === 'text' && other.text.trim() !== '')
-  const isFirst = turn.pieces.find(other => other.kind === 'document') === piece
+  const hasText = turn.parts.some(other => other.kind === 'text' && other.text.trim() !== '')
+  const isFirst = turn.parts.find(other => other.kind === 'document') === part
   return hasText || !isFirst ? [document] : [document, { type: 'text', text: title }]
 }
 
-function writeCall(piece: CallPiece, { names, ids }: MessagesWriting): JsonObject {
-  return { type: 'tool_use', id: ids.of(piece), name: names.upstream(piece.name), input: piece.input }
+function writeCall(part: CallPart, { names, ids }: MessagesWriting): JsonObject {
+  return { type: 'tool_use', id: ids.of(part), name: names.upstream(part.name), input: part.input }
 }
 
-function writeResult(piece: ResultPiece, turn: PairedTurn, writing: MessagesWriting): JsonObject {
-  const call = turn.answers.get(piece)!
-  const inner = { ...turn, pieces: piece.content, place: piece.place }
-  const blocks = mergeBlanks(piece.content).flatMap(content => writePiece(content, inner, writing))
+function writeResult(part: ResultPart, turn: PairedTurn, writing: MessagesWriting): JsonObject {
+  const call = turn.answers.get(part)!
+  const inner = { ...turn, parts: part.content, place: part.place }
+  const blocks = mergeBlanks(part.content).flatMap(content => writePiece(content, inner, writing))
   const only = blocks[0]
   const content = blocks.length === 1 && only?.type === 'text' ? only.text : blocks
   return {
     type: 'tool_result',
     tool_use_id: writing.ids.of(call),
     ...(only !== undefined && { content }),
-    ...mark(piece, writing.dialect),
+    ...mark(part, writing.dialect),
   }
 }
 
-function mark(piece: { readonly cacheControl?: JsonObject }, dialect: Dialect): { cache_control?: JsonObject } {
-  return piece.cacheControl !== undefined && dialect.content.cacheControl === 'pass'
-    ? { cache_control: piece.cacheControl }
+function mark(part: { readonly cacheControl?: JsonObject }, dialect: Dialect): { cache_control?: JsonObject } {
+  return part.cacheControl !== undefined && dialect.content.cacheControl === 'pass'
+    ? { cache_control: part.cacheControl }
     : {}
 }
 

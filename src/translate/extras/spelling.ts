@@ -3,8 +3,8 @@
  * what it judges must not be there under a name that it does not see.
  */
 
+import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { refuse } from '../refuse.ts'
 
 /** Fields that decide about money in every format. */
 const FIELDS = [

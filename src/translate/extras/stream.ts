@@ -1,9 +1,9 @@
 /** A reply stream whose events are counted as they pass. */
 
-import type { UsageReport } from '../../formats/usage.ts'
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import type { UsageReport } from '../../conversation/usage.ts'
 import { parseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { ReplyStream } from '../reply-stream.ts'
 import type { UseCounter } from './uses.ts'
 
 /** Without the fast lane: every event is looked at. */

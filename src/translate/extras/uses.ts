@@ -1,6 +1,6 @@
 /** Counts uses of sold tools in what an upstream sends: whole replies, and the events of streams. */
 
-import { firstCount } from '../../formats/usage.ts'
+import { firstCount } from '../../conversation/usage.ts'
 import type { ExtraUse } from '../../generated/types.ts'
 import {
   arrayOrEmpty,

@@ -1,8 +1,8 @@
 /** Ids of tool calls as the client gets them. */
 
+import { idInForm } from '../../conversation/names.ts'
+import { signId } from '../../conversation/signed-ids.ts'
 import { atPointer, type JsonObject, textOrNull } from '../../lib/json.ts'
-import { idInForm } from '../names.ts'
-import { signId } from '../signed-ids.ts'
 import type { TranslationContext } from '../translator.ts'
 import type { RequestFacts } from './request.ts'
 

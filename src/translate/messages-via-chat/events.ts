@@ -1,9 +1,9 @@
 /** Events of a messages stream as text. */
 
+import type { StopReason } from '../../conversation/stop-reasons.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
 import { writeUsage } from '../../formats/messages/usage.ts'
-import type { TokenUsage } from '../../formats/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { StopReason } from '../stop-reasons.ts'
 
 export interface MessageFacts {
   readonly id: string

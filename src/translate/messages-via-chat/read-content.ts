@@ -1,26 +1,34 @@
-/** Content blocks of the messages format as pieces. What a chat request cannot say is refused, with the place of the block. */
+/** Content blocks of the messages format as parts. What a chat request cannot say is refused, with the place of the block. */
 
+import { imageMediaType } from '../../conversation/images.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type {
+  CallPart,
+  ContentPart,
+  DocumentPart,
+  ImagePart,
+  ResultContent,
+  ResultPart,
+  TextPart,
+} from '../../conversation/request.ts'
+import { readSignedId } from '../../conversation/signed-ids.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { imageMediaType } from '../images.ts'
-import type { CallPiece, ImagePiece, Piece, ResultContent, ResultPiece, TextPiece } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
-import { readSignedId } from '../signed-ids.ts'
 
 /** Reads a string or an array of blocks. `place` names the content, e.g. `messages.2.content`. */
-export function readContent(content: JsonValue | undefined, place: string): Piece[] {
+export function readContent(content: JsonValue | undefined, place: string): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) refuse(place, 'Input should be a valid string or list of content blocks')
   return content.flatMap((block, index) => readBlock(block, `${place}.${index}`))
 }
 
-function readBlock(value: JsonValue, place: string): Piece[] {
+function readBlock(value: JsonValue, place: string): ContentPart[] {
   const block = objectOrNull(value) ?? refuse(place, 'Input should be a valid content block')
   const shared = readSharedBlock(block, place)
   if (shared !== null) return shared
   switch (block.type) {
     case 'thinking': {
       const thinking = textOrNull(block.thinking)
-      return thinking === null ? [] : [{ kind: 'thinking', text: thinking }]
+      return thinking === null ? [] : [{ kind: 'reasoning', texts: [thinking], seal: null }]
     }
     case 'tool_use':
       return [readCall(block, place)]
@@ -72,7 +80,7 @@ function refuseBlock(block: JsonObject, place: string): never {
   return refuse(place, `content blocks of type ${JSON.stringify(block.type ?? null)} are not supported by this model`)
 }
 
-function readImage(block: JsonObject, place: string): ImagePiece {
+function readImage(block: JsonObject, place: string): ImagePart {
   const source = objectOrNull(block.source)
   const url = textOrNull(source?.url)
   if (source?.type === 'url' && url !== null) {
@@ -98,7 +106,7 @@ function readDocument(block: JsonObject, place: string): ResultContent[] {
     case 'base64': {
       if (data === null) refuse(`${place}.source.data`, 'Input should be a valid base64 string')
       const mediaType = textOrNull(source.media_type) ?? 'application/pdf'
-      return [{ kind: 'document', mediaType, data, title, ...cacheControl(block) }]
+      return [documentPart({ type: 'base64', mediaType, data })]
     }
     case 'text':
       return [titledText(title, data ?? '', block)]
@@ -107,29 +115,35 @@ function readDocument(block: JsonObject, place: string): ResultContent[] {
       return title === '' ? content : [{ kind: 'text', text: title }, ...content]
     }
     case 'url':
-      return refuse(`${place}.source`, 'documents by URL are not supported by this model; send the document as base64')
+      return [
+        documentPart({ type: 'url', url: textOrNull(source.url) ?? refuse(`${place}.source.url`, 'Field required') }),
+      ]
     default:
       return refuse(`${place}.source`, 'file ids belong to one provider and cannot be used here; send base64 or text')
   }
+
+  function documentPart(from: DocumentPart['source']): DocumentPart {
+    return { kind: 'document', source: from, title, place: `${place}.source`, ...cacheControl(block) }
+  }
 }
 
-function titledText(title: string, text: string, block: JsonObject): TextPiece {
+function titledText(title: string, text: string, block: JsonObject): TextPart {
   return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}`, ...cacheControl(block) }
 }
 
-function searchResultText(block: JsonObject): TextPiece {
+function searchResultText(block: JsonObject): TextPart {
   const text = arrayOrEmpty(block.content).map(part => textOrNull(objectOrNull(part)?.text) ?? '')
   const head = [textOrNull(block.title), textOrNull(block.source)].filter(line => line !== null).join('\n')
   return titledText(head, text.join('\n'), block)
 }
 
-function readCall(block: JsonObject, place: string): CallPiece {
+function readCall(block: JsonObject, place: string): CallPart {
   const name = textOrNull(block.name) ?? refuse(`${place}.name`, 'Field required')
   const { id, signature } = readSignedId(textOrNull(block.id) ?? refuse(`${place}.id`, 'Field required'))
   return { kind: 'call', id, name, input: objectOrNull(block.input) ?? {}, signature }
 }
 
-function readResult(block: JsonObject, place: string): ResultPiece {
+function readResult(block: JsonObject, place: string): ResultPart {
   const { id } = readSignedId(textOrNull(block.tool_use_id) ?? refuse(`${place}.tool_use_id`, 'Field required'))
   return {
     kind: 'result',

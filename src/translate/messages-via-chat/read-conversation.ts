@@ -1,9 +1,8 @@
 /** `system` and `messages` of a messages request as turns. */
 
+import { refuse } from '../../conversation/refuse.ts'
+import type { ClientWords, ContentPart, Turn } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import type { PairingRefusals } from '../pairing.ts'
-import type { Piece, Turn } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 import { readContent } from './read-content.ts'
 
 /**
@@ -18,11 +17,12 @@ export function readConversation(body: JsonObject): Turn[] {
   if (body.messages.length === 0) refuse('messages', 'at least one message is required')
   const system = readSystem(body.system, 'system')
   const turns = body.messages.map((message, index) => readMessage(message, `messages.${index}`))
-  return system.length === 0 ? turns : [{ role: 'system', pieces: system, place: 'system' }, ...turns]
+  return system.length === 0 ? turns : [{ role: 'system', parts: system, place: 'system' }, ...turns]
 }
 
 /** Words of the messages format for conversations that it refuses itself; agents repair their history by them. */
-export const messagesRefusals: PairingRefusals = {
+export const messagesWords: ClientWords = {
+  stopField: 'stop_sequences',
   missing(turn, ids) {
     refuse(
       turn.place,
@@ -45,18 +45,18 @@ function readMessage(value: JsonValue, place: string): Turn {
   switch (message.role) {
     case 'user':
     case 'assistant':
-      return { role: message.role, pieces: readContent(content, `${place}.content`), place }
+      return { role: message.role, parts: readContent(content, `${place}.content`), place }
     case 'system':
-      return { role: 'system', pieces: readSystem(content, `${place}.content`), place }
+      return { role: 'system', parts: readSystem(content, `${place}.content`), place }
     default:
       return refuse(`${place}.role`, "Input should be 'user' or 'assistant'")
   }
 }
 
-function readSystem(content: JsonValue | undefined, place: string): Piece[] {
+function readSystem(content: JsonValue | undefined, place: string): ContentPart[] {
   if (content === null || content === undefined) return []
   return readContent(content, place).filter(
-    piece => piece.kind === 'text' && piece.text.trim() !== '' && !BILLING_NOTE.test(piece.text),
+    part => part.kind === 'text' && part.text.trim() !== '' && !BILLING_NOTE.test(part.text),
   )
 }
 

@@ -1,13 +1,13 @@
 /** Tools and tool choice of a messages request. */
 
+import { refuse } from '../../conversation/refuse.ts'
+import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { DialectTools } from '../dialect.ts'
 import { fits } from '../patterns.ts'
-import type { StructureWish, ToolChoice, ToolDefinition, ToolWish } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 import { readToolChanges } from './read-conversation.ts'
 
-export function readTools(body: JsonObject, leftOut: DialectTools['leftOut']): ToolWish {
+export function readTools(body: JsonObject, leftOut: DialectTools['leftOut']): ToolRequest {
   const changes = readToolChanges(body)
   const given = [...arrayOrEmpty(body.tools), ...changes.added]
   const definitions = given.flatMap((tool, index) => readTool(tool, `tools.${index}`, leftOut))
@@ -68,7 +68,7 @@ function readChoice(choice: JsonObject): ToolChoice {
 }
 
 /** `output_config.format`, or `output_format` as it was called before; null for plain text. */
-export function readStructure(body: JsonObject): StructureWish | null {
+export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(objectOrNull(body.output_config)?.format) ?? objectOrNull(body.output_format)
   if (format === null) return null
   const schema = objectOrNull(format.schema)

@@ -1,22 +1,22 @@
 /** A messages request as a chat request. */
 
+import { ToolNames, UpstreamIds } from '../../conversation/names.ts'
+import { isCall, type PairedTurn, pairResults } from '../../conversation/pairing.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { ToolRequest, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { endUserId } from '../end-user.ts'
 import { nameOnlyTool } from '../forced-choice.ts'
-import { ToolNames, UpstreamIds } from '../names.ts'
 import { clampOutputTokens } from '../output-cap.ts'
-import { isCall, type PairedTurn, pairResults } from '../pairing.ts'
 import { refuseWrongTypes } from '../parameter-types.ts'
-import type { ToolWish, Turn } from '../pieces.ts'
 import { planChatReasoning, planForcedTool } from '../reasoning-plan.ts'
-import { type ReasoningWish, readMessagesReasoning } from '../reasoning-wish.ts'
-import { refuse } from '../refuse.ts'
+import { type ReasoningRequest, readMessagesReasoning } from '../reasoning-wish.ts'
 import { convertSampling } from '../sampling.ts'
 import { stopSequences } from '../stops.ts'
 import { planChatStructure, REPLY_TOOL } from '../structure.ts'
 import { refuseThread } from '../threads.ts'
 import type { TranslationContext } from '../translator.ts'
-import { messagesRefusals, readConversation } from './read-conversation.ts'
+import { messagesWords, readConversation } from './read-conversation.ts'
 import { readStructure, readTools } from './read-tools.ts'
 import { writeConversation } from './write-conversation.ts'
 import { writeTools } from './write-tools.ts'
@@ -40,12 +40,12 @@ export function convertRequest(messages: JsonObject, context: TranslationContext
   refuseWrongTypes(messages, 'messages')
   refuseUnsupported(messages)
   const wish = readMessagesReasoning(messages)
-  const turns = pairResults(readConversation(messages), messagesRefusals)
+  const turns = pairResults(readConversation(messages), messagesWords)
   const tools = nameOnlyTool(readTools(messages, dialect.tools.leftOut), dialect.tools)
   const names = new ToolNames(toolNamesOf(tools, turns), dialect.tools)
   const stream = messages.stream === true
   const circumstances = { stream, hasTools: tools.definitions.length > 0 }
-  const reason = (wanted: ReasoningWish) => planChatReasoning(wanted, dialect.reasoning, circumstances)
+  const reason = (wanted: ReasoningRequest) => planChatReasoning(wanted, dialect.reasoning, circumstances)
 
   const wantsForce = circumstances.hasTools && (tools.choice?.mode === 'any' || tools.choice?.mode === 'tool')
   const callable = circumstances.hasTools && tools.choice?.mode !== 'none'
@@ -107,21 +107,21 @@ function outputCap(messages: JsonObject, { entry, target }: TranslationContext):
   return { [capField]: clampOutputTokens(wanted, { outputTokensMax: entry.outputTokensMax, capMin }) }
 }
 
-function* toolNamesOf(tools: ToolWish, turns: readonly Turn[]): Generator<string> {
+function* toolNamesOf(tools: ToolRequest, turns: readonly Turn[]): Generator<string> {
   for (const tool of tools.definitions) yield tool.name
   if (tools.choice?.mode === 'tool') yield tools.choice.name
   for (const call of callsOf(turns)) yield call.name
 }
 
 function callsOf(turns: readonly Turn[]) {
-  return turns.flatMap(turn => turn.pieces.filter(isCall))
+  return turns.flatMap(turn => turn.parts.filter(isCall))
 }
 
 function withInstruction(turns: readonly PairedTurn[], instruction: string | null): readonly PairedTurn[] {
   if (instruction === null) return turns
   const first = turns.findIndex(turn => turn.role !== 'system')
-  const pieces = [{ kind: 'text' as const, text: instruction }]
-  return turns.toSpliced(Math.max(first, 0), 0, { role: 'system', pieces, place: '', answers: new Map() })
+  const parts = [{ kind: 'text' as const, text: instruction }]
+  return turns.toSpliced(Math.max(first, 0), 0, { role: 'system', parts, place: '', answers: new Map() })
 }
 
 function endUser(messages: JsonObject, { target }: TranslationContext): JsonObject {

@@ -3,7 +3,7 @@
  * other, so only the first segment of the queue is open and streams live; what belongs to later ones waits.
  */
 
-import { failedStream } from '../stream-event.ts'
+import { failedStream } from '../../conversation/stream-event.ts'
 import type { CallArguments } from './call-arguments.ts'
 import { blockStart, blockStop, inputDelta, textDelta, thinkingDelta, writtenDelta } from './events.ts'
 
@@ -35,7 +35,7 @@ export type Segment = SpokenSegment | CallSegment
 export interface SegmentOptions {
   /** Id and name of a call as the client gets them. */
   readonly describeCall: (call: CallSegment) => { readonly id: string; readonly name: string }
-  /** Gets each piece of output that is given out. */
+  /** Gets each part of output that is given out. */
   readonly onOutput?: ((text: string) => void) | undefined
 }
 

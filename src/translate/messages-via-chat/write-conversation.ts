@@ -1,11 +1,11 @@
 /** Turns as `messages` of a chat request. */
 
+import type { ToolNames, UpstreamIds } from '../../conversation/names.ts'
+import { isCall, isResult, type PairedTurn } from '../../conversation/pairing.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { CallPart, ContentPart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectAtPointer } from '../../lib/json.ts'
 import type { Dialect, DialectReasoning } from '../dialect.ts'
-import type { ToolNames, UpstreamIds } from '../names.ts'
-import { isCall, isResult, type PairedTurn } from '../pairing.ts'
-import type { CallPiece, Piece, ResultContent, TextPiece } from '../pieces.ts'
-import { refuse } from '../refuse.ts'
 import { type ContentWriting, textPart, writeContent } from './write-content.ts'
 import { writeResult } from './write-results.ts'
 
@@ -34,13 +34,13 @@ function placeSystem(turns: readonly PairedTurn[], midSystem: Dialect['turns']['
     .filter((turn, index) => !isLeading(turn, index))
     .map(turn => (turn.role === 'system' && midSystem === 'user_text' ? { ...turn, role: 'user' as const } : turn))
   const top = leading[0]
-  return top === undefined ? rest : [{ ...top, pieces: leading.flatMap(turn => turn.pieces) }, ...rest]
+  return top === undefined ? rest : [{ ...top, parts: leading.flatMap(turn => turn.parts) }, ...rest]
 }
 
 function writeTurn(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
   switch (turn.role) {
     case 'system':
-      return writeSystem(turn.pieces.filter(isText), writing)
+      return writeSystem(turn.parts.filter(isText), writing)
     case 'user':
       return writeUser(turn, writing)
     case 'assistant':
@@ -48,25 +48,23 @@ function writeTurn(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
   }
 }
 
-function writeSystem(pieces: readonly TextPiece[], { dialect }: ChatWriting): JsonObject[] {
-  const texts = pieces.filter(piece => piece.text.trim() !== '')
+function writeSystem(parts: readonly TextPart[], { dialect }: ChatWriting): JsonObject[] {
+  const texts = parts.filter(part => part.text.trim() !== '')
   if (texts.length === 0) return []
-  const keepsMarks = dialect.content.cacheControl === 'pass' && texts.some(piece => piece.cacheControl !== undefined)
-  const content = keepsMarks
-    ? texts.map(piece => textPart(piece, dialect))
-    : texts.map(piece => piece.text).join('\n\n')
+  const keepsMarks = dialect.content.cacheControl === 'pass' && texts.some(part => part.cacheControl !== undefined)
+  const content = keepsMarks ? texts.map(part => textPart(part, dialect)) : texts.map(part => part.text).join('\n\n')
   return [{ role: dialect.turns.systemRole, content }]
 }
 
 /** Results first, each a message of its own; everything else of the turn is one user message behind them. */
 function writeUser(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
-  const results = turn.pieces.filter(isResult).map(result => {
+  const results = turn.parts.filter(isResult).map(result => {
     const call = turn.answers.get(result)!
     return writeResult(result, writing.ids.of(call), writing)
   })
   const content: ResultContent[] = [
     ...results.flatMap(result => result.following),
-    ...turn.pieces.filter(isContent).filter(piece => piece.kind !== 'text' || piece.text !== ''),
+    ...turn.parts.filter(isContent).filter(part => part.kind !== 'text' || part.text !== ''),
   ]
   const messages = results.map(result => result.message)
   return content.length === 0
@@ -75,11 +73,11 @@ function writeUser(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
 }
 
 function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
-  const text = joinText(turn.pieces)
-  const made = turn.pieces.filter(isCall)
+  const text = joinText(turn.parts)
+  const made = turn.parts.filter(isCall)
   const isSigned = made.some(call => call.signature !== null)
   const calls = made.map((call, index) => writeCall(call, { writing, signs: index === 0 && !isSigned }))
-  const thinking = turn.pieces.filter(piece => piece.kind === 'thinking').map(piece => piece.text)
+  const thinking = turn.parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
   const echo = echoReasoning(thinking.join('\n\n'), writing.dialect.reasoning)
   // What is left of a turn that held nothing for this format is no turn; reasoning alone is none either.
   if (text === '' && calls.length === 0) return []
@@ -100,17 +98,17 @@ function writeAssistant(turn: PairedTurn, writing: ChatWriting): JsonObject[] {
   }
 }
 
-/** Text blocks side by side are pieces of one text; those that something stood between are paragraphs. */
-function joinText(pieces: readonly Piece[]): string {
+/** Text blocks side by side are parts of one text; those that something stood between are paragraphs. */
+function joinText(parts: readonly ContentPart[]): string {
   let text = ''
   let adjacent = true
-  for (const piece of pieces) {
-    if (piece.kind !== 'text') {
+  for (const part of parts) {
+    if (part.kind !== 'text') {
       adjacent = false
       continue
     }
-    if (piece.text === '') continue
-    text += text === '' || adjacent ? piece.text : `\n\n${piece.text}`
+    if (part.text === '') continue
+    text += text === '' || adjacent ? part.text : `\n\n${part.text}`
     adjacent = true
   }
   return text
@@ -122,7 +120,7 @@ interface CallWriting {
   readonly signs: boolean
 }
 
-function writeCall(call: CallPiece, { writing, signs }: CallWriting): JsonObject {
+function writeCall(call: CallPart, { writing, signs }: CallWriting): JsonObject {
   const { names, ids, dialect } = writing
   const { path, placeholder } = dialect.tools.signature
   const signature = call.signature ?? (signs ? placeholder : null)
@@ -183,10 +181,10 @@ function flagPrefill(messages: JsonObject[], { prefill }: Dialect['turns']): Jso
   }
 }
 
-function isText(piece: Piece): piece is TextPiece {
-  return piece.kind === 'text'
+function isText(part: ContentPart): part is TextPart {
+  return part.kind === 'text'
 }
 
-function isContent(piece: Piece): piece is ResultContent {
-  return piece.kind === 'text' || piece.kind === 'image' || piece.kind === 'document'
+function isContent(part: ContentPart): part is ResultContent {
+  return part.kind === 'text' || part.kind === 'image' || part.kind === 'document'
 }

@@ -1,7 +1,7 @@
 /** Results of tool calls as `tool` messages, and what does not fit into them as content of the user message behind. */
 
+import type { ResultContent, ResultPart, TextPart } from '../../conversation/request.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import type { ResultContent, ResultPiece, TextPiece } from '../pieces.ts'
 import { type ContentWriting, writePart } from './write-content.ts'
 
 export interface WrittenResult {
@@ -11,11 +11,11 @@ export interface WrittenResult {
 }
 
 /** `id`: of the call, as the upstream gets it. */
-export function writeResult(piece: ResultPiece, id: string, writing: ContentWriting): WrittenResult {
-  const attached = piece.content.filter(content => isAttached(content, writing))
-  const inline = piece.content.filter(content => content.kind === 'text' || !attached.includes(content))
+export function writeResult(part: ResultPart, id: string, writing: ContentWriting): WrittenResult {
+  const attached = part.content.filter(content => isAttached(content, writing))
+  const inline = part.content.filter(content => content.kind === 'text' || !attached.includes(content))
   const native = writing.dialect.tools.resultImages === 'native' && inline.some(content => content.kind !== 'text')
-  const content = native ? nativeContent(piece, inline, writing) : textContent(piece, inline, attached, writing)
+  const content = native ? nativeContent(part, inline, writing) : textContent(part, inline, attached, writing)
   const following = writing.dialect.tools.resultImages === 'following_user' ? attached : []
   return {
     message: { role: 'tool', tool_call_id: id, content },
@@ -30,24 +30,24 @@ function isAttached(content: ResultContent, { dialect, hasVision }: ContentWriti
   return dialect.content.documents !== 'placeholder'
 }
 
-function nativeContent(piece: ResultPiece, inline: readonly ResultContent[], writing: ContentWriting): JsonValue {
-  const parts = inline.map(content => writePart(content, piece.place, writing))
-  return piece.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts
+function nativeContent(part: ResultPart, inline: readonly ResultContent[], writing: ContentWriting): JsonValue {
+  const parts = inline.map(content => writePart(content, part.place, writing))
+  return part.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts
 }
 
 function textContent(
-  piece: ResultPiece,
+  part: ResultPart,
   inline: readonly ResultContent[],
   attached: readonly ResultContent[],
   writing: ContentWriting,
 ): string {
-  const lines = inline.map(content => writePart(content, piece.place, writing).text).filter(line => line !== '')
+  const lines = inline.map(content => writePart(content, part.place, writing).text).filter(line => line !== '')
   const where = writing.dialect.tools.resultImages === 'following_user' ? 'see the next user message' : 'omitted'
   const notes = attached.map(content => `[${content.kind}: ${where}]`)
   const text = [...lines, ...notes].join('\n')
-  return piece.isError ? `Error: ${text}` : text
+  return part.isError ? `Error: ${text}` : text
 }
 
-function label(id: string): TextPiece {
+function label(id: string): TextPart {
   return { kind: 'text', text: `Attached to the result of tool call ${id}:` }
 }

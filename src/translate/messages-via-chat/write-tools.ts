@@ -1,9 +1,9 @@
 /** Tools and tool choice of a chat request. */
 
+import type { ToolNames } from '../../conversation/names.ts'
+import type { ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { Dialect } from '../dialect.ts'
-import type { ToolNames } from '../names.ts'
-import type { ToolDefinition, ToolWish } from '../pieces.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 
 export interface ToolWriting {
@@ -14,7 +14,7 @@ export interface ToolWriting {
 }
 
 /** Without tools none of the fields may be sent. */
-export function writeTools(tools: ToolWish, { dialect, names, forced }: ToolWriting): JsonObject {
+export function writeTools(tools: ToolRequest, { dialect, names, forced }: ToolWriting): JsonObject {
   if (tools.definitions.length === 0) return {}
   const choice = writeChoice(tools.choice, names, forced)
   const single = tools.oneCallOnly && dialect.tools.parallelFlag && tools.choice?.mode !== 'none'
@@ -41,7 +41,7 @@ function writeTool(tool: ToolDefinition, dialect: Dialect, names: ToolNames): Js
   }
 }
 
-function writeChoice(choice: ToolWish['choice'], names: ToolNames, forced: boolean): JsonValue {
+function writeChoice(choice: ToolRequest['choice'], names: ToolNames, forced: boolean): JsonValue {
   if (choice === null) return null
   switch (choice.mode) {
     case 'any':

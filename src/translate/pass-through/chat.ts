@@ -1,7 +1,12 @@
 /** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
 
+import { argumentsFragment } from '../../conversation/arguments.ts'
+import { TemplateLearner } from '../../conversation/event-template.ts'
+import { type CountTokens, OutputGatherer } from '../../conversation/output-gatherer.ts'
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import { failedStream, readEvent } from '../../conversation/stream-event.ts'
+import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
-import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -13,13 +18,8 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { argumentsFragment } from '../arguments.ts'
 import { ChunkWriter } from '../chat-via-messages/chunks.ts'
-import { TemplateLearner } from '../event-template.ts'
 import { deltaMember, spokenParts } from '../messages-via-chat/reply-parts.ts'
-import { type CountTokens, OutputGatherer } from '../output-gatherer.ts'
-import type { ReplyStream } from '../reply-stream.ts'
-import { failedStream, readEvent } from '../stream-event.ts'
 import { replaceData } from './messages.ts'
 
 /** What a call is billed, in the shape of usage. */

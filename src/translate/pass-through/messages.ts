@@ -1,12 +1,12 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import { failedStream, readEvent } from '../../conversation/stream-event.ts'
+import type { UsageReport } from '../../conversation/usage.ts'
 import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
-import type { UsageReport } from '../../formats/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { type BodyEdit, editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { ReplyStream } from '../reply-stream.ts'
-import { failedStream, readEvent } from '../stream-event.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 /** How an event begins that carries a piece of output. */

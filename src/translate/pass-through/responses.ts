@@ -1,14 +1,14 @@
 /** A stream of the responses format: events go through as they came, apart from the model's name inside `response`. */
 
+import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import { failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
+import { NO_USAGE, type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
-import { onlyProgramCalls, ProgramCalls } from '../../formats/program-calls.ts'
 import { failureCodeOf, readFailure } from '../../formats/responses/failure.ts'
 import { readResponseUsage, writeUsage } from '../../formats/responses/usage.ts'
-import { NO_USAGE, type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../formats/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { ReplyStream } from '../reply-stream.ts'
-import { failedStream, parseEvent, readEvent } from '../stream-event.ts'
 import { editData } from './messages.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 

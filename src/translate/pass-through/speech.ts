@@ -1,10 +1,10 @@
 /** Speech as events: pieces of audio go through as they came, the last event is kept until the call has been settled. */
 
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import { failedStream, readEvent } from '../../conversation/stream-event.ts'
+import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
-import { NO_USAGE, type UsageReport, usageReport } from '../../formats/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { ReplyStream } from '../reply-stream.ts'
-import { failedStream, readEvent } from '../stream-event.ts'
 
 export class SpeechPassThrough implements ReplyStream {
   readonly encoding = 'latin1'

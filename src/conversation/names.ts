@@ -1,7 +1,7 @@
 /** Tool names and call ids that one side does not accept: mapped for one request, the same everywhere, restored in the reply. */
 
 import { createHash } from 'node:crypto'
-import type { CallPiece } from './pieces.ts'
+import type { CallPart } from './request.ts'
 
 /** Longest call id that is sent anywhere, in characters. */
 const ID_LENGTH_MAX = 64
@@ -65,14 +65,14 @@ export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 /** Ids of the calls in a history as the upstream gets them: of its form, unique, and the same for call and result. */
 export class UpstreamIds {
   readonly #form: IdForm
-  readonly #ids = new Map<CallPiece, string>()
+  readonly #ids = new Map<CallPart, string>()
   readonly #taken = new Set<string>()
 
   constructor(form: IdForm) {
     this.#form = form
   }
 
-  of(call: CallPiece): string {
+  of(call: CallPart): string {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
     let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)

@@ -1,10 +1,10 @@
 /** Reads the data of an upstream's stream events, and tells why a stream failed. */
 
 import { GatewayError } from '../errors.ts'
-import { readReplyError } from '../formats/reply-error.ts'
-import { gatewayErrorOf } from '../formats/upstream-error.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { readReplyError } from './reply-error.ts'
+import { gatewayErrorOf } from './upstream-error.ts'
 
 /** Data that ends a chat stream; relays of the messages format send it too. */
 export const DONE = '[DONE]'

@@ -3,21 +3,17 @@
  * calls is followed by one user turn that begins with the results of exactly these calls.
  */
 
-import type { CallPiece, Piece, ResultPiece, Turn } from './pieces.ts'
+import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './request.ts'
 
-/** What to say of conversations that the client's own format refuses, in that format's words. Each must throw. */
-export interface PairingRefusals {
-  missing(turn: Turn, ids: readonly string[]): never
-  orphan(result: ResultPiece): never
-}
+type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
 
 /** A result together with the very call that it answers: ids alone may repeat within a conversation. */
 export interface PairedTurn extends Turn {
-  /** For each result among `pieces`, the call it answers. */
-  readonly answers: ReadonlyMap<ResultPiece, CallPiece>
+  /** For each result among `parts`, the call it answers. */
+  readonly answers: ReadonlyMap<ResultPart, CallPart>
 }
 
-const NO_ANSWERS: ReadonlyMap<ResultPiece, CallPiece> = new Map()
+const NO_ANSWERS: ReadonlyMap<ResultPart, CallPart> = new Map()
 
 export function pairResults(turns: readonly Turn[], refusals: PairingRefusals): PairedTurn[] {
   const paired: PairedTurn[] = []
@@ -30,15 +26,15 @@ export function pairResults(turns: readonly Turn[], refusals: PairingRefusals): 
       paired.push({ ...turn, answers: NO_ANSWERS })
       continue
     }
-    const pieces = [...turn.pieces]
+    const parts = [...turn.parts]
     // Calls of consecutive assistant turns are answered together, so these turns are one.
-    while (pieces.some(isCall) && turns[index]?.role === 'assistant') {
-      pieces.push(...turns[index]!.pieces)
+    while (parts.some(isCall) && turns[index]?.role === 'assistant') {
+      parts.push(...turns[index]!.parts)
       index += 1
     }
-    const assistant = { ...turn, pieces, answers: NO_ANSWERS }
+    const assistant = { ...turn, parts, answers: NO_ANSWERS }
     paired.push(assistant)
-    const calls = pieces.filter(isCall)
+    const calls = parts.filter(isCall)
     if (calls.length === 0) continue
     const following: Turn[] = []
     while (index < turns.length && turns[index]!.role !== 'assistant') {
@@ -51,22 +47,22 @@ export function pairResults(turns: readonly Turn[], refusals: PairingRefusals): 
 }
 
 interface Exchange {
-  readonly calls: readonly CallPiece[]
+  readonly calls: readonly CallPart[]
   readonly following: readonly Turn[]
 }
 
 function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refusals: PairingRefusals): PairedTurn[] {
   const open = new Set(calls)
-  const answers = new Map<ResultPiece, CallPiece>()
+  const answers = new Map<ResultPart, CallPart>()
   const rest: PairedTurn[] = []
   for (const turn of following) {
-    for (const result of turn.pieces.filter(isResult)) {
+    for (const result of turn.parts.filter(isResult)) {
       const call = openCall(open, result) ?? refusals.orphan(result)
       open.delete(call)
       answers.set(result, call)
     }
-    const others = turn.pieces.filter(piece => !isResult(piece))
-    if (others.length > 0) rest.push({ ...turn, pieces: others, answers: NO_ANSWERS })
+    const others = turn.parts.filter(part => !isResult(part))
+    if (others.length > 0) rest.push({ ...turn, parts: others, answers: NO_ANSWERS })
   }
   if (open.size > 0) {
     refusals.missing(
@@ -74,28 +70,28 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
       [...open].map(call => call.id),
     )
   }
-  const results: Piece[] = [...answers.keys()]
+  const results: ContentPart[] = [...answers.keys()]
   const next = rest[0]
-  if (next?.role === 'user') return [{ ...next, pieces: [...results, ...next.pieces], answers }, ...rest.slice(1)]
-  return [{ role: 'user', pieces: results, place: following[0]?.place ?? assistant.place, answers }, ...rest]
+  if (next?.role === 'user') return [{ ...next, parts: [...results, ...next.parts], answers }, ...rest.slice(1)]
+  return [{ role: 'user', parts: results, place: following[0]?.place ?? assistant.place, answers }, ...rest]
 }
 
 /** The call that a result answers: by id, else by the function's name, else the first one left when it names neither. */
-function openCall(open: ReadonlySet<CallPiece>, result: ResultPiece): CallPiece | undefined {
+function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | undefined {
   const calls = [...open]
   if (result.id !== '') return calls.find(call => call.id === result.id)
   return calls.find(call => result.name === '' || call.name === result.name)
 }
 
 function refuseResults(turn: Turn, refusals: PairingRefusals): void {
-  const orphan = turn.pieces.find(isResult)
+  const orphan = turn.parts.find(isResult)
   if (orphan !== undefined) refusals.orphan(orphan)
 }
 
-export function isCall(piece: Piece): piece is CallPiece {
-  return piece.kind === 'call'
+export function isCall(part: ContentPart): part is CallPart {
+  return part.kind === 'call'
 }
 
-export function isResult(piece: Piece): piece is ResultPiece {
-  return piece.kind === 'result'
+export function isResult(part: ContentPart): part is ResultPart {
+  return part.kind === 'result'
 }

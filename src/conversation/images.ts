@@ -1,6 +1,6 @@
 /** Images and files as the two formats write them: data URLs, media types, and URLs to be fetched by somebody else. */
 
-import type { ImageSource } from './pieces.ts'
+import type { ImageSource } from './request.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 

@@ -1,7 +1,7 @@
 /** One shape for the reply streams that the relay drives, whether they pass through or are converted. */
 
-import type { UsageReport } from '../formats/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
+import type { UsageReport } from './usage.ts'
 
 export interface ReplyStream {
   /** How the texts that `push` and `end` return are to be written: latin1 texts hold UTF-8 bytes. */
