@@ -1,7 +1,7 @@
 /** A reply in no format: what every format's reader tells and every format's writer is told, part after part. */
 
 import type { Seal } from './seal.ts'
-import type { UsageReport } from './usage.ts'
+import type { TokenUsage, UsageReport } from './usage.ts'
 
 /** A part as it begins. One is open at a time. */
 export type PartStart =
@@ -57,4 +57,35 @@ export interface ReplyReader {
   readonly finished: boolean
   /** What the upstream has said of its tokens so far. */
   readonly usage: UsageReport
+}
+
+/** Writes a client's stream. What it is told goes into a text that is taken after each event of the upstream. */
+export interface ReplyWriter extends ReplySink {
+  /** What was written since it was last asked. */
+  take(): string
+  /** Whether `written` may follow: a part of this kind is open, and nothing of it is kept back. */
+  canWriteRaw(kind: PartKind): boolean
+  /** As `delta` and `take` in one, for text as it stands in JSON, as latin1 characters of UTF-8 bytes. */
+  written(text: string): string
+  /** What ends the stream. */
+  end(stopReason: StopReason, usage: TokenUsage): string
+}
+
+export type FoldedPart =
+  | { readonly kind: 'text' | 'refusal'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly texts: readonly string[]; readonly seal: Seal | null }
+  | {
+      readonly kind: 'call'
+      readonly id: string
+      readonly name: string
+      readonly signature: string | null
+      /** JSON of an object, or what the upstream gave for it. */
+      readonly arguments: string
+    }
+
+/** A whole reply: the fold of its events. */
+export interface FoldedReply {
+  readonly parts: readonly FoldedPart[]
+  readonly stopReason: StopReason
+  readonly usage: TokenUsage
 }

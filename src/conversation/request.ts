@@ -3,7 +3,7 @@
  * no place here, so that no unknown key slips through.
  */
 
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Seal } from './seal.ts'
 
 export interface TextPart {
@@ -165,12 +165,4 @@ export interface ClientWords {
   orphan(result: ResultPart): never
   /** Name of the field that holds stop sequences. */
   readonly stopField: string
-}
-
-/** What the reader of a client's format needs to know of the call. */
-export interface ReadFacts {
-  /** Opens seals of this gateway; null for what is none. */
-  readonly openSeal: (text: string) => JsonValue | null
-  /** Types of tools that leave the request without a word, as they were told of before; null: none. */
-  readonly toolsLeftOut: readonly string[] | null
 }
