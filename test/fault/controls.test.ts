@@ -1,12 +1,14 @@
 /** The checker of the storm must find what was broken on purpose, or its silence would mean nothing. */
 
+import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Findings, judge, type Verdict } from './support/check.ts'
+import { type Findings, judge, type Verdict, type Witnesses } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
-import type { GatewayProcess } from './support/gateways.ts'
+import type { GatewayProcess, Life } from './support/gateways.ts'
+import type { Outage } from './support/missing.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
@@ -42,19 +44,20 @@ async function callAll(): Promise<void> {
   expect(calls.filter(call => !call.complete)).toEqual([])
 }
 
-function look(): Promise<Verdict> {
+function look(other: Partial<Witnesses> = {}): Promise<Verdict> {
   return judge({
     sql: world.sql,
     replies: world.oracle.replies,
     calls: world.client.calls,
     transfers,
     lives: new Map([[gateway.name, gateway.lives]]),
+    ...other,
   })
 }
 
 /** The lists that have more in them than before. */
-async function news(): Promise<string[]> {
-  const { findings } = await look()
+async function news(other: Partial<Witnesses> = {}): Promise<string[]> {
+  const { findings } = await look(other)
   return (Object.keys(findings) as (keyof Findings)[]).filter(name => findings[name].length > known[name].length)
 }
 
@@ -144,6 +147,78 @@ test('a 402 while there is money is found', async () => {
   expect(await news()).toEqual(['refused'])
   world.client.calls.pop()
 })
+
+/** Two faults at once: a call of 600 ms, Postgres killed 2 ms after its begin, its gateway in its middle. */
+interface DoubleFault {
+  readonly call: ClientCall
+  readonly databaseAway: readonly Outage[]
+  readonly life: Life
+  /** Of which gateway the life is. */
+  readonly of: string
+}
+
+function doubleFault(): DoubleFault {
+  const startedAt = Date.now()
+  const call = { ...(world.client.calls[0] as ClientCall), callId: randomUUID(), costMicroVnd: null, complete: false }
+  const outage = { from: startedAt - 1, to: startedAt + 3_000, killedAt: startedAt + 2 }
+  const killedAt = startedAt + 300
+  return {
+    call: { ...call, startedAt, endedAt: startedAt + 600 },
+    databaseAway: [outage],
+    life: { ...(gateway.life as Life), killedAt, endedAt: killedAt, wanted: true },
+    of: gateway.name,
+  }
+}
+
+function witnessesOf({ call, databaseAway, life, of }: DoubleFault): Partial<Witnesses> {
+  const lives = new Map([[gateway.name, [...gateway.lives]]])
+  lives.set(of, [...(lives.get(of) ?? []), life])
+  return { calls: [...world.client.calls, call], databaseAway, lives }
+}
+
+test('a call of which two faults took every trace is counted, and not found', async () => {
+  const witnesses = witnessesOf(doubleFault())
+  expect(await news(witnesses)).toEqual([])
+  expect(await look(witnesses)).toMatchObject({ traceless: 1, tracelessMax: 1 })
+  expect((await look()).traceless).toBe(0)
+})
+
+test('more calls without a trace than one of 1,000 are found', async () => {
+  const { calls = [], ...rest } = witnessesOf(doubleFault())
+  const twice = [...calls, { ...doubleFault().call }]
+  expect(await news({ ...rest, calls: twice })).toEqual(['missing'])
+  const many = Array.from({ length: 1_000 }, () => ({ ...(world.client.calls[0] as ClientCall), callId: null }))
+  const among = many.map(call => ({ ...call, complete: false }))
+  expect(await news({ ...rest, calls: [...twice, ...among] })).toEqual([])
+})
+
+test.each<[string, (fault: DoubleFault) => Partial<DoubleFault>, (keyof Findings)[]]>([
+  ['whose client has the whole reply', ({ call }) => ({ call: { ...call, complete: true } }), ['lost', 'missing']],
+  ['while Postgres was well', () => ({ databaseAway: [] }), ['missing']],
+  ['while Postgres stood still', fault => outageOf(fault, null), ['missing']],
+  ['that began after Postgres was killed', fault => outageOf(fault, -1), ['missing']],
+  ['whose hold had a second to come to the disk', fault => outageOf(fault, 1_001), ['missing']],
+  ['whose gateway lived on', fault => killOf(fault, null), ['missing']],
+  ['whose gateway was killed before', fault => killOf(fault, -1), ['missing']],
+  ['whose gateway was killed after the end', fault => killOf(fault, 601), ['missing']],
+  ['while another gateway was killed', () => ({ of: 'another' }), ['missing']],
+])('a call without its row %s is found', async (_name, change, expected) => {
+  const fault = doubleFault()
+  const witnesses = witnessesOf({ ...fault, ...change(fault) })
+  expect(await news(witnesses)).toEqual(expected)
+  expect((await look(witnesses)).traceless).toBe(0)
+})
+
+/** With Postgres killed that long after the begin of the call; null: not at all. */
+function outageOf({ call, databaseAway }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
+  const killedAt = afterMs === null ? null : call.startedAt + afterMs
+  return { databaseAway: databaseAway.map(outage => ({ ...outage, killedAt })) }
+}
+
+/** With its gateway killed that long after the begin of the call; null: not at all. */
+function killOf({ call, life }: DoubleFault, afterMs: number | null): Partial<DoubleFault> {
+  return { life: { ...life, killedAt: afterMs === null ? null : call.startedAt + afterMs } }
+}
 
 test('what a killed gateway had finished is charged by its successor, once', async () => {
   const before = (await look()).charged

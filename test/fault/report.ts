@@ -47,6 +47,10 @@ export function tableOf(report: StormReport): string {
     ['**wrong**', findings.wrong.length],
     ['charged without a finished reply', findings.unfounded.length],
     ['calls without a usage row', findings.missing.length],
+    [
+      'without a trace: Postgres and gateway killed while its hold was on its way to the disk',
+      `${verdict.traceless} (at most ${verdict.tracelessMax})`,
+    ],
     ['402 while money was left', findings.refused.length],
     ['bank transfers, notifications of them', `${report.transfers}, ${report.notifications}`],
     ['of them credited other than once', findings.credits.length],

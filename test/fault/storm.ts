@@ -11,6 +11,7 @@ import { judge, lookAtJournal, type Verdict } from './support/check.ts'
 import type { ClientCall } from './support/client.ts'
 import { type Customer, type Transfer, VND } from './support/customers.ts'
 import type { GatewayProcess } from './support/gateways.ts'
+import type { Outage } from './support/missing.ts'
 import { eventually } from './support/wait.ts'
 import { createWorld, settled, type World } from './support/world.ts'
 
@@ -76,7 +77,7 @@ class Storm {
   readonly #customers: { readonly customer: Customer; readonly poor: boolean }[] = []
   readonly #transfers: (Transfer & { acknowledged: boolean })[] = []
   readonly #seen = new Map<string, string>()
-  readonly #databaseAway: [from: number, to: number][] = []
+  readonly #databaseAway: Outage[] = []
   readonly #databaseRecoveryMs: number[] = []
   #running = true
   #gatewayKills = 0
@@ -206,19 +207,23 @@ class Storm {
     const { cluster } = this.world
     while (await this.#pause(this.#options.databaseKillMs)) {
       const from = Date.now()
+      let killedAt: number | null = null
       const dice = this.#random(4)
       if (dice === 3) this.#brownOuts++
       else this.#databaseKills++
       const backends = cluster.processes().slice(1)
       // A backend that is killed makes the postmaster start all others anew.
-      if (dice === 0 && backends.length > 0) process.kill(this.#pick(backends), 'SIGKILL')
-      else if (dice === 3) {
+      if (dice === 0 && backends.length > 0) {
+        process.kill(this.#pick(backends), 'SIGKILL')
+        killedAt = Date.now()
+      } else if (dice === 3) {
         // It answers nobody, and does not go away either.
         cluster.pause()
         await sleep(500 + this.#random(7_000))
         cluster.resume()
       } else {
         cluster.kill(dice === 1)
+        killedAt = Date.now()
         await sleep(this.#random(1_500))
         await cluster.start()
       }
@@ -227,7 +232,7 @@ class Storm {
         () => true,
       )
       const upAt = performance.now()
-      this.#databaseAway.push([from, Date.now() + 2_000])
+      this.#databaseAway.push({ from, to: Date.now() + 2_000, killedAt })
       await new Promise<void>(resolve => {
         const give = setTimeout(resolve, 30_000)
         this.#onGood = () => {
@@ -364,7 +369,7 @@ class Storm {
   }
 
   #wasAway({ startedAt, endedAt }: { startedAt: number; endedAt: number | null }): boolean {
-    return this.#databaseAway.some(([from, to]) => startedAt < to && (endedAt ?? Date.now()) > from)
+    return this.#databaseAway.some(({ from, to }) => startedAt < to && (endedAt ?? Date.now()) > from)
   }
 
   #exits(): string[] {

@@ -11,6 +11,7 @@ import { auditPayments } from '../../../src/payments/audit.ts'
 import type { ClientCall } from './client.ts'
 import type { Transfer } from './customers.ts'
 import type { Life } from './gateways.ts'
+import { findMissing, type Outage } from './missing.ts'
 import type { Reply } from './oracle.ts'
 
 export interface Witnesses {
@@ -20,8 +21,8 @@ export interface Witnesses {
   readonly transfers: readonly (Transfer & { readonly acknowledged: boolean })[]
   /** By name of the gateway. */
   readonly lives: ReadonlyMap<string, readonly Life[]>
-  /** When Postgres was away or stood still, ms since 1970: streams may wait for it then, and a kill finds them waiting. */
-  readonly databaseAway?: readonly (readonly [from: number, to: number])[]
+  /** Streams may wait for Postgres then, and a kill finds them waiting. */
+  readonly databaseAway?: readonly Outage[]
   /** Journal rows as they were read during the storm, by call id. */
   readonly seen?: ReadonlyMap<string, string>
 }
@@ -35,7 +36,7 @@ export interface Findings {
   readonly wrong: readonly string[]
   /** Charges without a finished reply. */
   readonly unfounded: readonly string[]
-  /** Calls with an id whose usage row is missing. */
+  /** Calls with an id whose usage row is missing for another reason than two faults at once, or more of those than may be. */
   readonly missing: readonly string[]
   /** Answers 402 while the balance was above 0 all the time. */
   readonly refused: readonly string[]
@@ -58,6 +59,9 @@ export interface Verdict {
   /** Streams that were charged for more than three steps of their hold; streams that ended because their wallet was spent. */
   readonly outgrown: number
   readonly spent: number
+  /** Calls without a row whose every trace two faults took, and how many of them may be; see `missing.ts`. */
+  readonly traceless: number
+  readonly tracelessMax: number
 }
 
 /** Output tokens of three steps. */
@@ -98,12 +102,13 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   const credits = (await sql.unsafe(CREDITS)) as unknown as CreditRow[]
   const report = await audit(sql)
   const { lost, unheard, unheardMs, charged } = findLost(witnesses, rows)
+  const { missing, traceless, tracelessMax } = findMissing(witnesses, new Set(rows.map(row => row.call_id)))
   const findings: Findings = {
     lost,
     doubled: findDoubled(rows),
     wrong: findWrong(witnesses, rows),
     unfounded: findUnfounded(witnesses, rows),
-    missing: findMissing(witnesses, rows),
+    missing,
     refused: findRefused(witnesses, rows, credits),
     credits: findCreditFaults(witnesses, credits),
     ledger: await findLedgerFaults(sql, report, rows),
@@ -112,7 +117,8 @@ export async function judge(witnesses: Witnesses): Promise<Verdict> {
   const finished = witnesses.replies.filter(reply => reply.state === 'finished').length
   const outgrown = rows.filter(row => row.cost !== '0' && row.output > OUTGROWN_TOKENS).length
   const spent = rows.filter(row => row.cost !== '0' && row.status === 402).length
-  return { findings, clean, audit: report, finished, charged, unheard, unheardMs, outgrown, spent }
+  const counts = { finished, charged, unheard, unheardMs, outgrown, spent, traceless, tracelessMax }
+  return { findings, clean, audit: report, ...counts }
 }
 
 /** I4 and I6. */
@@ -125,7 +131,7 @@ function findLost({ replies, calls, lives, databaseAway = [] }: Witnesses, rows:
     const finishedAt = reply.finishedAt as number
     const left = timeLeft(lives.get(reply.gateway) ?? [], finishedAt)
     const mayWait =
-      reply.longEvents !== null || databaseAway.some(([from, to]) => finishedAt < to && finishedAt + left > from)
+      reply.longEvents !== null || databaseAway.some(({ from, to }) => finishedAt < to && finishedAt + left > from)
     if (charges.has(reply.serial)) charged++
     else if (left < (mayWait ? WAITING_MS : HEARING_MS)) {
       unheard++
@@ -211,18 +217,6 @@ function findUnfounded({ replies, calls }: Witnesses, rows: readonly UsageRow[])
   return rows
     .filter(row => row.cost !== '0' && !finished.has(row.input) && !partly(row))
     .map(row => `call ${row.call_id} is charged for reply ${row.input}`)
-}
-
-/** I10. A call that was refused before it was one (no key, no database, a gateway that stops) has no row. */
-function findMissing({ calls, databaseAway = [] }: Witnesses, rows: readonly UsageRow[]): string[] {
-  const known = new Set(rows.map(row => row.call_id))
-  return calls
-    .filter(({ callId, status }) => callId !== null && status !== 401 && status !== 503 && !known.has(callId))
-    .map(({ callId, status, startedAt }) => {
-      const awayAfter = databaseAway.map(([from]) => from - startedAt).filter(ms => ms >= 0)
-      const away = awayAfter.length === 0 ? '' : `, Postgres struck ${Math.min(...awayAfter)} ms after it began`
-      return `call ${callId} with status ${status}${away}`
-    })
 }
 
 interface CreditRow {

@@ -1,0 +1,72 @@
+/**
+ * Calls whose usage row is missing. A hold is not forced to the disk, so two faults together may leave no trace of a
+ * call, and no charge either: Postgres is killed while the hold is on its way to the disk, and the gateway is killed before
+ * the call ends. Such calls are told apart on evidence of all of it, and counted; every other one is a finding.
+ */
+
+import type { ClientCall } from './client.ts'
+import type { Life } from './gateways.ts'
+
+/** A time in which Postgres was away or stood still; ms since 1970. */
+export interface Outage {
+  readonly from: number
+  readonly to: number
+  /** When its processes had their SIGKILL; null: it stood still, and forgot nothing. */
+  readonly killedAt: number | null
+}
+
+interface Evidence {
+  readonly calls: readonly ClientCall[]
+  readonly databaseAway?: readonly Outage[]
+  readonly lives: ReadonlyMap<string, readonly Life[]>
+}
+
+/** A commit is on the disk after three turns of the WAL writer, of 200 ms each; the rest is the call's way to its commit. */
+const ON_ITS_WAY_MS = 1_000
+/** Calls of which one may be without a trace. */
+const CALLS_PER_TRACELESS = 1_000
+
+/** `known`: ids of the calls that have a row. */
+export function findMissing(evidence: Evidence, known: ReadonlySet<string>) {
+  const { calls } = evidence
+  // A call that was refused before it was one (no key, no database, a gateway that stops) has no row.
+  const without = calls.filter(
+    ({ callId, status }) => callId !== null && status !== 401 && status !== 503 && !known.has(callId),
+  )
+  const { traceless = [], others = [] } = Object.groupBy(without, call =>
+    isTraceless(call, evidence) ? 'traceless' : 'others',
+  )
+  const tracelessMax = Math.ceil(calls.length / CALLS_PER_TRACELESS)
+  const missing = others.map(call => describe(call, evidence))
+  if (traceless.length > tracelessMax) {
+    missing.push(`${traceless.length} calls without a trace, at most ${tracelessMax} of ${calls.length} may be`)
+  }
+  return { missing, traceless: traceless.length, tracelessMax }
+}
+
+function isTraceless(call: ClientCall, evidence: Evidence): boolean {
+  const { complete, startedAt, endedAt } = call
+  const { database, gateway } = killsOf(call, evidence)
+  return (
+    !complete &&
+    database.some(at => at >= startedAt && at <= startedAt + ON_ITS_WAY_MS) &&
+    gateway.some(at => at >= startedAt && at <= endedAt)
+  )
+}
+
+function killsOf({ gateway }: ClientCall, { databaseAway = [], lives }: Evidence) {
+  const times = (all: readonly { readonly killedAt: number | null }[]) =>
+    all.flatMap(({ killedAt }) => (killedAt === null ? [] : [killedAt]))
+  return { database: times(databaseAway), gateway: times(lives.get(gateway) ?? []) }
+}
+
+function describe(call: ClientCall, evidence: Evidence): string {
+  const { callId, status, startedAt, endedAt } = call
+  const { database, gateway } = killsOf(call, evidence)
+  const first = (times: readonly number[]): string => {
+    const after = times.map(at => at - startedAt).filter(ms => ms >= 0)
+    return after.length === 0 ? 'never' : `after ${Math.min(...after)} ms`
+  }
+  const kills = `Postgres killed ${first(database)}, its gateway ${first(gateway)}`
+  return `call ${callId} with status ${status}, of ${endedAt - startedAt} ms: ${kills}`
+}
