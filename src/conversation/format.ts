@@ -22,8 +22,10 @@ export interface ConversationFormat<Echo = unknown> {
 }
 
 export interface ReadFacts {
-  /** Opens marks of this gateway. */
+  /** Opens marks of this gateway; null for anything else. */
   readonly openMark: (text: string) => JsonValue | null
+  /** Where the request goes: seals of other origins cannot be opened there, and are left out. */
+  readonly origin: string
   /** Types of tools that leave the request without a word, as the client was told elsewhere; null: none. */
   readonly toolsLeftOut: readonly string[] | null
 }
@@ -38,8 +40,6 @@ export interface WriteFacts {
   readonly model: string
   /** For where this host wants things; what it does not take is left to the dialect's pass. */
   readonly dialect: Dialect
-  /** Seals of this origin go back; those of others cannot be opened there. */
-  readonly opensSeal: (seal: Seal) => boolean
 }
 
 export interface WrittenRequest {
@@ -63,8 +63,10 @@ export interface WriterFacts {
   readonly nowSeconds: number
   /** Input tokens as they are counted here, for what is told before the upstream has said. */
   readonly countInputTokens: () => number
-  /** Marks a seal for the way through a client of another format. */
-  readonly markSeal: (seal: Seal) => string
+  /** Marks a seal for the way through a client of another format, with the lengths of the texts that it stands for. */
+  readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
+  /** Marks anything else that is to come back. */
+  readonly mark: (payload: JsonValue) => string
   /** What the upstream has reported so far; null: nothing. */
   readonly usageSoFar: () => TokenUsage | null
 }

@@ -1,0 +1,47 @@
+/** What stands in a mark of sealed reasoning: where it came from, the seal, and how the text was cut into pieces. */
+
+import { arrayOrEmpty, isObject, type JsonValue, textOrNull } from '../lib/json.ts'
+import type { ReadFacts } from './format.ts'
+import type { ReasoningPart } from './request.ts'
+import type { Seal } from './seal.ts'
+
+/** Between the pieces of reasoning where they are one text. */
+export const PIECES_APART = '\n\n'
+
+export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
+  return { origin, seal: { ...seal }, lengths: [...lengths] }
+}
+
+/**
+ * Reasoning as a client brings it back: `text` with the pieces joined by PIECES_APART. A seal of another origin, and what is
+ * no mark of this gateway, is left out.
+ */
+export function markedReasoning(text: string, mark: string | null, { openMark, origin }: ReadFacts): ReasoningPart {
+  const payload = mark === null ? null : openMark(mark)
+  const plain: ReasoningPart = { kind: 'reasoning', texts: text === '' ? [] : [text], seal: null }
+  if (!isObject(payload)) return plain
+  const texts = cut(text, arrayOrEmpty(payload.lengths)) ?? plain.texts
+  return { kind: 'reasoning', texts, seal: payload.origin === origin ? readSeal(payload.seal) : null }
+}
+
+/** Null where the text is not the one that was marked. */
+function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
+  const texts: string[] = []
+  let at = 0
+  for (const length of lengths) {
+    if (typeof length !== 'number') return null
+    if (texts.length > 0) at += PIECES_APART.length
+    texts.push(text.slice(at, at + length))
+    at += length
+  }
+  return at === text.length ? texts : null
+}
+
+function readSeal(value: JsonValue | undefined): Seal | null {
+  if (!isObject(value)) return null
+  const { wire, signature, redacted, id, encrypted } = value
+  if (wire === 'messages' && typeof signature === 'string') return { wire, signature }
+  if (wire === 'messages' && typeof redacted === 'string') return { wire, redacted }
+  if (wire === 'responses' && typeof encrypted === 'string') return { wire, id: textOrNull(id), encrypted }
+  return null
+}
