@@ -2,68 +2,17 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
-import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
-import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
-import type { StreamTranslation } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf } from './support.ts'
+import { ROADS } from './roads.ts'
 
 const LIMIT = { eventBytesMax: 1_000_000 }
-/** Counts characters, so that what was counted is what was said. */
-const countTokens = (text: string) => text.length
 
 interface Told {
   readonly bytes: string
   readonly output: number
   readonly usage: unknown
-}
-
-function asReply(translation: (onOutput: (text: string) => void) => StreamTranslation): ReplyStream {
-  const output = new OutputGatherer({ countTokens })
-  const stream = translation(text => output.add(text))
-  return {
-    encoding: 'utf8',
-    push: event => (event.hasData ? stream.push(event) : ''),
-    skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
-    get skimmedTo() {
-      return stream.skimmedTo
-    },
-    end: () => stream.end(),
-    get finished() {
-      return stream.finished
-    },
-    get usage() {
-      return stream.usage
-    },
-    countOutputTokens: () => output.tokens(),
-    estimateOutputTokens: () => output.estimate(),
-  }
-}
-
-const REQUEST = { stream: true, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }
-const usageFacts = {}
-const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
-
-const CHAT_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
-  'to a chat client': () =>
-    new ChatPassThrough({ clientModel: 'client', countTokens, choices: 1, wantsUsage: true, usageFacts, billed }),
-  'to a messages client': () =>
-    asReply(onOutput =>
-      messagesViaChat(REQUEST, contextOf({ upstream: 'chat_completions', dialect: dialectOf() })).stream(onOutput),
-    ),
-}
-
-const MESSAGES_UPSTREAM: Readonly<Record<string, () => ReplyStream>> = {
-  'to a messages client': () => new MessagesPassThrough({ clientModel: 'client', countTokens }),
-  'to a chat client': () =>
-    asReply(onOutput =>
-      chatViaMessages(REQUEST, contextOf({ upstream: 'messages', dialect: dialectOf() })).stream(onOutput),
-    ),
 }
 
 /** What the client gets of it, cut at the places; an error is told too. */
@@ -211,7 +160,7 @@ function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
 
-describe.each(Object.entries(CHAT_UPSTREAM))('a chat stream %s', (_, open) => {
+describe.each(Object.entries(ROADS.chat))('a chat stream to a client of %s', (_, open) => {
   test('says the same on the fast lane', () => {
     fc.assert(
       fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
@@ -234,7 +183,7 @@ describe.each(Object.entries(CHAT_UPSTREAM))('a chat stream %s', (_, open) => {
   })
 })
 
-describe.each(Object.entries(MESSAGES_UPSTREAM))('a messages stream %s', (_, open) => {
+describe.each(Object.entries(ROADS.messages))('a messages stream to a client of %s', (_, open) => {
   test('says the same on the fast lane', () => {
     fc.assert(
       fc.property(pieces, escapes, places, (value, escaped, cuts) => {
@@ -264,7 +213,7 @@ test('what a messages stream says is counted piece by piece, whatever its pieces
       const counted = said.filter(
         ([kind], index) => kind !== 'ping' && kind !== 'refusal' && opened >= 0 && index >= opened,
       )
-      const { output } = throughFeed(MESSAGES_UPSTREAM['to a messages client']!(), messagesBytes(said, escaped), cuts)
+      const { output } = throughFeed(ROADS.messages.messages!(), messagesBytes(said, escaped), cuts)
       expect(output).toBe(counted.reduce((sum, [, text]) => sum + text.length, 0))
     }),
   )
@@ -294,7 +243,7 @@ describe('an event that looks like the ones before and is not', () => {
     // In the third piece, when the looks of a piece are known.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
-    for (const open of Object.values(CHAT_UPSTREAM)) {
+    for (const open of Object.values(ROADS.chat)) {
       const { skimmed, ...told } = throughFeed(open(), bytes, [])
       expect(told.bytes.replace(/msg_[0-9a-z-]+/g, '')).toBe(
         throughReader(open(), bytes).bytes.replace(/msg_[0-9a-z-]+/g, ''),

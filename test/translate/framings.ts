@@ -1,0 +1,80 @@
+/**
+ * One stream of events, told in all the ways that server-sent events may be told (WHATWG HTML, 9.2.5 and 9.2.6, read
+ * 2026-11-22) and that networks cut them.
+ */
+
+export interface FramedEvent {
+  /** Its `event:` line, or '' without one. */
+  readonly name: string
+  readonly data: string
+}
+
+/** Chunks as they arrive. */
+export type Framing = (events: readonly FramedEvent[]) => Buffer[]
+
+const plain = ({ name, data }: FramedEvent) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`
+const text = (events: readonly FramedEvent[]) => events.map(plain).join('')
+
+/** The data of each event on as many lines as it has members, as some servers print JSON. */
+const onLines = (event: FramedEvent) => ({ ...event, data: brokenUp(event.data).join('\ndata: ') })
+
+/** Comments, fields that say nothing here, and stray blank lines, between the events and in them. */
+const commented = (event: FramedEvent, index: number) =>
+  [
+    ': keep-alive\n\n',
+    '\n',
+    index % 2 === 0 ? 'id: 7\nretry: 3000\n\n' : '',
+    event.name === '' ? '' : `event:${event.name}\n:\n`,
+    `id\n: {"not":"data"}\nx-field: 1\ndata:${event.data}\n: behind\n\n`,
+  ].join('')
+
+const byByte = (bytes: Buffer) => Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
+
+const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>> = {
+  'as it came': text,
+  'with CR and LF': events => text(events).replaceAll('\n', '\r\n'),
+  'with CR': events => text(events).replaceAll('\n', '\r'),
+  'data on several lines': events => text(events.map(onLines)),
+  'data on several lines, with CR and LF': events => text(events.map(onLines)).replaceAll('\n', '\r\n'),
+  'comments and other fields between': events => events.map(commented).join(''),
+  'behind a byte order mark': events => `\ufeff${text(events)}`,
+  'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
+}
+
+/** Each way of telling it, in one chunk, chunk by event, and byte by byte. */
+export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
+  Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
+    [name, events => [Buffer.from(tell(events))]],
+    [`${name}, 1 byte per chunk`, events => byByte(Buffer.from(tell(events)))],
+  ]),
+).set('event by event', events => events.map(event => Buffer.from(plain(event))))
+
+/** Bytes between the cuts of a run: few events are cut twice, and this many runs make each byte begin a chunk. */
+const CUT_EVERY = 101
+
+/** Runs of chunks; in one of them a chunk begins at each byte of the stream. */
+export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
+  const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
+  for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {
+    const edges = [0]
+    for (let edge = first; edge < bytes.length; edge += CUT_EVERY) if (edge > 0) edges.push(edge)
+    yield edges.map((edge, index) => bytes.subarray(edge, edges[index + 1] ?? bytes.length))
+  }
+}
+
+/** The events of a stream in a file: lines that end with LF, data on one line, comments on top. */
+export function eventsOf(stream: string): FramedEvent[] {
+  return stream
+    .split('\n\n')
+    .map(block => block.split('\n').filter(line => line !== '' && !line.startsWith(':')))
+    .filter(lines => lines.length > 0)
+    .map(lines => ({
+      name: lines.find(line => line.startsWith('event: '))?.slice(7) ?? '',
+      data: lines.find(line => line.startsWith('data: '))?.slice(6) ?? '',
+    }))
+}
+
+/** JSON cut behind the commas between its tokens; other text stays whole. */
+function brokenUp(data: string): string[] {
+  return data.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*,?/g)?.filter(line => line !== '') ?? [data]
+}

@@ -1,0 +1,125 @@
+/** What a client makes of its stream, told in no format: what stays the same whichever way a reply took. */
+
+import type Anthropic from '@anthropic-ai/sdk'
+import type OpenAI from 'openai'
+import { type ClientEvent, readEvents } from './grammar.ts'
+import type { Wire } from './roads.ts'
+
+export interface Heard {
+  readonly reasoning: string
+  readonly text: string
+  /** Name and arguments; of a call whose input is text, that text. */
+  readonly calls: readonly (readonly [name: string, input: unknown])[]
+  readonly stop: 'end' | 'length' | 'calls' | 'refusal'
+  readonly tokens: readonly [input: number, output: number]
+}
+
+export function heard(format: Wire, sse: string): Heard {
+  return READERS[format](readEvents(sse))
+}
+
+const READERS: Readonly<Record<Wire, (events: readonly ClientEvent[]) => Heard>> = {
+  messages: heardMessages,
+  chat: heardChat,
+  responses: heardResponses,
+}
+
+function heardMessages(events: readonly ClientEvent[]): Heard {
+  const blocks: { readonly block: Anthropic.ContentBlock; said: string }[] = []
+  let usage: Partial<Anthropic.Usage> = {}
+  let stop: string | null = null
+  for (const event of events.map(({ data }) => data as unknown as Anthropic.RawMessageStreamEvent)) {
+    if (event.type === 'message_start') usage = event.message.usage
+    if (event.type === 'content_block_start') blocks[event.index] = { block: event.content_block, said: '' }
+    if (event.type === 'content_block_delta') blocks[event.index]!.said += saidIn(event.delta)
+    if (event.type !== 'message_delta') continue
+    stop = event.delta.stop_reason
+    const told = Object.entries(event.usage).filter(([, tokens]) => tokens !== null)
+    usage = { ...usage, ...Object.fromEntries(told) }
+  }
+  const said = (type: string) => blocks.filter(({ block }) => block.type === type).map(block => block.said)
+  const stops = { end_turn: 'end', max_tokens: 'length', tool_use: 'calls', refusal: 'refusal' } as const
+  return {
+    reasoning: said('thinking').join('\n\n'),
+    text: said('text').join(''),
+    calls: blocks.flatMap(({ block, said }) =>
+      block.type === 'tool_use' ? [[block.name, parsed(said)] as const] : [],
+    ),
+    stop: stops[stop as unknown as keyof typeof stops],
+    tokens: [
+      (usage.input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+      usage.output_tokens ?? 0,
+    ],
+  }
+}
+
+function saidIn(delta: Anthropic.RawContentBlockDelta): string {
+  if (delta.type === 'text_delta') return delta.text
+  if (delta.type === 'thinking_delta') return delta.thinking
+  return delta.type === 'input_json_delta' ? delta.partial_json : ''
+}
+
+/** What some providers add to a delta. */
+type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string | null }
+
+function heardChat(events: readonly ClientEvent[]): Heard {
+  const calls: { readonly name: string; said: string }[] = []
+  let [text, reasoning, refusal, stop] = ['', '', '', '']
+  let usage: OpenAI.CompletionUsage | null = null
+  for (const chunk of events.map(({ data }) => data as unknown as OpenAI.ChatCompletionChunk)) {
+    usage = chunk.usage ?? usage
+    const choice = chunk.choices[0]
+    const delta: Delta = choice?.delta ?? {}
+    stop = choice?.finish_reason ?? stop
+    text += delta.content ?? ''
+    reasoning += delta.reasoning_content ?? ''
+    refusal += delta.refusal ?? ''
+    for (const call of delta.tool_calls ?? []) {
+      calls[call.index] ??= { name: call.function?.name ?? '', said: '' }
+      calls[call.index]!.said += call.function?.arguments ?? ''
+    }
+  }
+  const stops = { stop: 'end', length: 'length', tool_calls: 'calls', content_filter: 'refusal' } as const
+  const { prompt_tokens = 0, total_tokens = 0 } = usage ?? {}
+  return {
+    reasoning,
+    text: `${text}${refusal}`,
+    calls: calls.map(call => [call.name, parsed(call.said)]),
+    stop: refusal === '' ? stops[stop as keyof typeof stops] : 'refusal',
+    // Some providers count reasoning in the total only.
+    tokens: [prompt_tokens, total_tokens - prompt_tokens],
+  }
+}
+
+/** By the events of the items, as streaming clients read; the response at the end tells the status and the usage. */
+function heardResponses(events: readonly ClientEvent[]): Heard {
+  const calls: [string, unknown][] = []
+  const reasoning: string[] = []
+  let [text, refusal] = ['', '']
+  let end: OpenAI.Responses.Response | null = null
+  for (const event of events.map(({ data }) => data as unknown as OpenAI.Responses.ResponseStreamEvent)) {
+    if (event.type === 'response.output_text.done') text += event.text
+    if (event.type === 'response.refusal.done') refusal += event.refusal
+    if (event.type === 'response.reasoning_summary_text.done') reasoning.push(event.text)
+    if (event.type === 'response.reasoning_text.done') reasoning.push(event.text)
+    if (event.type === 'response.output_item.done') {
+      const { item } = event
+      if (item.type === 'function_call') calls.push([item.name, parsed(item.arguments)])
+      if (item.type === 'custom_tool_call') calls.push([item.name, item.input])
+    }
+    if (event.type === 'response.completed' || event.type === 'response.incomplete') end = event.response
+  }
+  const reason = end?.incomplete_details?.reason
+  const refuses = refusal !== '' || reason === 'content_filter'
+  return {
+    reasoning: reasoning.join('\n\n'),
+    text: `${text}${refusal}`,
+    calls,
+    stop: reason === 'max_output_tokens' ? 'length' : refuses ? 'refusal' : calls.length > 0 ? 'calls' : 'end',
+    tokens: [end?.usage?.input_tokens ?? 0, end?.usage?.output_tokens ?? 0],
+  }
+}
+
+function parsed(text: string): unknown {
+  return JSON.parse(text || '{}')
+}
