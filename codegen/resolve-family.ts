@@ -1,5 +1,6 @@
 /** A family, its models and its entries: what each states, and the entries that come of it. */
 
+import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { Counting, Deprecation, Endpoint, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import { resolveCost } from './cost.ts'
 import type {
@@ -17,7 +18,7 @@ import type {
 import type { Layer } from './layers.ts'
 import type { CheckedSources, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
 import { resolveWires, type SaidWires, saidWires } from './resolve-wires.ts'
-import { channelOf, ENDPOINT_ORDER, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
+import { channelOf, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
 
 export interface EntryContext {
   readonly sources: CheckedSources

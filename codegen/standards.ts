@@ -1,5 +1,6 @@
 /** What follows from a model's wire format and an entry's id. */
 
+import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { ApiStandard, Channel, Endpoint, ModelKind } from '../src/generated/types.ts'
 
 export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
@@ -19,27 +20,8 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
-/** What a body of each endpoint cannot do without, beside what is billed. */
-export const NEEDED_FIELDS: Readonly<Record<Endpoint, readonly string[]>> = {
-  messages: ['/messages', '/messages/*/role', '/messages/*/content'],
-  chat_completions: ['/messages', '/messages/*/role', '/messages/*/content'],
-  responses: ['/input'],
-  images_generations: ['/prompt'],
-  images_edits: ['/prompt', '/image'],
-  audio_speech: ['/input', '/voice'],
-}
-
 /** Both chat endpoints serve every chat model: the gateway converts. */
 const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
-
-export const ENDPOINT_ORDER: readonly Endpoint[] = [
-  'messages',
-  'chat_completions',
-  'responses',
-  'images_generations',
-  'images_edits',
-  'audio_speech',
-]
 
 export function isStandard(word: string): word is ApiStandard {
   return Object.hasOwn(KINDS, word)

@@ -1,6 +1,6 @@
 /** Checks of what upstreams.yaml puts on every request: the address, headers, members of the body, waits. */
 
-import { NEEDED_FIELDS } from '../standards.ts'
+import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import { asList, asNumber, asRecord, asText, type CatalogueView, type HostView, type Report } from '../view.ts'
 import { BILLED, CHOICES, OUTPUT_CAPS } from './rules.ts'
 
@@ -104,7 +104,7 @@ function checkHeaders(host: HostView, report: Report): void {
 }
 
 function checkFields(host: HostView, report: Report): void {
-  const needed = Object.values(NEEDED_FIELDS).flat()
+  const needed = Object.values(ENDPOINT_FACTS).flatMap(({ needs }): readonly string[] => needs)
   for (const name of Object.keys(asRecord(host.value.fields))) {
     const pointer = `/${name}`
     const isBilled = [...BILLED, CHOICES, ...OUTPUT_CAPS].includes(pointer)

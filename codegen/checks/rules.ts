@@ -1,7 +1,8 @@
 /** Checks of rules: nothing that is billed, metered or needed may go, and no rule may be in vain. */
 
+import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import type { Endpoint } from '../../src/generated/types.ts'
-import { isStandard, NEEDED_FIELDS, reachedEndpoints } from '../standards.ts'
+import { isStandard, reachedEndpoints } from '../standards.ts'
 import {
   asList,
   asRecord,
@@ -142,7 +143,7 @@ function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   if (BILLED.some(field => touches(pointer, field))) return
   const bodies = [...endpoints].filter(endpoint => own === undefined || asList(own).includes(endpoint))
   const needed = bodies
-    .flatMap(endpoint => NEEDED_FIELDS[endpoint])
+    .flatMap((endpoint): readonly string[] => ENDPOINT_FACTS[endpoint].needs)
     .find(field => (op === 'set' ? isSame(pointer, field) && field !== '/voice' : takesAll(pointer, field)))
   if (needed === undefined) return
   const message = op === 'set' ? `${needed} would be the same in every call` : `no call can do without ${needed}`

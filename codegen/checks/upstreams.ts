@@ -1,7 +1,8 @@
 /** Checks of targets and upstreams: what is named must exist, and must speak the format. */
 
+import { ENDPOINT_ORDER } from '../../src/catalogue/endpoints.ts'
 import { didYouMean, nearestWord } from '../spelling.ts'
-import { ENDPOINT_ORDER, isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
+import { isStandard, servedEndpoints, UPSTREAM_ENDPOINTS } from '../standards.ts'
 import {
   asList,
   asNumber,

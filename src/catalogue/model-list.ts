@@ -1,9 +1,10 @@
 /** The bodies of `GET /v1/models` and `GET /v1/models/{id}`: rendered once, cached, each with its ETag. */
 
 import { createHash } from 'node:crypto'
-import type { Capability, Channel, Endpoint } from '../generated/types.ts'
+import type { Capability, Channel } from '../generated/types.ts'
 import { type Coding, compress } from '../lib/content-coding.ts'
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
+import { ENDPOINT_ORDER } from './endpoints.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
 
 /** Query parameters as they came; absent ones are undefined. */
@@ -36,14 +37,6 @@ export interface ModelList {
 
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
-const ENDPOINTS: readonly Endpoint[] = [
-  'messages',
-  'chat_completions',
-  'responses',
-  'images_generations',
-  'images_edits',
-  'audio_speech',
-]
 const LIMIT_MAX = 1000
 
 interface Rendered {
@@ -111,7 +104,7 @@ export function createModelList(catalogue: Catalogue, now: () => number = Date.n
 function findProblem(query: ModelListQuery): string | null {
   const words: readonly [string, string | undefined, readonly string[]][] = [
     ['channel', query.channel, CHANNELS],
-    ['endpoint', query.endpoint, ENDPOINTS],
+    ['endpoint', query.endpoint, ENDPOINT_ORDER],
     ['capability', query.capability, CAPABILITIES],
   ]
   for (const [name, value, known] of words) {

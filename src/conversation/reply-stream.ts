@@ -1,5 +1,6 @@
 /** One shape for the reply streams that the relay drives, whether they pass through or are converted. */
 
+import type { GatewayError } from '../errors.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { UsageReport } from './usage.ts'
 
@@ -25,4 +26,6 @@ export interface ReplyStream {
   countOutputTokens(): number
   /** The same, roughly, and cheap enough to be asked again and again. */
   estimateOutputTokens(): number
+  /** How a fault ends a stream that has begun: a complete event. Absent: the form that other formats have in common. */
+  failureEvent?(error: GatewayError): string
 }

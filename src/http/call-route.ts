@@ -1,26 +1,25 @@
 /** The frame of every route that runs a model: key first, then the body, then the pipeline on a hijacked reply. */
 
 import type { FastifyInstance } from 'fastify'
-import type { Call, Caller, ClientChannel, Services } from '../pipeline/call.ts'
-import type { Pinger } from '../pipeline/pinger.ts'
+import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'
+import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
+import type { Caller } from '../pipeline/call.ts'
+import { runCall } from '../pipeline/run.ts'
 import { ResponseChannel } from './client-channel.ts'
-import type { CallRoute } from './endpoints.ts'
 import { callOf, type ServerOptions } from './request.ts'
 
-/** What runs a call; it never rejects. */
-export type RunCall = (
-  services: Services,
-  call: Call,
-  client: ClientChannel,
-  extras: { readonly pinger: Pinger },
-) => Promise<void>
+export function addEndpoints(server: FastifyInstance, options: ServerOptions): void {
+  for (const endpoint of MODEL_ENDPOINTS) addCallRoute(server, options, endpoint)
+  for (const endpoint of FREE_ENDPOINTS) addFreeRoute(server, options, endpoint)
+}
 
-export function addCallRoute(server: FastifyInstance, options: ServerOptions, route: CallRoute, run: RunCall): void {
+function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint: ModelEndpoint): void {
   const { services, pinger, readiness } = options
+  const { name, kind, namedEvents } = endpoint
   server.route({
-    method: route.method,
-    url: route.path,
-    config: { endpoint: route.endpoint, authentication: route.authentication },
+    method: endpoint.method,
+    url: endpoint.path,
+    config: { endpoint: name, authentication: endpoint.authentication },
     handler: (request, reply) => {
       reply.hijack()
       const { state } = request
@@ -29,12 +28,25 @@ export function addCallRoute(server: FastifyInstance, options: ServerOptions, ro
         requestId: state.requestId,
         startedMs: state.startedMs,
         nowMs: services.nowMs,
-        namedEvents: route.endpoint === 'messages',
+        namedEvents,
         errorTold: code => services.observer.errorTold(code),
       })
-      const call = callOf(request, route.endpoint, state.caller as Caller)
+      const call = callOf(request, name, state.caller as Caller)
       state.pass.running = true
-      void readiness.track(run(services, call, client, { pinger })).finally(() => state.pass.release())
+      void readiness.track(runCall(services, call, client, { kind, pinger })).finally(() => state.pass.release())
+    },
+  })
+}
+
+function addFreeRoute(server: FastifyInstance, { services }: ServerOptions, endpoint: FreeEndpoint): void {
+  server.route({
+    method: endpoint.method,
+    url: endpoint.path,
+    config: { authentication: endpoint.authentication },
+    handler: async (request, reply) => {
+      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const { headers, body } = await endpoint.answer(services, raw)
+      return reply.headers(headers).send(body)
     },
   })
 }

@@ -1,87 +1,9 @@
-/** Every route of the gateway: method, path, how it authenticates, what it is for. */
+/** Every route of the gateway: method, path, how it authenticates, what it is for. Those that run models have their records. */
 
-import type { Endpoint } from '../generated/types.ts'
+import type { ApiRoute } from '../endpoints/endpoint.ts'
+import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
+import { RESPONSES } from '../endpoints/responses.ts'
 import type { RouteFacts } from '../lib/route.ts'
-import type { ChatFormat } from '../translate/translator.ts'
-
-/** A route of the API. */
-export interface ApiRoute extends RouteFacts {
-  /** Its row in the table of operations, for those that the API's description lists. */
-  readonly operationId?: string
-}
-
-/** A route that runs a model. */
-export interface CallRoute extends ApiRoute {
-  readonly endpoint: Endpoint
-}
-
-export interface ChatRoute extends CallRoute {
-  readonly endpoint: Extract<Endpoint, ChatFormat>
-}
-
-export const CHAT_ROUTES: readonly ChatRoute[] = [
-  {
-    method: 'POST',
-    path: '/v1/messages',
-    authentication: 'key',
-    purpose: 'Messages format',
-    operationId: 'createMessage',
-    endpoint: 'messages',
-  },
-  {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    authentication: 'key',
-    purpose: 'Chat Completions format',
-    operationId: 'createChatCompletion',
-    endpoint: 'chat_completions',
-  },
-]
-
-export const RESPONSES_ROUTE: CallRoute = {
-  method: 'POST',
-  path: '/v1/responses',
-  authentication: 'key',
-  purpose: 'Responses format',
-  operationId: 'createResponse',
-  endpoint: 'responses',
-}
-
-export const IMAGE_ROUTES: readonly CallRoute[] = [
-  {
-    method: 'POST',
-    path: '/v1/images/generations',
-    authentication: 'key',
-    purpose: 'Image generation',
-    operationId: 'createImage',
-    endpoint: 'images_generations',
-  },
-  {
-    method: 'POST',
-    path: '/v1/images/edits',
-    authentication: 'key',
-    purpose: 'Edit of a reference image, as JSON or as a form',
-    operationId: 'editImage',
-    endpoint: 'images_edits',
-  },
-]
-
-export const SPEECH_ROUTE: CallRoute = {
-  method: 'POST',
-  path: '/v1/audio/speech',
-  authentication: 'key',
-  purpose: 'Text to speech',
-  operationId: 'createSpeech',
-  endpoint: 'audio_speech',
-}
-
-export const COUNT_TOKENS_ROUTE: ApiRoute = {
-  method: 'POST',
-  path: '/v1/messages/count_tokens',
-  authentication: 'key',
-  purpose: 'Input tokens of a messages request; free',
-  operationId: 'countTokens',
-}
 
 /** Notifications of movements on the bank account; there only when the provider's secret is set. */
 export function webhookRoute(provider: string): RouteFacts {
@@ -93,20 +15,49 @@ export function webhookRoute(provider: string): RouteFacts {
   }
 }
 
-export const OTHER_ROUTES: readonly ApiRoute[] = [
-  RESPONSES_ROUTE,
-  ...IMAGE_ROUTES,
-  SPEECH_ROUTE,
-  COUNT_TOKENS_ROUTE,
-  { method: 'GET', path: '/v1/responses', authentication: 'none', purpose: 'Refuses WebSocket upgrades: use POST' },
-  {
-    method: 'GET',
-    path: '/v1/models',
-    authentication: 'key',
-    purpose: 'Model list with prices',
-    operationId: 'listModels',
+export const UPGRADE_ROUTE: ApiRoute = {
+  method: 'GET',
+  path: RESPONSES.path,
+  authentication: 'none',
+  purpose: 'Refuses WebSocket upgrades: use POST',
+}
+
+export const MODELS_ROUTE = {
+  method: 'GET',
+  path: '/v1/models',
+  authentication: 'key',
+  purpose: 'Model list with prices',
+  operationId: 'listModels',
+  operation: {
+    summary: 'List models with their prices',
+    description: 'Filters: `channel`, `endpoint`, `capability`. Pages: `limit`, `after_id`, `before_id`.',
+    request: null,
+    reply: 'ModelList',
+    billed: false,
   },
-  { method: 'GET', path: '/v1/models/*', authentication: 'key', purpose: 'One model', operationId: 'readModel' },
+} as const satisfies ApiRoute
+
+export const MODEL_ROUTE = {
+  method: 'GET',
+  path: '/v1/models/*',
+  authentication: 'key',
+  purpose: 'One model',
+  operationId: 'readModel',
+  operation: {
+    summary: 'One model, by id or alias',
+    description: 'A slash in the id may be written as it is or as `%2F`.',
+    request: null,
+    reply: 'Model',
+    billed: false,
+  },
+} as const satisfies ApiRoute
+
+export const API_ROUTES: readonly ApiRoute[] = [
+  ...MODEL_ENDPOINTS,
+  ...FREE_ENDPOINTS,
+  UPGRADE_ROUTE,
+  MODELS_ROUTE,
+  MODEL_ROUTE,
   { method: 'GET', path: '/', authentication: 'none', purpose: 'What this service is' },
   { method: 'GET', path: '/healthz', authentication: 'none', purpose: 'The process answers' },
   {
@@ -120,22 +71,17 @@ export const OTHER_ROUTES: readonly ApiRoute[] = [
 /** Methods that a path takes; none for a path that does not exist. */
 export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
-  const found = [...CHAT_ROUTES, ...OTHER_ROUTES, ...configured].filter(route => {
+  const found = [...API_ROUTES, ...configured].filter(route => {
     return route.path === plain || (route.path.endsWith('/*') && plain.startsWith(route.path.slice(0, -1)))
   })
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
 }
 
-const TAILS = [
-  '/messages/count_tokens',
-  '/messages',
-  '/chat/completions',
-  '/responses',
-  '/images/generations',
-  '/images/edits',
-  '/audio/speech',
-  '/models',
-] as const
+/** Of the served paths below `/v1`, the longest first. */
+const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))]
+  .filter(path => path.startsWith('/v1/') && !path.includes('*'))
+  .map(path => path.slice('/v1'.length))
+  .sort((a, b) => b.length - a.length)
 
 /**
  * What to say to a client that called a path that does not exist: mostly a base address with a `/v1` too many or too few.
@@ -150,7 +96,7 @@ export function notFoundMessage(method: string, path: string, publicUrl: string)
   return `There is no ${method} ${path}; the endpoint is ${publicUrl}/v1${known}. ${baseAdvice(known, publicUrl)}`
 }
 
-function baseAdvice(known: (typeof TAILS)[number], publicUrl: string): string {
+function baseAdvice(known: string, publicUrl: string): string {
   const advice = 'Check the base address of the client:'
   const messages = `Messages-style SDKs usually want ${publicUrl} (some want ${publicUrl}/v1)`
   const chat = `Chat-completions-style SDKs usually want ${publicUrl}/v1`

@@ -4,18 +4,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
 import { GatewayError } from '../errors.ts'
 import { chosenCoding } from '../lib/content-coding.ts'
+import { MODEL_ROUTE, MODELS_ROUTE } from './endpoints.ts'
 import type { ServerOptions } from './request.ts'
 
 export function addModelRoutes(server: FastifyInstance, options: ServerOptions): void {
   const { services } = options
   const models = createModelList(services.catalogue)
   const config = { authentication: 'key' } as const
-  server.get<{ Querystring: ModelListQuery }>('/v1/models', { config }, (request, reply) => {
+  server.get<{ Querystring: ModelListQuery }>(MODELS_ROUTE.path, { config }, (request, reply) => {
     const result = models.list(request.query)
     if ('problem' in result) throw new GatewayError('invalid_request', { message: result.problem })
     return sendRendered(request, reply, result)
   })
-  server.get<{ Params: { '*': string } }>('/v1/models/*', { config }, (request, reply) => {
+  server.get<{ Params: { '*': string } }>(MODEL_ROUTE.path, { config }, (request, reply) => {
     const name = request.params['*']
     const result = models.one(name)
     if (result === null) {

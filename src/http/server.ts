@@ -9,18 +9,16 @@ import { recordUnread } from '../pipeline/bill.ts'
 import type { CallObserver } from '../pipeline/call.ts'
 import { addCallGates } from './call-gates.ts'
 import { Bodies } from './call-pass.ts'
-import { addChatRoutes } from './chat-routes.ts'
+import { addEndpoints } from './call-route.ts'
 import { Connections } from './connections.ts'
-import { addCountTokensRoute } from './count-tokens-route.ts'
 import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
 import { Lingering } from './lingering.ts'
-import { addMediaRoutes } from './media-routes.ts'
 import { addModelRoutes } from './model-routes.ts'
 import { tooLarge } from './read-body.ts'
 import { callOf, newState, requestIdOf, type ServerOptions, sendError } from './request.ts'
-import { addResponsesRoutes } from './responses-routes.ts'
 import { addServiceRoutes } from './service-routes.ts'
+import { addUpgradeRoute } from './upgrade-route.ts'
 import { addWebhookRoutes } from './webhook-routes.ts'
 
 /** Fastify's own faults in our words. */
@@ -207,10 +205,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     response.writeHead(417, { ...errorHeaders(fault), ...answerHeaders(requestId) })
     response.end(errorBody(fault, requestId))
   })
-  addChatRoutes(server, options)
-  addResponsesRoutes(server, options)
-  addMediaRoutes(server, options)
-  addCountTokensRoute(server, options)
+  addEndpoints(server, options)
+  addUpgradeRoute(server)
   addModelRoutes(server, options)
   addServiceRoutes(server, options)
   addWebhookRoutes(server, options.banking, { readiness, services })

@@ -1,7 +1,7 @@
 /** What the service says of itself: the front page for people and probes, health, readiness. */
 
 import type { FastifyInstance } from 'fastify'
-import { CHAT_ROUTES, OTHER_ROUTES } from './endpoints.ts'
+import { API_ROUTES } from './endpoints.ts'
 import type { ServerOptions } from './request.ts'
 
 export function addServiceRoutes(server: FastifyInstance, options: ServerOptions): void {
@@ -10,7 +10,7 @@ export function addServiceRoutes(server: FastifyInstance, options: ServerOptions
     service: services.catalogue.settings.service,
     what: 'A prepaid gateway to many AI models, billed in VND.',
     base_url: { messages_style_clients: publicUrl, chat_completions_style_clients: `${publicUrl}/v1` },
-    endpoints: [...CHAT_ROUTES, ...OTHER_ROUTES].map(({ method, path, purpose }) => ({ method, path, purpose })),
+    endpoints: API_ROUTES.map(({ method, path, purpose }) => ({ method, path, purpose })),
     models: services.catalogue.items.length,
   }
   const config = { authentication: 'none' } as const

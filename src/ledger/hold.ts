@@ -1,8 +1,9 @@
 /** HOLD: sets money aside for n calls of any wallets in one statement, and verifies their keys. */
 
+import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
-import { type EndpointCode, PRICE_PER_CODES, type PricePer } from './types.ts'
+import { PRICE_PER_CODES, type PricePer } from './types.ts'
 
 export interface HoldRow {
   readonly keyHashHex: string

@@ -1,8 +1,9 @@
 /** This process as the database knows it, and what becomes of the holds of processes that died. No clock but Postgres'. */
 
+import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { plainArray, type StatementPool } from '../lib/database.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
-import type { EndpointCode, Settlement } from './types.ts'
+import type { Settlement } from './types.ts'
 
 /** Status of a call whose process died before it could settle; it is not charged. */
 export const INTERRUPTED_STATUS = 599

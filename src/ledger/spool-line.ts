@@ -5,10 +5,13 @@
  */
 
 import { crc32 } from 'node:zlib'
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { isUuid } from '../lib/ids.ts'
 import { microVnd } from '../lib/money.ts'
 import { checkSettlement, NAME_CHARACTERS_MAX } from './check.ts'
-import { ENDPOINT_CODES, PRICE_PER_CODES, type Settlement } from './types.ts'
+import { PRICE_PER_CODES, type Settlement } from './types.ts'
+
+const ENDPOINTS: ReadonlySet<unknown> = new Set(Object.values(ENDPOINT_FACTS).map(({ code }) => code))
 
 /** Longest line that is read; a settlement with the longest names has a third of it. */
 export const LINE_BYTES_MAX = 8_192
@@ -112,7 +115,7 @@ const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = 
   keyId: isNumber,
   entryId: isText,
   requestedName: value => value === null || isText(value),
-  endpoint: value => Object.values<unknown>(ENDPOINT_CODES).includes(value),
+  endpoint: value => ENDPOINTS.has(value),
   costMicroVnd: isMoney,
   inputTokens: isNumber,
   outputTokens: isNumber,

@@ -1,5 +1,6 @@
 /** What the pipeline and the command line know of the ledger: plain data in, plain data out. */
 
+import type { EndpointCode } from '../catalogue/endpoints.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 
@@ -25,17 +26,6 @@ export interface HoldRequest {
 /** In the tables `hold` and `usage`; never reused. */
 export const PRICE_PER_CODES = { mtok: 1, request: 2, image: 3 } as const
 export type PricePer = keyof typeof PRICE_PER_CODES
-
-/** Codes of the endpoints in the tables `hold` and `usage`; never reused. */
-export const ENDPOINT_CODES = {
-  messages: 1,
-  chat_completions: 2,
-  images_generations: 3,
-  images_edits: 4,
-  audio_speech: 5,
-  responses: 6,
-} as const
-export type EndpointCode = (typeof ENDPOINT_CODES)[keyof typeof ENDPOINT_CODES]
 
 export type HoldAnswer =
   | {

@@ -1,8 +1,9 @@
 /** Places the hold: no call goes to a provider without money set aside for it. */
 
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import { ENDPOINT_CODES, type HoldAnswer } from '../ledger/types.ts'
+import type { HoldAnswer } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { Call, Services } from './call.ts'
@@ -76,7 +77,7 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
       wantMaxMicroVnd: admission.wantMaxMicroVnd ?? admission.wantMicroVnd,
       entryId: admission.entry.id,
       requestedName: admission.mappedFrom,
-      endpoint: ENDPOINT_CODES[call.endpoint],
+      endpoint: ENDPOINT_FACTS[call.endpoint].code,
       priceVnd: admission.entry.price.vnd,
       pricePer: admission.entry.price.per,
     },

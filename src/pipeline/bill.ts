@@ -1,8 +1,9 @@
 /** Settles a call's bill once: the charge, or the release at cost 0, and the usage row with it. */
 
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import { ENDPOINT_CODES, type SettleAnswer } from '../ledger/types.ts'
+import type { SettleAnswer } from '../ledger/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Call, EndedCall, Services } from './call.ts'
 import type { CallExtras } from './extras.ts'
@@ -131,7 +132,7 @@ export class Bill {
       entryId: entry?.id ?? NO_ENTRY,
       requestedName:
         mappedFrom === null ? null : mappedFrom.toWellFormed().slice(0, REQUESTED_NAME_MAX).replaceAll('\0', ''),
-      endpoint: ENDPOINT_CODES[this.#call.endpoint],
+      endpoint: ENDPOINT_FACTS[this.#call.endpoint].code,
       costMicroVnd: this.#cost,
       inputTokens: result.used.inputTokens,
       outputTokens: result.used.outputTokens,

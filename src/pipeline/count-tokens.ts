@@ -4,13 +4,12 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { InputWeight } from '../conversation/input-weight.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
-import type { CountingPicture, ModelEntry } from '../generated/types.ts'
+import type { CountingPicture, ModelEntry, WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import type { PictureSize } from '../lib/picture.ts'
 import { textShares } from '../lib/text-shares.ts'
 import { countTokens } from '../lib/tokens.ts'
-import type { ChatFormat } from '../translate/translator.ts'
 import { modelHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type BodyLimits, readChatBody } from './receive.ts'
@@ -27,14 +26,21 @@ export async function countInput(catalogue: Catalogue, raw: Buffer, limits: Body
   const resolution = resolve(catalogue, body.requestedName, 'messages')
   refuseWrongEndpoint(resolution, 'messages')
   return {
-    inputTokens: await inTurn(() => tokensOf(weigh(body.json, 'messages'), resolution.entry)),
+    inputTokens: await inTurn(() => tokensOf(weighMessages(body.json), resolution.entry)),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }
 
-/** What a body in the given format has that counts. */
-export function weigh(body: JsonObject, format: ChatFormat): InputWeight {
-  return format === 'messages' ? weighMessages(body) : weighChat(body)
+/** What a body in the given format has that counts; null where nobody here can tell. */
+export function weigh(body: JsonObject, format: WireName): InputWeight | null {
+  switch (format) {
+    case 'messages':
+      return weighMessages(body)
+    case 'chat_completions':
+      return weighChat(body)
+    case 'responses':
+      return null
+  }
 }
 
 /** Input tokens as the vendor of the entry would count them. */

@@ -5,8 +5,7 @@
 
 import type { InputWeight } from '../conversation/input-weight.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
-import type { ModelEntry } from '../generated/types.ts'
-import type { ChatFormat } from '../translate/translator.ts'
+import type { ModelEntry, WireName } from '../generated/types.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'
 
@@ -15,14 +14,14 @@ const KEPT_CHARACTERS_MAX = 256 * 1024
 
 export interface InputCountOptions {
   readonly body: ChatBody
-  readonly format: ChatFormat
+  readonly format: WireName
   readonly entry: ModelEntry
   /** Stands for the count when the body has gone because the provider had reported its own. */
   readonly inputTokensEstimate: number
 }
 
 export class InputCount {
-  readonly #format: ChatFormat
+  readonly #format: WireName
   readonly #entry: ModelEntry
   readonly #inputTokensEstimate: number
   #body: ChatBody | null
@@ -51,6 +50,7 @@ export class InputCount {
     this.#body = null
     if (body === null || this.#tokens !== null || usage.usage.inputTokens > 0) return
     this.#weight = weigh(body.json, this.#format)
+    if (this.#weight === null) return
     const characters = this.#weight.texts.reduce((sum, text) => sum + text.length, 0)
     if (characters > KEPT_CHARACTERS_MAX) this.tokens()
   }

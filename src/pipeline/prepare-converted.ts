@@ -14,7 +14,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
-import type { StreamTranslation, Translator } from '../translate/translator.ts'
+import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
@@ -25,7 +25,7 @@ const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatU
 const LARGE_BYTES = 256 * 1024
 
 export function prepareConverted(
-  preparation: Preparation,
+  preparation: Preparation<ChatFormat>,
   translator: Translator,
 ): PreparedCall | Promise<PreparedCall> {
   const { body, entry, clientModel, target, format, betas, inputTokensEstimate, countInputTokens } = preparation

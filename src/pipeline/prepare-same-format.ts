@@ -13,17 +13,18 @@ import { ChatPassThrough } from '../translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { planSameFormat } from '../translate/same-format.ts'
+import type { ChatFormat } from '../translate/translator.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
-function isReply(json: JsonObject, format: Preparation['format']): boolean {
+function isReply(json: JsonObject, format: ChatFormat): boolean {
   if (readReplyError(json) !== null) return false
   return format === 'messages' ? json.type === 'message' : arrayOrEmpty(json.choices).some(isObject)
 }
 
-export function prepareSameFormat(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
+export function prepareSameFormat(preparation: Preparation<ChatFormat>): PreparedCall | Promise<PreparedCall> {
   const { body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
   const plan = planSameFormat({
     format,

@@ -3,15 +3,17 @@
 import { GatewayError } from '../errors.ts'
 import { translatorFor } from '../translate/index.ts'
 import { prepareConverted } from './prepare-converted.ts'
+import { prepareResponses } from './prepare-responses.ts'
 import { prepareSameFormat } from './prepare-same-format.ts'
 import type { Preparation, PreparedCall } from './prepared-call.ts'
 
 /** Throws GatewayError where the body cannot be carried over to the target. */
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
+  if (format === 'responses') return prepareResponses(given)
   // A cap that the wallet affords is kept as the model's own limit is.
-  const preparation =
-    outputTokensAfforded === null ? given : { ...given, entry: { ...entry, outputTokensMax: outputTokensAfforded } }
+  const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
+  const preparation = { ...given, format, entry: limited }
   if (target.standard === format) return prepareSameFormat(preparation)
   const translator = translatorFor(format, target.standard)
   if (translator === null) throw new GatewayError('internal', { cause: `no translator to ${target.standard}` })

@@ -2,8 +2,7 @@
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UsageReport } from '../conversation/usage.ts'
-import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
-import type { ChatFormat } from '../translate/translator.ts'
+import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 
@@ -11,6 +10,8 @@ import type { ChatBody } from './receive.ts'
 export interface ReadReply {
   readonly body: Buffer | string
   readonly usage: UsageReport
+  /** Images in it; absent: none. */
+  readonly images?: number
   /** Output tokens counted from the reply itself. */
   countOutputTokens(): number
 }
@@ -21,14 +22,14 @@ export interface PreparedCall extends PreparedBody {
   openStream(): ReplyStream
 }
 
-export interface Preparation {
+export interface Preparation<Format extends WireName = WireName> {
   readonly body: ChatBody
   readonly entry: ModelEntry
   /** What the reply calls the model. */
   readonly clientModel: string
   readonly target: UpstreamTarget
   /** The client's format. */
-  readonly format: ChatFormat
+  readonly format: Format
   /** Beta flags of the client (messages format), in order. */
   readonly betas: readonly string[]
   /** Rough: how much room the output has. */

@@ -2,12 +2,12 @@
 
 import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
+import type { WireName } from '../generated/types.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { parseScanned, SHORT_BYTES, scanJson } from '../lib/json-parse.ts'
 import { type JsonScan, JsonSizeError } from '../lib/json-scan.ts'
 import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
-import type { ChatFormat } from '../translate/translator.ts'
 
 export interface ChatBody {
   /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
@@ -28,7 +28,11 @@ export interface ChatBody {
 }
 
 /** Fields that cap the output, those that count first; what another format calls it says nothing. */
-const CAP_FIELDS = { messages: ['max_tokens'], chat_completions: ['max_completion_tokens', 'max_tokens'] } as const
+const CAP_FIELDS: Readonly<Record<WireName, readonly string[]>> = {
+  messages: ['max_tokens'],
+  chat_completions: ['max_completion_tokens', 'max_tokens'],
+  responses: ['max_output_tokens'],
+}
 
 function invalid(message: string): GatewayError {
   return new GatewayError('invalid_request', { message })
@@ -118,14 +122,31 @@ export function streamedOf({ stream }: JsonObject): boolean {
   return stream === true
 }
 
-/** Reads the body of a chat call. Rejects with GatewayError `malformed_json` or `invalid_request`. */
-export async function readChatBody(bytes: Buffer, limits: BodyLimits, format: ChatFormat): Promise<ChatBody> {
-  const { text, raw, json, members } = await parseObject(bytes, limits)
-  const requestedName = requestedNameOf(json)
-  const { messages } = json
+function checkMessages({ messages }: JsonObject): void {
   if (messages === undefined) throw invalid('messages: Field required')
   if (!Array.isArray(messages)) throw invalid('messages: Input should be a list of messages')
   if (messages.length === 0) throw invalid('messages: at least one message is required')
+}
+
+/** A call of the responses format may have its input elsewhere: where the provider keeps it. */
+function checkInput({ input, background }: JsonObject): void {
+  if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
+    throw invalid('input: Input should be a text or a list of items')
+  }
+  // What runs in the background ends after the call: nobody could say what it cost.
+  if (background === true) {
+    throw invalid(
+      'background: responses in the background are not served; leave the field out, and set stream: true for long ones',
+    )
+  }
+}
+
+/** Reads the body of a chat call. Rejects with GatewayError `malformed_json` or `invalid_request`. */
+export async function readChatBody(bytes: Buffer, limits: BodyLimits, format: WireName): Promise<ChatBody> {
+  const { text, raw, json, members } = await parseObject(bytes, limits)
+  const requestedName = requestedNameOf(json)
+  if (format === 'responses') checkInput(json)
+  else checkMessages(json)
   const options = json.stream_options
   const wantsUsage = isObject(options) && options.include_usage === true
   return {

@@ -1,6 +1,5 @@
 /** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
 
-import { maskSecrets } from '../conversation/mask.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { StreamFeed } from '../conversation/stream-feed.ts'
 import { GatewayError } from '../errors.ts'
@@ -8,7 +7,7 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
 import type { Pinger, Watch } from './pinger.ts'
-import { unreadable } from './relay-reply.ts'
+import { unreadable, withoutSecrets } from './relay-reply.ts'
 import type { StreamHold } from './stream-hold.ts'
 
 export interface StreamRelay {
@@ -264,10 +263,4 @@ export function isUnread(fault: unknown): boolean {
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))
-}
-
-/** An error event's text may be the client's to see; credentials in it never are. */
-function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
-  if (!(error instanceof GatewayError) || error.details.message === undefined) return error
-  return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })
 }

@@ -1,6 +1,7 @@
 /** From the name that a client sends to the entry that serves it: id, alias, then the fallback entry on chat endpoints. */
 
 import type { Catalogue, Resolution } from '../catalogue/catalogue.ts'
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Services } from './call.ts'
@@ -9,19 +10,10 @@ export type { Resolution } from '../catalogue/catalogue.ts'
 
 const FALLBACK_ENDPOINTS: ReadonlySet<Endpoint> = new Set(['messages', 'chat_completions'])
 
-export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
-  messages: '/v1/messages',
-  chat_completions: '/v1/chat/completions',
-  responses: '/v1/responses',
-  images_generations: '/v1/images/generations',
-  images_edits: '/v1/images/edits',
-  audio_speech: '/v1/audio/speech',
-}
-
 function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
-  const paths = entry.endpoints.map(served => `POST ${ENDPOINT_PATHS[served]}`).join(' or ')
+  const paths = entry.endpoints.map(served => `POST ${ENDPOINT_FACTS[served].path}`).join(' or ')
   return new GatewayError('wrong_endpoint', {
-    message: `model: ${entry.id} is not served on ${ENDPOINT_PATHS[endpoint]}. Call it with ${paths}.`,
+    message: `model: ${entry.id} is not served on ${ENDPOINT_FACTS[endpoint].path}. Call it with ${paths}.`,
   })
 }
 
@@ -29,7 +21,7 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
   const served = catalogue.servedOn(endpoint).map(item => item.entry.id)
   const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
   return new GatewayError('model_not_found', {
-    message: `model: ${shown} is not in the catalogue. ${ENDPOINT_PATHS[endpoint]} serves: ${served.join(', ')}.`,
+    message: `model: ${shown} is not in the catalogue. ${ENDPOINT_FACTS[endpoint].path} serves: ${served.join(', ')}.`,
   })
 }
 

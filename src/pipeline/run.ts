@@ -1,153 +1,113 @@
-/** One chat call from its body to its usage row; run-billed.ts sees to it that every hold ends. */
+/** One call of any endpoint from its body to its usage row; run-billed.ts sees to it that every hold ends. */
 
-import assert from 'node:assert/strict'
-import type { ReplyStream } from '../conversation/reply-stream.ts'
-import type { UpstreamTarget } from '../generated/types.ts'
-import { SHORT_BYTES } from '../lib/json-parse.ts'
-import { inTurn } from '../lib/loop-turns.ts'
-import type { ChatFormat } from '../translate/translator.ts'
-import { readBetas } from './betas.ts'
+import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
-import { readChoices } from './choices.ts'
+import type { AdmittedCall, BytesCall, CallKind, EventsCall, RequestBody, WholeCall } from './call-kind.ts'
 import { chooseEntry, chooseExtras } from './choose-entry.ts'
-import { estimateInput, lowestCap, raisedCap } from './estimate.ts'
-import type { CallExtras } from './extras.ts'
-import { type Funded, type Funding, fund, holdOfStream } from './fund.ts'
-import { withInlineImages } from './inline-images.ts'
-import { InputCount } from './input-count.ts'
+import { costOf } from './meter.ts'
 import type { Pinger } from './pinger.ts'
-import { prepare } from './prepare.ts'
-import type { PreparedCall } from './prepared-call.ts'
-import { type ChatBody, readChatBody } from './receive.ts'
+import { relayBytes } from './relay-bytes.ts'
 import { readWholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
-import { asStream } from './replay.ts'
+import type { Resolution } from './resolve.ts'
 import { type CallScope, runBilled } from './run-billed.ts'
 import { holdStream, sendCall, sendWhole } from './send-call.ts'
-import { resultOf, usedBy } from './stream-result.ts'
 
-const PINGS: Readonly<Record<ChatFormat, string>> = {
-  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
-  chat_completions: ': ping\n\n',
+interface Admitted extends CallScope {
+  readonly resolution: Resolution
+  readonly admitted: AdmittedCall
 }
 
-/** A call that has been admitted, with all that its relay needs. */
-interface OpenCall extends CallScope {
-  readonly format: ChatFormat
-  /** Null when nobody needs it any more. */
-  body: ChatBody | null
-  readonly funding: Funding
-  readonly funded: Funded
-  readonly input: InputCount
-  readonly extras: CallExtras
-}
-
-/** Runs a chat call. Never rejects: what goes wrong is told to the client and written to the usage row. */
-export function runChatCall(
+/** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+export function runCall<Body extends RequestBody>(
   services: Services,
   call: Call,
   client: ClientChannel,
-  { format, pinger }: { format: ChatFormat; pinger: Pinger },
+  { kind, pinger }: { kind: CallKind<Body>; pinger: Pinger },
 ): Promise<void> {
-  return runBilled(services, call, client, async scope => {
-    const open = await openCall(scope, format)
-    await (open.body?.streamed ? relayStreamed(open, pinger) : relayWhole(open))
-  })
+  return runBilled(services, call, client, async scope => relay(await admitCall(scope, kind), pinger))
 }
 
-/** Reads the body and sets money aside. Nothing of the body is kept but in what it returns. */
-async function openCall(scope: CallScope, format: ChatFormat): Promise<OpenCall> {
+/** Reads the body and sets money aside. Nothing of the body is kept but in what the endpoint keeps of it. */
+async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallKind<Body>): Promise<Admitted> {
   const { services, call, bill } = scope
-  const body = await readChatBody(call.takeBody(), services.limits, format)
-  const { streamed, outputTokensMax } = body
-  bill.requested(body.requestedName, streamed)
+  const body = await kind.read(call, services.limits)
+  bill.requested(body.requestedName, body.streamed)
   const resolution = chooseEntry(scope, body.requestedName)
-  const estimate = estimateInput(body, services.limits.holdTokensPerImage)
-  const { entry } = resolution
-  const choices = readChoices(body.json, entry)
-  const extras = chooseExtras(scope, entry, body.json)
-  const outputTokensMin = lowestCap(body.json, entry)
-  const caps = { streamed, outputTokensMax: raisedCap(outputTokensMax, entry) }
-  const funding = { resolution, input: estimate, body: caps, choices, outputTokensMin, extras }
-  const funded = await fund(scope, funding)
-  const input = new InputCount({ body, format, entry, inputTokensEstimate: estimate.tokens })
-  return { ...scope, format, body, funding, funded, input, extras }
+  const extras = chooseExtras(scope, resolution.entry, body.json)
+  return { ...scope, resolution, admitted: await kind.admit({ ...scope, body, resolution, extras }) }
 }
 
-/** A stream has begun: no other target will be tried, and its body need not wait in memory for its end. */
-function letBodyGo(open: OpenCall, stream: ReplyStream): void {
-  open.body = null
-  const letGo = inTurn(() => open.input.letGo(stream))
-  // What cannot be counted fails where the count is asked for.
-  void letGo.catch(() => {}).then(open.call.bodyDone)
+function relay(open: Admitted, pinger: Pinger): Promise<void> {
+  const { admitted } = open
+  switch (admitted.reply) {
+    case 'whole':
+      return relayWhole(open, admitted)
+    case 'events':
+      return relayEvents(open, admitted, pinger)
+    case 'bytes':
+      return relayAsBytes(open, admitted)
+  }
 }
 
-/** The body for one target, and how its reply is read. */
-function prepareFor(open: OpenCall, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-  const { services, client, format, extras } = open
-  assert(open.body)
-  const body = extras.bodyFor(open.body, target)
-  if (target.dialect.content.imageUrl !== 'inline') return prepareInTurn(open, body, target)
-  return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
-    prepareInTurn(open, inlined, target),
-  )
-}
-
-/** A large body has a turn of the event loop for itself. */
-function prepareInTurn(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-  if (body.text.length <= SHORT_BYTES) return prepareBody(open, body, target)
-  return inTurn(() => prepareBody(open, body, target))
-}
-
-function prepareBody(open: OpenCall, body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-  const { call, funding, funded, format, extras } = open
-  const countInputTokens = open.input.tokens
-  const { resolution, input } = funding
-  const { entry, clientModel } = resolution
-  const { outputTokensAfforded } = funded
-  const betas = extras.betasFor(readBetas(call.header), target)
-  const shared = { body, entry, clientModel, target, format, betas, countInputTokens }
-  return prepare({ ...shared, inputTokensEstimate: input.tokens, outputTokensAfforded })
-}
-
-async function relayWhole(open: OpenCall): Promise<void> {
-  const { services, funding, input } = open
+async function relayWhole(open: Admitted, whole: WholeCall): Promise<void> {
+  const { services, bill, resolution } = open
   const reply = await sendCall(open, {
-    entry: funding.resolution.entry,
-    prepare: target => prepareFor(open, target),
+    entry: resolution.entry,
+    prepare: whole.prepare,
     receive: (upstream, prepared) =>
-      readWholeReply(upstream, prepared, services.limits.replyBytesMax, bytes => open.extras.countIn(bytes)),
+      readWholeReply(upstream, prepared, services.limits.replyBytesMax, bytes => bill.extras?.countIn(bytes)),
     streamed: false,
   })
-  const used = usedBy(reply.usage, {
-    countInputTokens: input.tokens,
-    countOutputTokens: () => reply.countOutputTokens(),
-  })
-  await sendWhole(open, used, reply.body)
+  await sendWhole(open, whole.usedBy(reply), reply.body)
 }
 
-async function relayStreamed(open: OpenCall, pinger: Pinger): Promise<void> {
-  const { services, client, bill, headers, format, funding, funded } = open
-  const countInputTokens = open.input.tokens
+async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): Promise<void> {
+  const { services, client, bill, headers, resolution } = open
   const { upstream, stream } = await sendCall(open, {
-    entry: funding.resolution.entry,
-    prepare: target => prepareFor(open, target),
+    entry: resolution.entry,
+    prepare: events.prepare,
     async receive(reply, prepared, target) {
-      const events = await asStream(reply, target, services.limits.replyBytesMax)
-      return { upstream: await holdStream(open, events), stream: open.extras.listen(prepared.openStream()) }
+      const asEvents = events.asEvents === undefined ? reply : await events.asEvents(reply, target)
+      return { upstream: await holdStream(open, asEvents), stream: prepared.openStream() }
     },
     streamed: true,
   })
-  letBodyGo(open, stream)
+  events.begun(stream)
+  if (stream.failureEvent !== undefined) client.failureEvent = error => stream.failureEvent?.(error) ?? ''
   await relayStream({
     upstream,
     client,
-    stream,
+    stream: bill.extras?.listen(stream) ?? stream,
     headers,
     limits: services.limits,
     pinger,
-    hold: holdOfStream(open, { funding, funded, stream, countInputTokens }),
-    ping: PINGS[format],
-    settle: end => bill.settle(resultOf({ stream, end, countInputTokens })),
+    hold: events.holdOf(stream),
+    ping: events.ping,
+    settle: end => bill.settle(events.resultOf(stream, end)),
+  })
+}
+
+async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
+  const { services, client, bill, headers, resolution } = open
+  const { entry } = resolution
+  const upstream = await sendCall(open, {
+    entry,
+    prepare: bytes.prepare,
+    async receive(reply) {
+      bytes.refuse(reply)
+      return reply
+    },
+    streamed: false,
+    signal: client.gone,
+  })
+  // The price is fixed, so it is known before the first byte; a reply that breaks off costs nothing and is cut short.
+  const cost = { [`x-${services.catalogue.settings.service}-cost-vnd`]: formatVnd(costOf(entry, bytes.used)) }
+  await relayBytes({
+    upstream,
+    client,
+    headers: { ...headers, ...cost, 'content-type': upstream.header('content-type') },
+    bytesMax: services.limits.replyBytesMax,
+    settle: end => bill.settle(bytes.resultOf(end)),
   })
 }

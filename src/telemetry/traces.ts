@@ -4,11 +4,10 @@
  * docs/gen-ai/client-inference.md). Spans are made when the call is over, of what is known of it anyway. Never of its content.
  */
 
-import type { Endpoint } from '../generated/types.ts'
+import { endpointOf } from '../endpoints/index.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import type { Attempt } from '../pipeline/attempt.ts'
 import type { Call, CallTracer, EndedCall } from '../pipeline/call.ts'
-import { ENDPOINT_PATHS } from '../pipeline/resolve.ts'
 import type { SpanRecord, SpanSink } from './spans.ts'
 
 interface TraceContext {
@@ -23,20 +22,6 @@ interface TraceContext {
 /** Version, trace, span, flags; later versions may append to it (W3C Trace Context). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const SAMPLED = 1
-
-const OPERATIONS: Readonly<Record<Endpoint, string>> = {
-  messages: 'chat',
-  chat_completions: 'chat',
-  responses: 'chat',
-  images_generations: 'generate_content',
-  images_edits: 'generate_content',
-  audio_speech: 'generate_content',
-}
-const OUTPUT_TYPES: Readonly<Partial<Record<Endpoint, string>>> = {
-  images_generations: 'image',
-  images_edits: 'image',
-  audio_speech: 'speech',
-}
 
 export interface TracesOptions {
   readonly sink: SpanSink
@@ -118,7 +103,7 @@ function isKept(traceId: string, ratio: number): boolean {
 function callSpan(ended: EndedCall, { traceId, spanId, parentSpanId }: TraceContext): SpanRecord {
   const { call, entry, status, code, latencyMs } = ended
   const startMs = call.openedAt.getTime()
-  const route = ENDPOINT_PATHS[call.endpoint]
+  const route = endpointOf(call.endpoint).path
   return {
     name: `POST ${route}`,
     kind: 'server',
@@ -154,8 +139,7 @@ interface AttemptSpanFacts {
 function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLast }: AttemptSpanFacts): SpanRecord {
   const { call, latencyMs, status } = ended
   const { upstream, target, startedMs, failure } = attempt
-  const operation = OPERATIONS[call.endpoint]
-  const outputType = OUTPUT_TYPES[call.endpoint]
+  const { operation, output } = endpointOf(call.endpoint).traced
   const openedMs = call.openedAt.getTime()
   const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
   // A stream that broke off after it had begun, too, is its provider's fault.
@@ -176,7 +160,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
       'gen_ai.request.stream': ended.streamed,
       'server.address': upstream.address.host,
       'server.port': upstream.address.port,
-      ...(outputType === undefined ? {} : { 'gen_ai.output.type': outputType }),
+      ...(output === null ? {} : { 'gen_ai.output.type': output }),
       ...(failure === null && isLast ? usageAttributes(ended, attempt) : {}),
       ...(error === null ? {} : { 'error.type': error }),
     },

@@ -1,8 +1,9 @@
 /** Every entry on every endpoint: served where its line says so, and sent to the right one everywhere else. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MODEL_ENDPOINTS } from '../../src/endpoints/index.ts'
 import { TABLES } from '../../src/generated/tables.ts'
-import { CHAT_ROUTES, IMAGE_ROUTES, OTHER_ROUTES, RESPONSES_ROUTE, SPEECH_ROUTE } from '../../src/http/endpoints.ts'
+import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
 let running: TestGateway
@@ -14,7 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-const ROUTES = [...CHAT_ROUTES, ...IMAGE_ROUTES, SPEECH_ROUTE, RESPONSES_ROUTE]
 /** What each endpoint needs beside the model, so that the model is what is wrong. */
 const BODY = {
   messages: [{ role: 'user', content: 'x' }],
@@ -29,16 +29,16 @@ function call(path: string, body: object, headers: Record<string, string> = { 'x
 }
 
 test('an entry that is not served on an endpoint is refused there, and the ones that serve it are named', async () => {
-  const misplaced = ROUTES.flatMap(route =>
+  const misplaced = MODEL_ENDPOINTS.flatMap(route =>
     TABLES.entries
-      .filter(entry => !(entry.endpoints as readonly string[]).includes(route.endpoint))
+      .filter(entry => !(entry.endpoints as readonly string[]).includes(route.name))
       .map(entry => ({ route, entry })),
   )
   expect(misplaced.length).toBeGreaterThan(200)
   account = await running.account(1_000_000n)
   for (const { route, entry } of misplaced) {
     const response = await call(route.path, { ...BODY, model: entry.id })
-    const served = entry.endpoints.map(endpoint => ROUTES.find(other => other.endpoint === endpoint)?.path)
+    const served = entry.endpoints.map(endpoint => MODEL_ENDPOINTS.find(other => other.name === endpoint)?.path)
     const { error } = (await response.json()) as { error: { type: string; message: string } }
     expect([response.status, error.type]).toEqual([400, 'invalid_request_error'])
     expect(error.message).toBe(
@@ -61,7 +61,7 @@ test('the usage row of a call on the wrong endpoint names the model, also when i
 })
 
 test('every route that declares a key refuses calls without one, before it reads the body', async () => {
-  const guarded = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(route => route.authentication === 'key')
+  const guarded = API_ROUTES.filter(route => route.authentication === 'key')
   expect(guarded.length).toBeGreaterThanOrEqual(9)
   for (const { method, path } of guarded) {
     const response = await fetch(running.url + path.replace('*', 'x'), {
@@ -93,7 +93,11 @@ test('a base address without /v1 is told so on every endpoint; pages are for bro
     { accept: 'text/html', 'x-api-key': key },
     { accept: 'text/html', authorization: 'Bearer sk-svc-wrong' },
   ]
-  const paths = ROUTES.map(({ path }) => path).concat('/v1/messages/count_tokens', '/v1/models', '/v1/models/gpt-5.5')
+  const paths = MODEL_ENDPOINTS.map(({ path }): string => path).concat(
+    '/v1/messages/count_tokens',
+    '/v1/models',
+    '/v1/models/gpt-5.5',
+  )
   for (const path of paths.map(served => served.slice('/v1'.length))) {
     for (const headers of programs) {
       for (const method of ['GET', 'HEAD', 'POST']) {

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
 import { TABLES } from '../../src/generated/tables.ts'
-import { CHAT_ROUTES, OTHER_ROUTES } from '../../src/http/endpoints.ts'
+import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { Visitor } from '../dashboard/visitor.ts'
 import { MESSAGE } from '../support/chat.ts'
@@ -166,7 +166,7 @@ const TYPES = [
 ]
 
 test('every POST endpoint of the API has a body to start from', () => {
-  const paths = [...CHAT_ROUTES, ...OTHER_ROUTES].filter(({ method }) => method === 'POST').map(({ path }) => path)
+  const paths = API_ROUTES.filter(({ method }) => method === 'POST').map(({ path }) => path)
   expect(paths.filter(path => GOOD[path] === undefined)).toEqual([])
 })
 

@@ -5,7 +5,7 @@ import { blockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { catalogue } from '../../src/catalogue/current.ts'
 import { PAGES } from '../../src/dashboard/pages.ts'
-import { CHAT_ROUTES, OTHER_ROUTES } from '../../src/http/endpoints.ts'
+import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { createServer } from '../../src/http/server.ts'
 import { Visitor } from '../dashboard/visitor.ts'
 import { startTestGateway, TEST_BANK, type TestGateway } from '../support/gateway.ts'
@@ -159,7 +159,7 @@ describe('declarations', () => {
       path: string
       authentication?: string | undefined
     }) => `${method} ${path} ${authentication}`
-    const declared = new Set([...CHAT_ROUTES, ...OTHER_ROUTES, ...PAGES].map(row))
+    const declared = new Set([...API_ROUTES, ...PAGES].map(row))
     const beside = routes.filter(route => route.method !== 'HEAD' && !declared.has(row(route))).map(row)
     expect(beside.sort()).toEqual([
       'GET /* none',

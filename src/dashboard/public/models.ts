@@ -1,6 +1,7 @@
 /** Models and prices: a list that can be searched and filtered, and a page for each entry. */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
+import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { Capability, Channel } from '../../generated/types.ts'
 import type { Form } from '../form.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
@@ -116,7 +117,7 @@ function detail({ options, params, now }: PageRequest): Answer {
     data: {
       model: modelView(item, now),
       aliases: entry.aliases,
-      endpoints: entry.endpoints.map(endpoint => PATHS[endpoint]),
+      endpoints: entry.endpoints.map(endpoint => ENDPOINT_FACTS[endpoint].path),
       format: entry.apiStandard,
       channelKey: `models.channel.${entry.channel}`,
       releasedOn: entry.releasedOn === null ? null : new Date(`${entry.releasedOn}T12:00:00Z`),
@@ -127,15 +128,6 @@ function detail({ options, params, now }: PageRequest): Answer {
     },
   }
 }
-
-const PATHS = {
-  messages: '/v1/messages',
-  chat_completions: '/v1/chat/completions',
-  responses: '/v1/responses',
-  images_generations: '/v1/images/generations',
-  images_edits: '/v1/images/edits',
-  audio_speech: '/v1/audio/speech',
-} as const
 
 function examplesOf(item: CatalogueItem) {
   switch (item.entry.price.per) {

@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document, and the same as a page shows it. */
 
 import type { Catalogue } from '../../catalogue/catalogue.ts'
+import type { Operation } from '../../endpoints/endpoint.ts'
 import { ERRORS } from '../../errors.ts'
-import { CHAT_ROUTES, OTHER_ROUTES } from '../endpoints.ts'
-import { OPERATIONS, type Operation } from './operations.ts'
+import { API_ROUTES } from '../endpoints.ts'
 import { SCHEMAS, type Schema } from './schemas.ts'
 
 export interface OpenApiOptions {
@@ -30,10 +30,9 @@ export interface OpenApi {
 const ERROR_STATUSES = [400, 401, 402, 404, 413, 429, 502, 503] as const
 
 export function describeApi(options: OpenApiOptions): OpenApi {
-  const routes = [...CHAT_ROUTES, ...OTHER_ROUTES].flatMap(route => {
-    const operation = route.operationId === undefined ? undefined : OPERATIONS[route.operationId]
-    return operation === undefined ? [] : [{ ...route, operationId: route.operationId as string, operation }]
-  })
+  const routes = API_ROUTES.flatMap(({ method, path, operationId, operation }) =>
+    operationId === undefined || operation === undefined ? [] : [{ method, path, operationId, operation }],
+  )
   const { service } = options.catalogue.settings
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { method, path, operationId, operation } of routes) {
@@ -93,8 +92,8 @@ function describe(options: OpenApiOptions, operationId: string, operation: Opera
             schema: reference(operation.request),
             ...(example !== null && { example: JSON.parse(example) }),
           },
-          ...(operation.endpoint === 'images_edits' && {
-            'multipart/form-data': { schema: reference(operation.request) },
+          ...(operation.requestType !== undefined && {
+            [operation.requestType]: { schema: reference(operation.request) },
           }),
         },
       },

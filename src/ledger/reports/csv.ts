@@ -1,7 +1,8 @@
 /** The usage log as CSV (RFC 4180), oldest first: read page by page, so that two million rows need no more memory than one page. */
 
+import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
-import { ENDPOINT_CODES, PRICE_PER_CODES } from '../types.ts'
+import { PRICE_PER_CODES } from '../types.ts'
 import { findBounds } from './bounds.ts'
 import { dayOf } from './days.ts'
 import { REPORT_LIMITS, type ReportLimits } from './limits.ts'
@@ -35,7 +36,7 @@ const EXPECTED = `select coalesce(sum(calls), 0)::text as calls, coalesce(sum(er
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and ($4::text is null or day >= $4::text::date) and ($5::text is null or day <= $5::text::date)`
 
-const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_CODES).map(([name, code]) => [code, name]))
+const ENDPOINTS = new Map<number, string>(Object.entries(ENDPOINT_FACTS).map(([name, { code }]) => [code, name]))
 
 /** The columns, in one line. */
 export const HEADER =

@@ -53,7 +53,7 @@ export interface UsageRow {
   readonly entryId: string
   /** What the client asked for, when it was mapped. */
   readonly requestedName: string | null
-  /** As ENDPOINT_CODES. */
+  /** As ENDPOINT_FACTS says. */
   readonly endpoint: number
   readonly status: number
   readonly inputTokens: number

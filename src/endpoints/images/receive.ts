@@ -3,24 +3,26 @@
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { FormError, isMultipart, readForm } from '../../lib/multipart.ts'
-import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf, streamedOf } from '../receive.ts'
+import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf, streamedOf } from '../../pipeline/receive.ts'
 import { type Reference, referenceOfBytes, referenceOfText } from './reference.ts'
 
-export interface ImageWish {
+export interface ImageRequest {
   readonly requestedName: string
+  /** Length of the whole body as it came. */
+  readonly bytes: number
   /** Images asked for, at least 1. */
   readonly count: number
   readonly streamed: boolean
 }
 
-export interface Generation extends ImageWish, ObjectBody {
+export interface Generation extends ImageRequest, ObjectBody {
   readonly kind: 'generation'
 }
 
-export interface Edit extends ImageWish {
+export interface Edit extends ImageRequest {
   readonly kind: 'edit'
   /** All but the images, in Unicode, as it is to reach the provider. */
-  readonly fields: JsonObject
+  readonly json: JsonObject
   readonly references: readonly Reference[]
   readonly mask: Reference | null
 }
@@ -43,7 +45,13 @@ function invalid(message: string): GatewayError {
 /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
 export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<Generation> {
   const body = await parseObject(raw, limits)
-  return { kind: 'generation', ...body, requestedName: requestedNameOf(body.json), ...checkWish(body.json) }
+  return {
+    kind: 'generation',
+    ...body,
+    bytes: raw.length,
+    requestedName: requestedNameOf(body.json),
+    ...readRequest(body.json),
+  }
 }
 
 /** Takes JSON with one reference, and the form that SDKs send. Rejects with GatewayError. */
@@ -61,9 +69,10 @@ async function readJsonEdit(raw: Buffer, limits: BodyLimits): Promise<Edit> {
   if (mask !== undefined && mask !== null && typeof mask !== 'string') throw invalid('mask: Input should be a text')
   return {
     kind: 'edit',
+    bytes: raw.length,
     requestedName: requestedNameOf(json),
-    ...checkWish(json),
-    fields: without(json, [...REFERENCE_NAMES, 'mask']),
+    ...readRequest(json),
+    json: without(json, [...REFERENCE_NAMES, 'mask']),
     references: [referenceOfText(name, reference)],
     mask: typeof mask === 'string' && mask !== '' ? referenceOfText('mask', mask) : null,
   }
@@ -90,9 +99,10 @@ async function readFormEdit(raw: Buffer, contentType: string, { bodyBytesMax }: 
   const fields = fieldsOf(form.fields.filter(([name]) => !isReference(name) && name !== 'mask'))
   return {
     kind: 'edit',
+    bytes: raw.length,
     requestedName: requestedNameOf(fields),
-    ...checkWish({ ...fields, n: numberOf(fields.n), stream: booleanOf(fields.stream) }),
-    fields,
+    ...readRequest({ ...fields, n: numberOf(fields.n), stream: booleanOf(fields.stream) }),
+    json: fields,
     references,
     mask: maskFile ? referenceOfBytes('mask', maskFile.bytes) : maskText ? referenceOfText('mask', maskText) : null,
   }
@@ -115,7 +125,7 @@ function oneOf(names: readonly string[]): string {
   return name
 }
 
-function checkWish(json: JsonObject): { count: number; streamed: boolean } {
+function readRequest(json: JsonObject): { count: number; streamed: boolean } {
   const { prompt, size, n } = json
   if (prompt === undefined || prompt === null) throw invalid('prompt: Field required')
   if (typeof prompt !== 'string' || prompt.trim() === '') throw invalid('prompt: Input should be a non-empty text')
@@ -156,6 +166,6 @@ function without(json: JsonObject, names: readonly string[]): JsonObject {
 }
 
 /** Throws GatewayError `invalid_request` for more images than the entry makes in one call. */
-export function checkCount({ count }: ImageWish, imagesMax: number): void {
+export function checkCount({ count }: ImageRequest, imagesMax: number): void {
   if (count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
 }

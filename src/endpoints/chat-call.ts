@@ -1,0 +1,152 @@
+/** How a call of a conversation goes, in whichever format the client speaks. */
+
+import assert from 'node:assert/strict'
+import type { ReplyStream } from '../conversation/reply-stream.ts'
+import type { UpstreamTarget, WireName } from '../generated/types.ts'
+import { SHORT_BYTES } from '../lib/json-parse.ts'
+import { inTurn } from '../lib/loop-turns.ts'
+import { readBetas } from '../pipeline/betas.ts'
+import type { AdmittedCall, CallKind, OpenedCall } from '../pipeline/call-kind.ts'
+import { readChoices } from '../pipeline/choices.ts'
+import { estimateInput, lowestCap, raisedCap } from '../pipeline/estimate.ts'
+import { type Funded, type Funding, fund, holdOfStream } from '../pipeline/fund.ts'
+import { withInlineImages } from '../pipeline/inline-images.ts'
+import { InputCount } from '../pipeline/input-count.ts'
+import { prepare } from '../pipeline/prepare.ts'
+import type { PreparedCall } from '../pipeline/prepared-call.ts'
+import { type ChatBody, readChatBody } from '../pipeline/receive.ts'
+import { asStream } from '../pipeline/replay.ts'
+import { resultOf, usedBy } from '../pipeline/stream-result.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+
+const COMMENT = ': ping\n\n'
+const PINGS: Readonly<Record<WireName, string>> = {
+  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+  chat_completions: COMMENT,
+  responses: COMMENT,
+}
+
+export function chatCall(format: WireName): CallKind<ChatBody> {
+  return {
+    read: (call, limits) => readChatBody(call.takeBody(), limits, format),
+    async admit(opened) {
+      const { services, resolution, body, extras } = opened
+      const { entry } = resolution
+      const { streamed, outputTokensMax } = body
+      const input = estimateInput(body, services.limits.holdTokensPerImage)
+      const choices = readChoices(body.json, entry)
+      const outputTokensMin = lowestCap(body.json, entry)
+      const caps = { streamed, outputTokensMax: raisedCap(outputTokensMax, entry) }
+      const funding = { resolution, input, body: caps, choices, outputTokensMin, extras }
+      return admitted(new ChatCall(opened, { format, funding, funded: await fund(opened, funding) }), streamed)
+    },
+  }
+}
+
+function admitted(chat: ChatCall, streamed: boolean): AdmittedCall {
+  const prepareFor = (target: UpstreamTarget) => chat.prepareFor(target)
+  if (!streamed) {
+    return {
+      reply: 'whole',
+      prepare: prepareFor,
+      usedBy: reply =>
+        usedBy(reply.usage, {
+          countInputTokens: chat.countInputTokens,
+          countOutputTokens: () => reply.countOutputTokens(),
+        }),
+    }
+  }
+  const { countInputTokens } = chat
+  return {
+    reply: 'events',
+    prepare: prepareFor,
+    ping: PINGS[chat.format],
+    asEvents: (reply, target) => chat.asEvents(reply, target),
+    begun: stream => chat.letBodyGo(stream),
+    holdOf: stream => chat.holdOf(stream),
+    resultOf: (stream, end) => resultOf({ stream, end, countInputTokens }),
+  }
+}
+
+interface Terms {
+  readonly format: WireName
+  readonly funding: Funding
+  readonly funded: Funded
+}
+
+class ChatCall {
+  readonly format: WireName
+  readonly #opened: Omit<OpenedCall<ChatBody>, 'body'>
+  readonly #funding: Funding
+  readonly #funded: Funded
+  readonly #input: InputCount
+  /** Null when nobody needs it any more. */
+  #body: ChatBody | null
+
+  constructor({ body, ...opened }: OpenedCall<ChatBody>, { format, funding, funded }: Terms) {
+    this.format = format
+    this.#opened = opened
+    this.#funding = funding
+    this.#funded = funded
+    this.#body = body
+    const { entry } = opened.resolution
+    this.#input = new InputCount({ body, format, entry, inputTokensEstimate: funding.input.tokens })
+  }
+
+  get countInputTokens(): () => number {
+    return this.#input.tokens
+  }
+
+  /** The body for one target, and how its reply is read. */
+  prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
+    assert(this.#body)
+    const { services, client, extras } = this.#opened
+    const { format } = this
+    const body = extras.bodyFor(this.#body, target)
+    if (format === 'responses' || target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
+    return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
+      this.#prepareInTurn(inlined, target),
+    )
+  }
+
+  /** A provider that answers whole is told again as a stream. */
+  async asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
+    if (this.format === 'responses') return reply
+    return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
+  }
+
+  /** A stream has begun: no other target will be tried, and its body need not wait in memory for its end. */
+  letBodyGo(stream: ReplyStream): void {
+    this.#body = null
+    const letGo = inTurn(() => this.#input.letGo(stream))
+    // What cannot be counted fails where the count is asked for.
+    void letGo.catch(() => {}).then(this.#opened.call.bodyDone)
+  }
+
+  holdOf(stream: ReplyStream) {
+    const { countInputTokens } = this
+    return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
+  }
+
+  /** A large body has a turn of the event loop for itself. */
+  #prepareInTurn(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
+    if (body.text.length <= SHORT_BYTES) return this.#prepare(body, target)
+    return inTurn(() => this.#prepare(body, target))
+  }
+
+  #prepare(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
+    const { call, resolution, extras } = this.#opened
+    const { entry, clientModel } = resolution
+    return prepare({
+      body,
+      entry,
+      clientModel,
+      target,
+      format: this.format,
+      betas: extras.betasFor(readBetas(call.header), target),
+      countInputTokens: this.countInputTokens,
+      inputTokensEstimate: this.#funding.input.tokens,
+      outputTokensAfforded: this.#funded.outputTokensAfforded,
+    })
+  }
+}

@@ -1,0 +1,63 @@
+/** What there is to know of an endpoint: one record, which the routes, the runner, OpenAPI, pages and traces read. */
+
+import type { EndpointFacts } from '../catalogue/endpoints.ts'
+import type { Endpoint } from '../generated/types.ts'
+import type { RouteFacts } from '../lib/route.ts'
+import type { HeaderMap, Services } from '../pipeline/call.ts'
+import type { CallKind } from '../pipeline/call-kind.ts'
+
+/** What an operation of the API takes and gives. Examples name no model: the description fills in one that is served there. */
+export interface Operation {
+  readonly summary: string
+  readonly description: string
+  /** Names of schemas. */
+  readonly request: string | null
+  readonly reply: string | null
+  /** Content type of the request, beside JSON. */
+  readonly requestType?: string
+  /** Content type of the reply, when it is no JSON. */
+  readonly replyType?: string
+  readonly streams?: true
+  /** Charged when it succeeds. */
+  readonly billed: boolean
+  /** Whose models the example may name. */
+  readonly endpoint?: Endpoint
+  readonly example?: Readonly<Record<string, unknown>>
+}
+
+/** A route of the API. */
+export interface ApiRoute extends RouteFacts {
+  /** Its id in the API's description, for those that are listed there. */
+  readonly operationId?: string
+  readonly operation?: Operation
+}
+
+/** An endpoint that runs a model: each call has a bill and a row in the usage log. */
+export interface ModelEndpoint extends EndpointFacts, ApiRoute {
+  readonly method: 'POST'
+  readonly authentication: 'key'
+  readonly name: Endpoint
+  readonly operationId: string
+  readonly operation: Operation
+  /** What a trace calls the operation (OpenTelemetry, semantic conventions for generative AI, read 2026-11). */
+  readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
+  /** Events carry an `event:` line, errors too. */
+  readonly namedEvents: boolean
+  /** How its calls are read, funded, sent and billed. */
+  readonly kind: CallKind
+}
+
+export const EXAMPLE_GREETING = 'Xin chào'
+
+/** An endpoint that runs no model: free, also with an empty balance, and not in the usage log. */
+export interface FreeEndpoint extends ApiRoute {
+  readonly method: 'POST'
+  readonly authentication: 'key'
+  /** Rejects with GatewayError. */
+  answer(services: Pick<Services, 'catalogue' | 'limits'>, body: Buffer): Promise<FreeAnswer>
+}
+
+export interface FreeAnswer {
+  readonly headers: HeaderMap
+  readonly body: object
+}

@@ -1,0 +1,128 @@
+/** How an image call goes, a generation or an edit: the price is per image that came. */
+
+import { readReplyError } from '../../conversation/reply-error.ts'
+import { usageReport } from '../../conversation/usage.ts'
+import { GatewayError } from '../../errors.ts'
+import { readUsage } from '../../formats/responses/usage.ts'
+import type { ModelEntry, UpstreamTarget } from '../../generated/types.ts'
+import { arrayOrEmpty, isObject, type JsonObject, parseJson, textOrNull } from '../../lib/json.ts'
+import { editJson } from '../../lib/json-text.ts'
+import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
+import { admit } from '../../pipeline/admit.ts'
+import type { CallResult } from '../../pipeline/bill.ts'
+import type { Call, PipelineLimits } from '../../pipeline/call.ts'
+import type { AdmittedCall, CallKind, EventsCall, OpenedCall } from '../../pipeline/call-kind.ts'
+import type { PreparedBody } from '../../pipeline/dispatch.ts'
+import { holdAmount } from '../../pipeline/estimate.ts'
+import { fetchTogether } from '../../pipeline/fetch-images.ts'
+import { NOTHING_USED } from '../../pipeline/meter.ts'
+import type { ReadReply } from '../../pipeline/prepared-call.ts'
+import type { StreamEnd } from '../../pipeline/relay-stream.ts'
+import { CLIENT_GONE } from '../../pipeline/run-billed.ts'
+import { reportedBy } from '../../pipeline/stream-result.ts'
+import { bodyFor, withBody } from '../../pipeline/upstream-body.ts'
+import { ImagesPassThrough } from '../../translate/pass-through/images.ts'
+import { checkCount, type Edit, type Generation } from './receive.ts'
+import { imageOf } from './reference.ts'
+import { upstreamForm } from './upstream-form.ts'
+
+const PING = ': ping\n\n'
+
+type Opened = OpenedCall<Generation | Edit>
+
+export function imageCall<Body extends Generation | Edit>(
+  read: (call: Call, limits: PipelineLimits) => Promise<Body>,
+): CallKind<Body> {
+  return {
+    read,
+    async admit(opened) {
+      const { services, call, client, resolution, body } = opened
+      const { entry, mappedFrom } = resolution
+      checkCount(body, entry.imagesMax)
+      const wantMicroVnd = holdFor(entry, body)
+      await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+      // Only a call that was admitted makes the gateway fetch anything.
+      return admitted(opened, await bodyMaker(opened))
+    },
+  }
+}
+
+/** Every image that was asked for, at its price. */
+function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
+  if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
+  return holdAmount(entry, Math.ceil(bytes / 3), null)
+}
+
+type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
+
+/** Fetches what the client only named, once, and says how the body for a target is made. */
+async function bodyMaker({ services, client, body, call, extras }: Opened): Promise<BodyMaker> {
+  if (body.kind === 'generation') {
+    return target =>
+      withBody(bodyFor(extras.bodyFor(body, target), target, call.endpoint), written => ({
+        body: written,
+        contentType: 'application/json',
+      }))
+  }
+  const wanted = [...body.references, ...(body.mask === null ? [] : [body.mask])]
+  const bounds = { bytesMax: services.limits.bodyBytesMax, signal: client.gone }
+  const fetched = await fetchTogether(wanted, bounds, (reference, fetching) =>
+    imageOf(reference, services.images, fetching),
+  )
+  const references = fetched.slice(0, body.references.length)
+  const mask = fetched[references.length] ?? null
+  return target => upstreamForm({ fields: extras.fieldsFor(body.json, target), references, mask }, target)
+}
+
+function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker): AdmittedCall {
+  const { count } = body
+  if (!body.streamed) {
+    const readReply = (bytes: Buffer) => readImages(bytes, { clientModel, count })
+    return {
+      reply: 'whole',
+      prepare: async target => ({ ...(await make(target)), readReply }),
+      usedBy: ({ usage, images = 0 }) => ({ ...reportedBy(usage), images }),
+    }
+  }
+  const events: EventsCall<ImagesPassThrough> = {
+    reply: 'events',
+    prepare: async target => ({
+      ...(await make(target)),
+      openStream: () => new ImagesPassThrough({ clientModel, count }),
+    }),
+    ping: PING,
+    begun() {},
+    holdOf: () => null,
+    resultOf,
+  }
+  return events
+}
+
+/** Throws GatewayError for a reply without a list of images. Images that nobody asked for are not billed. */
+function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string; count: number }): ReadReply {
+  const text = bytes.toString('latin1')
+  const json = parseJson(text)
+  if (!isObject(json) || !Array.isArray(json.data) || readReplyError(json) !== null) {
+    throw new GatewayError('upstream_failed', { cause: 'the reply holds no images' })
+  }
+  const isNamed = json.model === undefined || json.model === clientModel
+  return {
+    body: isNamed ? bytes : editJson(text, [{ op: 'set', path: '/model', value: clientModel }]),
+    usage: usageReport(readUsage(json.usage), { final: true }),
+    images: Math.min(imagesIn(json), count),
+    countOutputTokens: () => 0,
+  }
+}
+
+function imagesIn({ data }: JsonObject): number {
+  return arrayOrEmpty(data).filter(
+    item => isObject(item) && (textOrNull(item.b64_json) ?? textOrNull(item.url)) !== null,
+  ).length
+}
+
+function resultOf(stream: ImagesPassThrough, end: StreamEnd): CallResult {
+  if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+  const tokens = reportedBy(stream.usage)
+  if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }
+  return { used: { ...tokens, images: stream.imagesSent, estimated: true }, charged: true, status: CLIENT_GONE }
+}

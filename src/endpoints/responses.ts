@@ -1,0 +1,27 @@
+/** `POST /v1/responses`. */
+
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
+import { chatCall } from './chat-call.ts'
+import { EXAMPLE_GREETING, type ModelEndpoint } from './endpoint.ts'
+
+export const RESPONSES: ModelEndpoint = {
+  ...ENDPOINT_FACTS.responses,
+  name: 'responses',
+  method: 'POST',
+  authentication: 'key',
+  purpose: 'Responses format',
+  operationId: 'createResponse',
+  operation: {
+    summary: 'Answer in the Responses format',
+    description: 'Relayed unchanged; the price list says which models are served here.',
+    request: 'ResponsesRequest',
+    reply: 'ResponsesReply',
+    streams: true,
+    billed: true,
+    endpoint: 'responses',
+    example: { input: EXAMPLE_GREETING },
+  },
+  traced: { operation: 'chat', output: null },
+  namedEvents: false,
+  kind: chatCall('responses'),
+}

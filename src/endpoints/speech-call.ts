@@ -1,0 +1,98 @@
+/** How a speech call goes: audio is relayed as it comes, at a fixed price. */
+
+import { GatewayError } from '../errors.ts'
+import { admit } from '../pipeline/admit.ts'
+import type { CallResult } from '../pipeline/bill.ts'
+import type { AdmittedCall, CallKind, EventsCall, OpenedCall, RequestBody } from '../pipeline/call-kind.ts'
+import type { PreparedBody } from '../pipeline/dispatch.ts'
+import { holdAmount } from '../pipeline/estimate.ts'
+import { type Metered, NOTHING_USED } from '../pipeline/meter.ts'
+import { type BodyLimits, type ObjectBody, parseObject, requestedNameOf } from '../pipeline/receive.ts'
+import type { StreamEnd } from '../pipeline/relay-stream.ts'
+import { CLIENT_GONE } from '../pipeline/run-billed.ts'
+import { reportedBy } from '../pipeline/stream-result.ts'
+import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
+import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+
+const PING = ': ping\n\n'
+/** Reply types that are audio, or bytes whose kind the provider does not tell. */
+const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
+
+interface SpeechBody extends ObjectBody, RequestBody {
+  /** Length of the whole body as it came. */
+  readonly bytes: number
+  /** The client wants events. */
+  readonly streamed: boolean
+}
+
+export function speechCall(): CallKind<SpeechBody> {
+  return {
+    read: (call, limits) => readSpeechBody(call.takeBody(), limits),
+    async admit(opened) {
+      const { services, call, client, resolution, body } = opened
+      const { entry, mappedFrom } = resolution
+      const wantMicroVnd = holdAmount(entry, Math.ceil(body.bytes / 3), null)
+      await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
+      return admitted(opened)
+    },
+  }
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message })
+}
+
+async function readSpeechBody(raw: Buffer, limits: BodyLimits): Promise<SpeechBody> {
+  const body = await parseObject(raw, limits)
+  const { json } = body
+  const requestedName = requestedNameOf(json)
+  const { input, voice, stream_format: streamFormat } = json
+  if (input === undefined || input === null) throw invalid('input: Field required')
+  if (typeof input !== 'string' || input.trim() === '')
+    throw invalid('input: Input should be a non-empty text to speak')
+  if (voice === undefined || voice === null || voice === '') throw invalid('voice: Field required')
+  if (typeof voice !== 'string' && (typeof voice !== 'object' || Array.isArray(voice)))
+    throw invalid('voice: Input should be the name of a voice')
+  if (streamFormat !== undefined && streamFormat !== null && streamFormat !== 'sse' && streamFormat !== 'audio')
+    throw invalid('stream_format: Input should be audio or sse')
+  return { ...body, bytes: raw.length, requestedName, streamed: streamFormat === 'sse' }
+}
+
+function admitted({ call, client, body, extras }: OpenedCall<SpeechBody>): AdmittedCall {
+  const make = (target: Parameters<AdmittedCall['prepare']>[0], accept: string): PreparedBody | Promise<PreparedBody> =>
+    withBody(bodyFor(extras.bodyFor(body, target), target, call.endpoint), written => ({ body: written, accept }))
+  if (!body.streamed) {
+    return {
+      reply: 'bytes',
+      prepare: target => make(target, '*/*'),
+      used: NOTHING_USED,
+      refuse: refuseUnlessAudio,
+      resultOf: end => resultOf(NOTHING_USED, end, client.started),
+    }
+  }
+  const events: EventsCall<SpeechPassThrough> = {
+    reply: 'events',
+    prepare: async target => ({
+      ...(await make(target, 'text/event-stream')),
+      openStream: () => new SpeechPassThrough(),
+    }),
+    ping: PING,
+    begun() {},
+    holdOf: () => null,
+    resultOf: (stream, end) => resultOf(reportedBy(stream.usage), end, client.started),
+  }
+  return events
+}
+
+function refuseUnlessAudio(reply: UpstreamReply): void {
+  if (AUDIO.test(reply.header('content-type'))) return
+  reply.abort()
+  throw new GatewayError('upstream_failed', { cause: 'the reply is no audio' })
+}
+
+/** One price for a reply that reached its end, or of which the client had got something when it left. */
+function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
+  if (end === 'complete') return { used, charged: true, status: 200 }
+  return { used, charged: started && end !== 'unheard', status: CLIENT_GONE }
+}

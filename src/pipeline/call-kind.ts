@@ -1,0 +1,84 @@
+/** What differs between the endpoints that run a model: `run.ts` asks for it, stage by stage. */
+
+import type { ReplyStream } from '../conversation/reply-stream.ts'
+import type { UpstreamTarget } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { UpstreamReply } from '../upstream/reply.ts'
+import type { CallResult } from './bill.ts'
+import type { Call, PipelineLimits } from './call.ts'
+import type { PreparedBody } from './dispatch.ts'
+import type { CallExtras } from './extras.ts'
+import type { Metered } from './meter.ts'
+import type { PreparedCall } from './prepared-call.ts'
+import type { StreamEnd } from './relay-stream.ts'
+import type { Resolution } from './resolve.ts'
+import type { CallScope } from './run-billed.ts'
+import type { StreamHold } from './stream-hold.ts'
+
+/** What the runner reads in any body. */
+export interface RequestBody {
+  /** `model` as the client meant it, in Unicode. */
+  readonly requestedName: string
+  readonly streamed: boolean
+  /** The fields of the request, which may ask for extras. */
+  readonly json: JsonObject
+}
+
+/** A call whose body has been read and whose entry is known. */
+export interface OpenedCall<Body extends RequestBody> extends CallScope {
+  readonly body: Body
+  readonly resolution: Resolution
+  readonly extras: CallExtras
+}
+
+export interface CallKind<Body extends RequestBody = RequestBody> {
+  /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
+  read(call: Call, limits: PipelineLimits): Promise<Body>
+  /**
+   * Checks what only the entry can tell and sets money aside. The body lives as long as what this returns keeps it. Rejects
+   * with GatewayError.
+   */
+  admit(opened: OpenedCall<Body>): Promise<AdmittedCall>
+}
+
+/** A call whose money has been set aside, and how its reply goes to the client. */
+export type AdmittedCall = WholeCall | EventsCall | BytesCall
+
+type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Prepared | Promise<Prepared>
+
+/** A whole JSON reply; it is finished and billed although the client leaves. */
+export interface WholeCall {
+  readonly reply: 'whole'
+  readonly prepare: PreparedFor<Pick<PreparedCall, 'readReply'> & PreparedBody>
+  /** What is billed for a reply. */
+  usedBy(reply: ReturnType<PreparedCall['readReply']>): Metered
+}
+
+/** A stream of events. */
+export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
+  readonly reply: 'events'
+  readonly prepare: PreparedFor<PreparedStream<Stream>>
+  /** What keeps the client's connection alive, as a complete event or comment. */
+  readonly ping: string
+  /** The upstream's reply as a stream, where it may have been answered whole; absent: as it came. */
+  asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
+  /** The stream has begun: no other target will be tried, and nothing of the body need wait in memory for its end. */
+  begun(stream: Stream): void
+  /** The hold of the stream as it runs; null where the price does not depend on its length. */
+  holdOf(stream: Stream): StreamHold | null
+  resultOf(stream: Stream, end: StreamEnd): CallResult
+}
+
+export interface PreparedStream<Stream extends ReplyStream> extends PreparedBody {
+  openStream(): Stream
+}
+
+/** A reply of bytes at a price that is known before the first of them. */
+export interface BytesCall {
+  readonly reply: 'bytes'
+  readonly prepare: PreparedFor<PreparedBody>
+  readonly used: Metered
+  /** Throws GatewayError `upstream_failed` for a reply of another type. */
+  refuse(reply: UpstreamReply): void
+  resultOf(end: StreamEnd): CallResult
+}

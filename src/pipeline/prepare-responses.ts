@@ -1,0 +1,57 @@
+/** A call of the responses format to a provider that speaks it too: the bytes go through, and are metered by its own usage. */
+
+import { readReplyError } from '../conversation/reply-error.ts'
+import { GatewayError } from '../errors.ts'
+import { readFailure } from '../formats/responses/failure.ts'
+import { reportOf, writeUsage } from '../formats/responses/usage.ts'
+import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
+import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import { countTokens } from '../lib/tokens.ts'
+import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
+import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
+import { bodyFor, withBody } from './upstream-body.ts'
+
+export function prepareResponses(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
+  const { body, target, clientModel, outputTokensAfforded: value } = preparation
+  const edits: BodyEdit[] = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value }]
+  const usageFacts = target.dialect.usage
+  // These functions live as long as the reply: none of them may refer to the body or to its edits.
+  return withBody(bodyFor(body, target, 'responses', edits), written => ({
+    body: written,
+    readReply(bytes): ReadReply {
+      const text = bytes.toString('latin1')
+      const json = parseJson(text)
+      if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
+      refuseUnlessFinished(json)
+      const usage = reportOf(json, usageFacts)
+      const changes: BodyEdit[] =
+        json.model === undefined || json.model === clientModel
+          ? []
+          : [{ op: 'set', path: '/model', value: clientModel }]
+      // Figures that stand elsewhere are told where clients look for them.
+      if (usage.state !== 'missing' && !isObject(json.usage)) {
+        changes.push({ op: 'set', path: '/usage', value: writeUsage(usage.usage) })
+      }
+      return {
+        body: changes.length === 0 ? bytes : editJson(text, changes),
+        usage,
+        countOutputTokens: () => countOutput(bytes),
+      }
+    },
+    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts }),
+  }))
+}
+
+/** Throws GatewayError for a response that failed, and for a reply that is none. */
+function refuseUnlessFinished(json: JsonObject): void {
+  if (isObject(json.error) || json.status === 'failed') throw readFailure(json.error).error
+  const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'
+  if (isFinished && Array.isArray(json.output) && readReplyError(json) === null) return
+  throw new GatewayError('upstream_failed', { cause: 'the reply is not a finished response' })
+}
+
+function countOutput(bytes: Buffer): number {
+  const json = parseJson(bytes.toString('utf8'))
+  return isObject(json) ? countTokens(outputTextOf(json.output)) : 0
+}
