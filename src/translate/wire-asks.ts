@@ -1,0 +1,101 @@
+/** What a request asks for that some wire formats cannot carry, read from the client's own body. */
+
+import type { WireLimit, WireName } from '../generated/types.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
+
+export interface WireAsks {
+  /** All but `effort_beside_tools`, which depends on the model too. */
+  readonly limits: ReadonlySet<WireLimit>
+  /** Functions that the client runs. */
+  readonly hasFunctions: boolean
+  /** Whether the model is to reason; null: the request does not say. */
+  readonly effort: boolean | null
+}
+
+export function asksOf(format: WireName, body: JsonObject): WireAsks {
+  switch (format) {
+    case 'messages':
+      return messagesAsks(body)
+    case 'chat_completions':
+      return chatAsks(body)
+    case 'responses':
+      return responsesAsks(body)
+  }
+}
+
+function messagesAsks(body: JsonObject): WireAsks {
+  const { stop_sequences, top_k, tools, messages } = body
+  const thinking = objectOrNull(body.thinking)?.type
+  const level = objectOrNull(body.output_config)?.effort
+  const effort = thinking === 'disabled' ? false : typeof thinking === 'string' || typeof level === 'string' || null
+  return {
+    limits: limitsOf({
+      stop_sequences: arrayOrEmpty(stop_sequences).length > 0,
+      top_k: isGiven(top_k),
+      sealed_reasoning: (effort && typeof thinking === 'string') || contentsOf(messages).some(isSealedBlock),
+    }),
+    hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && (tool.type ?? 'custom') === 'custom'),
+    effort,
+  }
+}
+
+function chatAsks(body: JsonObject): WireAsks {
+  const { stop, n, top_k, frequency_penalty, presence_penalty, logit_bias, logprobs, seed, tools, messages } = body
+  return {
+    limits: limitsOf({
+      stop_sequences: typeof stop === 'string' ? stop !== '' : arrayOrEmpty(stop).length > 0,
+      choices: typeof n === 'number' && n > 1,
+      top_k: isGiven(top_k),
+      penalties: [frequency_penalty, presence_penalty].some(penalty => isGiven(penalty) && penalty !== 0),
+      logit_bias: Object.keys(objectOrNull(logit_bias) ?? {}).length > 0,
+      logprobs: logprobs === true,
+      seed: isGiven(seed),
+      sealed_reasoning: arrayOrEmpty(messages).some(message => isObject(message) && hasSealedDetails(message)),
+    }),
+    hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && tool.type === 'function'),
+    effort: effortOf(body.reasoning_effort ?? objectOrNull(body.reasoning)?.effort),
+  }
+}
+
+function responsesAsks({ input, include, tools, reasoning }: JsonObject): WireAsks {
+  const wantsSeals = arrayOrEmpty(include).includes('reasoning.encrypted_content')
+  return {
+    limits: limitsOf({ sealed_reasoning: wantsSeals || arrayOrEmpty(input).some(isSealedItem) }),
+    hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && CLIENT_TOOLS.has(tool.type)),
+    effort: effortOf(objectOrNull(reasoning)?.effort),
+  }
+}
+
+const CLIENT_TOOLS: ReadonlySet<JsonValue | undefined> = new Set(['function', 'custom', 'namespace'])
+
+function limitsOf(asked: Partial<Record<WireLimit, boolean | null>>): ReadonlySet<WireLimit> {
+  const limits = new Set<WireLimit>()
+  for (const limit in asked) if (asked[limit as WireLimit]) limits.add(limit as WireLimit)
+  return limits
+}
+
+function isGiven(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null
+}
+
+function effortOf(effort: JsonValue | undefined): boolean | null {
+  return typeof effort === 'string' ? effort !== 'none' : null
+}
+
+function contentsOf(messages: JsonValue | undefined): JsonValue[] {
+  return arrayOrEmpty(messages).flatMap(message => arrayOrEmpty(objectOrNull(message)?.content))
+}
+
+function isSealedBlock(block: JsonValue): boolean {
+  if (!isObject(block)) return false
+  if (block.type === 'redacted_thinking') return true
+  return block.type === 'thinking' && typeof block.signature === 'string' && block.signature !== ''
+}
+
+function hasSealedDetails({ reasoning_details: details }: JsonObject): boolean {
+  return arrayOrEmpty(details).some(detail => isObject(detail) && detail.type === 'reasoning.encrypted')
+}
+
+function isSealedItem(item: JsonValue): boolean {
+  return isObject(item) && item.type === 'reasoning' && typeof item.encrypted_content === 'string'
+}

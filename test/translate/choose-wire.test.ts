@@ -1,0 +1,148 @@
+/** The wire of a call, chosen over the catalogue's own tables. */
+
+import { expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { UpstreamTarget, WireName } from '../../src/generated/types.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { chooseWire } from '../../src/translate/choose-wire.ts'
+import { asksOf } from '../../src/translate/wire-asks.ts'
+
+function targetOf(id: string): UpstreamTarget {
+  return TABLES.entries.find(entry => entry.id === id)?.upstreams[0] as UpstreamTarget
+}
+
+function chosen(id: string, format: WireName, body: JsonObject, isWritable?: (wire: WireName) => boolean) {
+  const choice = chooseWire(targetOf(id), format, asksOf(format, body), isWritable)
+  return choice === null ? null : [choice.wire, ...choice.loses]
+}
+
+const CHAT_TOOL = { type: 'function', function: { name: 'look', parameters: {} } }
+const MESSAGES_TOOL = { name: 'look', input_schema: { type: 'object' } }
+
+test.each<[string, string, WireName, JsonObject, readonly string[]]>([
+  ['a chat client keeps its own format', 'gpt-5.5', 'chat_completions', {}, ['chat_completions']],
+  [
+    'an effort alone is no reason to leave it',
+    'gpt-5.5',
+    'chat_completions',
+    { reasoning_effort: 'high' },
+    ['chat_completions'],
+  ],
+  ['tools alone neither', 'gpt-5.5', 'chat_completions', { tools: [CHAT_TOOL] }, ['chat_completions']],
+  [
+    'tools and an effort go where both are taken',
+    'gpt-5.5',
+    'chat_completions',
+    { tools: [CHAT_TOOL], reasoning_effort: 'high' },
+    ['responses'],
+  ],
+  [
+    'an effort of none takes nothing away',
+    'gpt-5.5',
+    'chat_completions',
+    { tools: [CHAT_TOOL], reasoning_effort: 'none' },
+    ['chat_completions'],
+  ],
+  [
+    'a model that reasons by default does so beside tools too',
+    'gpt-6-sol',
+    'chat_completions',
+    { tools: [CHAT_TOOL] },
+    ['responses'],
+  ],
+  [
+    'where both are taken nothing moves',
+    'gpt-5',
+    'chat_completions',
+    { tools: [CHAT_TOOL], reasoning_effort: 'high' },
+    ['chat_completions'],
+  ],
+  [
+    'when no wire carries all, the own one stays',
+    'gpt-5.5',
+    'chat_completions',
+    { tools: [CHAT_TOOL], reasoning_effort: 'high', seed: 7, stop: ['x'] },
+    ['chat_completions', 'effort_beside_tools'],
+  ],
+  ['a messages client gets the best wire', 'gpt-5.5', 'messages', {}, ['responses']],
+  [
+    'with thinking and tools too',
+    'gpt-5.5',
+    'messages',
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'high' }, tools: [MESSAGES_TOOL] },
+    ['responses'],
+  ],
+  [
+    'stop sequences go to the wire that has them',
+    'gpt-5.5',
+    'messages',
+    { stop_sequences: ['x'], tools: [MESSAGES_TOOL] },
+    ['chat_completions'],
+  ],
+  [
+    'one loss is better than two',
+    'gpt-5.5',
+    'messages',
+    { stop_sequences: ['x'], thinking: { type: 'adaptive' }, tools: [MESSAGES_TOOL] },
+    ['responses', 'stop_sequences'],
+  ],
+  [
+    'a responses client keeps its own',
+    'gpt-5.5',
+    'responses',
+    { tools: [{ type: 'function', name: 'look' }], reasoning: { effort: 'high' } },
+    ['responses'],
+  ],
+  ['a model of one format speaks that', 'claude-opus-5', 'responses', { reasoning: { effort: 'high' } }, ['messages']],
+  ['the same for chat', 'glm-5.2', 'messages', {}, ['chat_completions']],
+])('%s', (_title, id, format, body, wire) => {
+  expect(chosen(id, format, body)).toEqual(wire)
+})
+
+test('a wire that cannot be written yet is not chosen', () => {
+  const isChat = (wire: WireName) => wire === 'chat_completions'
+  const body = { tools: [CHAT_TOOL], reasoning_effort: 'high' }
+  expect(chosen('gpt-5.5', 'chat_completions', body, isChat)).toEqual(['chat_completions', 'effort_beside_tools'])
+  expect(chosen('gpt-5.5', 'messages', {}, isChat)).toEqual(['chat_completions'])
+  expect(chosen('claude-opus-5', 'messages', {}, isChat)).toBeNull()
+})
+
+test('every chat model has a wire for every client, and the dialect that belongs to it', () => {
+  for (const entry of TABLES.entries.filter(({ kind }) => kind === 'chat')) {
+    for (const target of entry.upstreams) {
+      for (const format of ['messages', 'chat_completions', 'responses'] as const) {
+        const choice = chooseWire(target, format, asksOf(format, {}))
+        const listed = target.wires?.find(({ wire }) => wire === choice?.wire)
+        expect(choice?.dialect).toBe(listed?.dialect ?? target.dialect)
+      }
+    }
+  }
+})
+
+test.each<[WireName, JsonObject, readonly string[]]>([
+  ['chat_completions', { stop: 'x' }, ['stop_sequences']],
+  ['chat_completions', { stop: [], n: 1, logprobs: false, frequency_penalty: 0, logit_bias: {}, seed: null }, []],
+  ['chat_completions', { n: 2 }, ['choices']],
+  ['chat_completions', { top_k: 5 }, ['top_k']],
+  ['chat_completions', { presence_penalty: 0.5 }, ['penalties']],
+  ['chat_completions', { logit_bias: { '5': 1 } }, ['logit_bias']],
+  ['chat_completions', { logprobs: true }, ['logprobs']],
+  ['chat_completions', { seed: 0 }, ['seed']],
+  [
+    'chat_completions',
+    { messages: [{ role: 'assistant', reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] }] },
+    ['sealed_reasoning'],
+  ],
+  ['messages', { stop_sequences: [] }, []],
+  ['messages', { thinking: { type: 'disabled' } }, []],
+  ['messages', { thinking: { type: 'enabled', budget_tokens: 2048 }, top_k: 4 }, ['top_k', 'sealed_reasoning']],
+  [
+    'messages',
+    { messages: [{ role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] }] },
+    ['sealed_reasoning'],
+  ],
+  ['responses', { include: ['reasoning.encrypted_content'] }, ['sealed_reasoning']],
+  ['responses', { input: [{ type: 'reasoning', encrypted_content: 'x' }], stop: 'x' }, ['sealed_reasoning']],
+])('%s %j asks for %j', (format, body, limits) => {
+  expect([...asksOf(format, body).limits]).toEqual(limits)
+})
