@@ -1,5 +1,6 @@
 /** A reply in no format: what every format's reader tells and every format's writer is told, part after part. */
 
+import type { GatewayError } from '../errors.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
 
@@ -69,6 +70,8 @@ export interface ReplyWriter extends ReplySink {
   written(text: string): string
   /** What ends the stream. */
   end(stopReason: StopReason, usage: TokenUsage): string
+  /** What ends a stream that went wrong, in formats that have more to say of it than the error. */
+  fail?(error: GatewayError): string
 }
 
 export type FoldedPart =

@@ -21,4 +21,6 @@ export interface ResponsesEcho {
   readonly fields: JsonObject
   /** The client counts on responses being stored (`store` is not false), so it may refer to their items by id. */
   readonly refersToItems: boolean
+  /** Ids of the calls in the input: no two calls of a conversation share one. */
+  readonly callIds: ReadonlySet<string>
 }

@@ -49,6 +49,8 @@ export function readFailure(error: JsonValue | undefined): ResponseFailure {
 
 /** The `error.code` of a failed response that says what a fault of the gateway says. */
 export function failureCodeOf(error: GatewayError): string {
+  if (error.code === 'context_length_exceeded') return error.code
+  if (error.code === 'upstream_overloaded') return 'server_is_overloaded'
   if (error.status === 429) return 'rate_limit_exceeded'
   // Clients take this one for final: they neither try again nor blame the prompt.
   if (error.status === 402) return 'insufficient_quota'

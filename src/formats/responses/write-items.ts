@@ -1,0 +1,128 @@
+/** Items of a response as the client gets them, the same in streams and in whole replies. */
+
+import { argumentsObject } from '../../conversation/arguments.ts'
+import type { WriterFacts } from '../../conversation/format.ts'
+import { idInForm } from '../../conversation/names.ts'
+import type { PartStart } from '../../conversation/reply.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import { signId } from '../../conversation/signed-ids.ts'
+import { isObject, type JsonObject, parseJson } from '../../lib/json.ts'
+import type { ClientTool, ResponsesEcho } from './echo.ts'
+
+export type CallStart = PartStart & { readonly kind: 'call' }
+
+/** A call by the names that the client knows. */
+export interface ClientCall extends ClientTool {
+  readonly callId: string
+}
+
+/** Gives ids out, none of them twice in a conversation. One per reply. */
+export class ReplyCalls {
+  readonly #tools: ResponsesEcho['tools']
+  readonly #newId: () => string
+  readonly #taken: Set<string>
+
+  constructor({ tools, callIds }: ResponsesEcho, { newId }: WriterFacts) {
+    this.#tools = tools
+    this.#newId = newId
+    this.#taken = new Set(callIds)
+  }
+
+  describe({ id, name, signature }: CallStart): ClientCall {
+    const legal = idInForm(id, 'word')
+    const own = legal === '' || this.#taken.has(legal) ? `call_${this.#newId()}` : legal
+    this.#taken.add(own)
+    const tool = this.#tools.get(name) ?? { kind: 'function', name, namespace: null }
+    return { ...tool, callId: signId(own, signature) }
+  }
+}
+
+const ID_PREFIXES = { message: 'msg_', reasoning: 'rs_', function: 'fc_', custom: 'ctc_', tool_search: 'tsc_' } as const
+
+export function itemId(kind: keyof typeof ID_PREFIXES, { newId }: WriterFacts): string {
+  return ID_PREFIXES[kind] + newId()
+}
+
+/** Places of an item that says nothing yet. */
+const BEGUN = { status: 'in_progress' } as const
+const DONE = { status: 'completed' } as const
+
+export function textContent(text: string): JsonObject {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+export function refusalContent(refusal: string): JsonObject {
+  return { type: 'refusal', refusal }
+}
+
+export function messageItem(id: string, content: JsonObject | null): JsonObject {
+  const state = content === null ? BEGUN : DONE
+  return { id, type: 'message', ...state, role: 'assistant', content: content === null ? [] : [content] }
+}
+
+export function summaryPart(text: string): JsonObject {
+  return { type: 'summary_text', text }
+}
+
+export function begunReasoning(id: string): JsonObject {
+  return { id, type: 'reasoning', ...BEGUN, summary: [] }
+}
+
+/** `mark`: what stands for the provider's seal; null without one. */
+export function reasoningItem(id: string, texts: readonly string[], mark: string | null): JsonObject {
+  const sealed = mark === null ? {} : { encrypted_content: mark }
+  return { id, type: 'reasoning', ...DONE, summary: texts.map(summaryPart), ...sealed }
+}
+
+export function markOf(seal: Seal | null | undefined, { markSeal }: WriterFacts): string | null {
+  // The texts stay apart, so that their lengths need not be told.
+  return seal == null ? null : markSeal(seal, [])
+}
+
+/** `json`: the arguments as the model wrote them; null while they are not known. */
+export function callItem(id: string, call: ClientCall, json: string | null): JsonObject {
+  const state = json === null ? BEGUN : DONE
+  const { callId: call_id, name } = call
+  const namespace = call.namespace === null ? {} : { namespace: call.namespace }
+  switch (call.kind) {
+    case 'function':
+      return { id, type: 'function_call', ...state, arguments: json ?? '', call_id, name, ...namespace }
+    case 'custom':
+      return {
+        id,
+        type: 'custom_tool_call',
+        ...state,
+        call_id,
+        input: json === null ? '' : freeText(json),
+        name,
+        ...namespace,
+      }
+    case 'tool_search':
+      return {
+        id,
+        type: 'tool_search_call',
+        ...state,
+        call_id,
+        execution: 'client',
+        arguments: argumentsObject(json ?? ''),
+      }
+  }
+}
+
+/** Name of the one text that a free-form tool takes as a function. */
+export const FREE_TEXT_KEY = 'input'
+
+/**
+ * What the model wants to give to a free-form tool: the one text of its arguments. Models name it as they like, and some
+ * write it without any JSON around it.
+ */
+export function freeText(json: string): string {
+  const value = parseJson(json)
+  if (typeof value === 'string') return value
+  if (!isObject(value)) return json
+  const named = value[FREE_TEXT_KEY]
+  if (typeof named === 'string') return named
+  const texts = Object.values(value).filter(member => typeof member === 'string')
+  if (texts.length === 1) return texts[0] as string
+  return Object.keys(value).length === 0 ? '' : json
+}

@@ -1,0 +1,287 @@
+/** The item that is open in a responses stream: each kind with the events that fill it. */
+
+import type { WriterFacts } from '../../conversation/format.ts'
+import { textWritten } from '../../conversation/output-gatherer.ts'
+import type { PartKind } from '../../conversation/reply.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { type DeltaFrame, deltaFrame, type EventLog } from './write-events.ts'
+import {
+  begunReasoning,
+  type ClientCall,
+  callItem,
+  itemId,
+  markOf,
+  messageItem,
+  reasoningItem,
+  refusalContent,
+  summaryPart,
+  textContent,
+} from './write-items.ts'
+
+/** Where an item writes itself. */
+export interface ItemPlace {
+  readonly events: EventLog
+  readonly outputIndex: number
+  readonly facts: WriterFacts
+}
+
+export interface OpenItem {
+  readonly kind: PartKind
+  /** `written` may follow. */
+  readonly takesRaw: boolean
+  delta(text: string): void
+  written(text: string): string
+  divide(): void
+  /** The finished item; null when it never began, because there was nothing to show. */
+  close(seal: Seal | null): JsonObject | null
+}
+
+/** A text that comes in pieces, plain ones and ones as they stand in JSON. */
+class GatheredText {
+  #text = ''
+  #written: string[] = []
+
+  add(piece: string): void {
+    this.#read()
+    this.#text += piece
+  }
+
+  addWritten(piece: string): void {
+    this.#written.push(piece)
+  }
+
+  /** All of it; the next one begins empty. */
+  take(): string {
+    this.#read()
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  #read(): void {
+    if (this.#written.length === 0) return
+    this.#text += textWritten(this.#written.join(''))
+    this.#written = []
+  }
+}
+
+function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
+  events.add('response.output_item.added', { output_index: outputIndex, item })
+}
+
+function finishItem({ events, outputIndex }: ItemPlace, item: JsonObject): JsonObject {
+  events.add('response.output_item.done', { output_index: outputIndex, item })
+  return item
+}
+
+/** A message with one part: text, or why the model refuses. It begins with its first piece. */
+export class MessageItem implements OpenItem {
+  readonly kind: 'text' | 'refusal'
+  readonly #place: ItemPlace
+  readonly #text = new GatheredText()
+  #id = ''
+  #frame: DeltaFrame | null = null
+
+  constructor(kind: 'text' | 'refusal', place: ItemPlace) {
+    this.kind = kind
+    this.#place = place
+  }
+
+  get takesRaw(): boolean {
+    return this.#frame !== null
+  }
+
+  delta(text: string): void {
+    this.#place.events.delta(this.#begin(), text)
+    this.#text.add(text)
+  }
+
+  written(text: string): string {
+    this.#text.addWritten(text)
+    return this.#place.events.written(this.#begin(), text)
+  }
+
+  divide(): void {}
+
+  close(): JsonObject | null {
+    if (this.#frame === null) return null
+    const { events } = this.#place
+    const text = this.#text.take()
+    if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text, logprobs: [] })
+    else events.add('response.refusal.done', { ...this.#at, refusal: text })
+    events.add('response.content_part.done', { ...this.#at, part: this.#content(text) })
+    return finishItem(this.#place, messageItem(this.#id, this.#content(text)))
+  }
+
+  get #at(): JsonObject {
+    return { item_id: this.#id, output_index: this.#place.outputIndex, content_index: 0 }
+  }
+
+  #begin(): DeltaFrame {
+    if (this.#frame !== null) return this.#frame
+    this.#id = itemId('message', this.#place.facts)
+    addItem(this.#place, messageItem(this.#id, null))
+    this.#place.events.add('response.content_part.added', { ...this.#at, part: this.#content('') })
+    this.#frame =
+      this.kind === 'text'
+        ? deltaFrame('response.output_text.delta', this.#at, { logprobs: [] })
+        : deltaFrame('response.refusal.delta', this.#at)
+    return this.#frame
+  }
+
+  #content(text: string): JsonObject {
+    return this.kind === 'text' ? textContent(text) : refusalContent(text)
+  }
+}
+
+/** Reasoning as summary parts: raw reasoning is what readers hide. It begins with its first piece, or with its seal. */
+export class ReasoningItem implements OpenItem {
+  readonly kind = 'reasoning'
+  readonly #place: ItemPlace
+  readonly #text = new GatheredText()
+  readonly #texts: string[] = []
+  #id = ''
+  /** Of the part that is open. */
+  #frame: DeltaFrame | null = null
+
+  constructor(place: ItemPlace) {
+    this.#place = place
+  }
+
+  get takesRaw(): boolean {
+    return this.#frame !== null
+  }
+
+  delta(text: string): void {
+    this.#place.events.delta(this.#beginPart(), text)
+    this.#text.add(text)
+  }
+
+  written(text: string): string {
+    this.#text.addWritten(text)
+    return this.#place.events.written(this.#beginPart(), text)
+  }
+
+  divide(): void {
+    if (this.#frame === null) return
+    const { events } = this.#place
+    const at = this.#at
+    const text = this.#text.take()
+    events.add('response.reasoning_summary_text.done', { ...at, text })
+    events.add('response.reasoning_summary_part.done', { ...at, part: summaryPart(text) })
+    this.#texts.push(text)
+    this.#frame = null
+  }
+
+  close(seal: Seal | null): JsonObject | null {
+    this.divide()
+    const mark = markOf(seal, this.#place.facts)
+    if (this.#texts.length === 0 && mark === null) return null
+    this.#begin()
+    return finishItem(this.#place, reasoningItem(this.#id, this.#texts, mark))
+  }
+
+  get #at(): JsonObject {
+    return { item_id: this.#id, output_index: this.#place.outputIndex, summary_index: this.#texts.length }
+  }
+
+  #begin(): void {
+    if (this.#id !== '') return
+    this.#id = itemId('reasoning', this.#place.facts)
+    addItem(this.#place, begunReasoning(this.#id))
+  }
+
+  #beginPart(): DeltaFrame {
+    if (this.#frame !== null) return this.#frame
+    this.#begin()
+    const at = this.#at
+    this.#place.events.add('response.reasoning_summary_part.added', { ...at, part: summaryPart('') })
+    this.#frame = deltaFrame('response.reasoning_summary_text.delta', at)
+    return this.#frame
+  }
+}
+
+/** A call of a function, whose arguments go out as they come. */
+export class FunctionItem implements OpenItem {
+  readonly kind = 'call'
+  readonly takesRaw = true
+  readonly #place: ItemPlace
+  readonly #call: ClientCall
+  readonly #id: string
+  readonly #at: JsonObject
+  readonly #frame: DeltaFrame
+  readonly #arguments = new GatheredText()
+
+  constructor(call: ClientCall, place: ItemPlace) {
+    this.#place = place
+    this.#call = call
+    this.#id = itemId('function', place.facts)
+    this.#at = { item_id: this.#id, output_index: place.outputIndex }
+    this.#frame = deltaFrame('response.function_call_arguments.delta', this.#at)
+    addItem(place, callItem(this.#id, call, null))
+  }
+
+  delta(text: string): void {
+    this.#arguments.add(text)
+    this.#place.events.delta(this.#frame, text)
+  }
+
+  written(text: string): string {
+    this.#arguments.addWritten(text)
+    return this.#place.events.written(this.#frame, text)
+  }
+
+  divide(): void {}
+
+  close(): JsonObject {
+    const { events } = this.#place
+    const given = this.#arguments.take()
+    // Clients parse the arguments of every call, so empty ones are written out.
+    const json = given === '' ? '{}' : given
+    if (given === '') events.delta(this.#frame, json)
+    events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
+    return finishItem(this.#place, callItem(this.#id, this.#call, json))
+  }
+}
+
+/** A call whose arguments the client gets in another form than the model writes them in: all at once. */
+export class RewrittenCallItem implements OpenItem {
+  readonly kind = 'call'
+  readonly takesRaw = false
+  readonly #place: ItemPlace
+  readonly #call: ClientCall
+  readonly #id: string
+  readonly #arguments = new GatheredText()
+
+  constructor(call: ClientCall, place: ItemPlace) {
+    this.#place = place
+    this.#call = call
+    this.#id = itemId(call.kind, place.facts)
+    addItem(place, callItem(this.#id, call, null))
+  }
+
+  delta(text: string): void {
+    this.#arguments.add(text)
+  }
+
+  written(text: string): string {
+    this.#arguments.addWritten(text)
+    return ''
+  }
+
+  divide(): void {}
+
+  close(): JsonObject {
+    const item = callItem(this.#id, this.#call, this.#arguments.take())
+    if (typeof item.input === 'string') this.#tellInput(item.input)
+    return finishItem(this.#place, item)
+  }
+
+  #tellInput(input: string): void {
+    const { events, outputIndex } = this.#place
+    const at = { item_id: this.#id, output_index: outputIndex }
+    if (input !== '') events.delta(deltaFrame('response.custom_tool_call_input.delta', at), input)
+    events.add('response.custom_tool_call_input.done', { ...at, input })
+  }
+}

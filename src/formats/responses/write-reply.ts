@@ -1,0 +1,178 @@
+/** A reply as a responses stream, or as a whole response. */
+
+import { carryingId } from '../../conversation/carried-items.ts'
+import type { WriterFacts } from '../../conversation/format.ts'
+import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ResponsesEcho } from './echo.ts'
+import { failureCodeOf } from './failure.ts'
+import { EventLog } from './write-events.ts'
+import {
+  begunReasoning,
+  callItem,
+  itemId,
+  markOf,
+  messageItem,
+  ReplyCalls,
+  reasoningItem,
+  refusalContent,
+  textContent,
+} from './write-items.ts'
+import { FunctionItem, MessageItem, type OpenItem, ReasoningItem, RewrittenCallItem } from './write-parts.ts'
+import { endState, failedState, ResponseObject } from './write-response.ts'
+
+/** Items that come back by their ids from clients that refer to items; calls of functions come back whole. */
+function isReferable({ type }: JsonObject): boolean {
+  return type !== 'function_call'
+}
+
+export class ResponsesWriter implements ReplyWriter {
+  readonly #events = new EventLog()
+  readonly #response: ResponseObject
+  readonly #calls: ReplyCalls
+  readonly #echo: ResponsesEcho
+  readonly #facts: WriterFacts
+  /** JSON of the finished items. */
+  readonly #items: string[] = []
+  /** Finished items that the client may refer to. */
+  readonly #referable: JsonObject[] = []
+  #open: OpenItem | null = null
+  #started = false
+  #refused = false
+
+  constructor(echo: ResponsesEcho, facts: WriterFacts) {
+    this.#echo = echo
+    this.#facts = facts
+    this.#response = new ResponseObject(echo, facts)
+    this.#calls = new ReplyCalls(echo, facts)
+  }
+
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    const begun = this.#response.begun()
+    this.#events.addResponse('response.created', begun)
+    this.#events.addResponse('response.in_progress', begun)
+  }
+
+  open(part: PartStart): void {
+    this.#open = this.#itemOf(part)
+  }
+
+  delta(text: string): void {
+    this.#open?.delta(text)
+  }
+
+  divide(): void {
+    this.#open?.divide()
+  }
+
+  close(seal: Seal | null = null): void {
+    const open = this.#open
+    const item = open?.close(seal) ?? null
+    this.#open = null
+    if (item === null) return
+    if (open?.kind === 'refusal') this.#refused = true
+    this.#items.push(JSON.stringify(item))
+    if (this.#echo.refersToItems && isReferable(item)) this.#referable.push(item)
+  }
+
+  take(): string {
+    return this.#events.take()
+  }
+
+  canWriteRaw(kind: PartKind): boolean {
+    return this.#open?.kind === kind && this.#open.takesRaw
+  }
+
+  written(text: string): string {
+    return this.#open?.written(text) ?? ''
+  }
+
+  end(stopReason: StopReason, usage: TokenUsage): string {
+    this.#carryItems()
+    const state = endState(stopReason, usage, { refused: this.#refused })
+    this.#events.addResponse(`response.${state.status}`, this.#response.ended(state, this.#items))
+    return this.#events.take()
+  }
+
+  /** What ends a stream that went wrong. Readers of the format want to have seen its start before. */
+  fail(error: GatewayError): string {
+    this.start()
+    const state = failedState(failureCodeOf(error), error.message)
+    this.#events.addResponse('response.failed', this.#response.ended(state, this.#items))
+    return this.#events.take()
+  }
+
+  #itemOf(part: PartStart): OpenItem {
+    const place = { events: this.#events, outputIndex: this.#items.length, facts: this.#facts }
+    switch (part.kind) {
+      case 'text':
+      case 'refusal':
+        return new MessageItem(part.kind, place)
+      case 'reasoning':
+        return new ReasoningItem(place)
+      case 'call': {
+        const call = this.#calls.describe(part)
+        return call.kind === 'function' ? new FunctionItem(call, place) : new RewrittenCallItem(call, place)
+      }
+    }
+  }
+
+  /**
+   * An id is told before what it stands for is known, so the last item's id carries the others: reasoning of which there is
+   * nothing to show. Reasoning may be missing from a conversation, so it is left out where not all of it fits.
+   */
+  #carryItems(): void {
+    const items = this.#referable
+    if (items.length === 0) return
+    const { mark } = this.#facts
+    const needed = items.filter(({ type }) => type !== 'reasoning')
+    const id = carryingId('rs_', items, mark) ?? carryingId('rs_', needed, mark)
+    if (id === null) return
+    const output_index = this.#items.length
+    const item = reasoningItem(id, [], null)
+    this.#events.add('response.output_item.added', { output_index, item: begunReasoning(id) })
+    this.#events.add('response.output_item.done', { output_index, item })
+    this.#items.push(JSON.stringify(item))
+  }
+}
+
+export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: WriterFacts): JsonObject {
+  const response = new ResponseObject(echo, facts)
+  const calls = new ReplyCalls(echo, facts)
+  const output = reply.parts.map(part => wholeItem(part, calls, facts)).filter(item => item !== null)
+  const refused = reply.parts.some(part => part.kind === 'refusal' && part.text !== '')
+  const state = endState(reply.stopReason, reply.usage, { refused })
+  return response.whole(state, echo.refersToItems ? output.map(item => carryingItself(item, facts)) : output)
+}
+
+/** Null for a part of which there is nothing to show. */
+function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): JsonObject | null {
+  switch (part.kind) {
+    case 'text':
+    case 'refusal': {
+      const content = part.kind === 'text' ? textContent(part.text) : refusalContent(part.text)
+      return part.text === '' ? null : messageItem(itemId('message', facts), content)
+    }
+    case 'reasoning': {
+      const texts = part.texts.filter(text => text !== '')
+      const mark = markOf(part.seal, facts)
+      return texts.length === 0 && mark === null ? null : reasoningItem(itemId('reasoning', facts), texts, mark)
+    }
+    case 'call': {
+      const call = calls.describe(part)
+      return callItem(itemId(call.kind, facts), call, part.arguments === '' ? '{}' : part.arguments)
+    }
+  }
+}
+
+function carryingItself(item: JsonObject, { mark }: WriterFacts): JsonObject {
+  if (!isReferable(item)) return item
+  const { id, ...rest } = item
+  const prefix = /^[a-z]+_/.exec(String(id))?.[0] ?? ''
+  return { ...item, id: carryingId(prefix, [rest], mark) ?? id ?? '' }
+}

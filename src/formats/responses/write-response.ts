@@ -1,0 +1,75 @@
+/** The response object, in the events of a stream and as a whole reply. */
+
+import type { WriterFacts } from '../../conversation/format.ts'
+import type { StopReason } from '../../conversation/reply.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ResponsesEcho } from './echo.ts'
+import { writeUsage } from './usage.ts'
+
+/** Members that do not depend on the request; nothing is stored, whatever it asked for. */
+const CONSTANT: JsonObject = {
+  background: false,
+  completed_at: null,
+  max_tool_calls: null,
+  previous_response_id: null,
+  access_programs: null,
+  service_tier: 'default',
+  store: false,
+  top_logprobs: 0,
+}
+
+/** Long members of the request: clients look for them, if at all, where the response is complete. */
+const LEFT_OUT_AT_THE_START: JsonObject = { instructions: null, tools: [] }
+
+/** How a response stands, but for its items. */
+export interface ResponseState {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  readonly error: JsonObject | null
+  readonly incomplete_details: JsonObject | null
+  readonly usage: JsonObject | null
+}
+
+export const IN_PROGRESS: ResponseState = { status: 'in_progress', error: null, incomplete_details: null, usage: null }
+
+/** `refused`: the reply says itself why the model does not answer. */
+export function endState(reason: StopReason, usage: TokenUsage, { refused }: { refused: boolean }): ResponseState {
+  const cut = reason === 'max_tokens' ? 'max_output_tokens' : reason === 'refusal' && !refused ? 'content_filter' : null
+  return {
+    status: cut === null ? 'completed' : 'incomplete',
+    error: null,
+    incomplete_details: cut === null ? null : { reason: cut },
+    usage: writeUsage(usage),
+  }
+}
+
+export function failedState(code: string, message: string): ResponseState {
+  return { status: 'failed', error: { code, message }, incomplete_details: null, usage: null }
+}
+
+/** Writes the states of one response, all under one id. */
+export class ResponseObject {
+  readonly #head: JsonObject
+  readonly #fields: JsonObject
+
+  constructor({ fields }: ResponsesEcho, { clientModel, newId, nowSeconds }: WriterFacts) {
+    this.#head = { id: `resp_${newId()}`, object: 'response', created_at: nowSeconds, model: clientModel }
+    this.#fields = fields
+  }
+
+  whole(state: ResponseState, output: JsonObject[]): JsonObject {
+    return { ...this.#head, ...state, output, ...CONSTANT, ...this.#fields }
+  }
+
+  /** As JSON, before anything of it is known. */
+  begun(): string {
+    return JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START })
+  }
+
+  /** As JSON, out of the JSON of its items. */
+  ended(state: ResponseState, items: readonly string[]): string {
+    const head = JSON.stringify({ ...this.#head, ...state }).slice(0, -1)
+    const rest = JSON.stringify({ ...CONSTANT, ...this.#fields }).slice(1)
+    return `${head},"output":[${items.join(',')}],${rest}`
+  }
+}

@@ -1,0 +1,190 @@
+/** Ids that carry items: what clients that refer to items by id send back, resolved without any memory. */
+
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, type ModelMessage, streamText, tool } from 'ai'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  CARRYING_ID_LENGTH_MAX,
+  CarriedItems,
+  carryingId,
+  itemsCarriedBy,
+} from '../../src/conversation/carried-items.ts'
+import { makeSealer } from '../../src/conversation/seal.ts'
+import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { strictResponse } from './responses-grammar.ts'
+import {
+  call,
+  delta,
+  echoOf,
+  factsOf,
+  folded,
+  open,
+  part,
+  readByOpenAi,
+  SEALER,
+  type Step,
+  written,
+} from './responses-support.ts'
+
+const ECHO = echoOf({ refersToItems: true })
+const THOUGHT: Step[] = [
+  open({ kind: 'reasoning' }),
+  delta('Look first.'),
+  { do: 'close', seal: { wire: 'messages', signature: 'EqQB' } },
+]
+const FIRST: Step[] = [...THOUGHT, ...part('text', 'I look it up.'), ...call('look_up', 'call_1', '{"city":"Hue"}')]
+const SECOND: Step[] = part('text', 'It is warm in Huế.')
+
+const streamOf = (steps: readonly Step[], echo = ECHO) => written(new ResponsesWriter(echo, freshFacts()), steps)
+let made = 0
+/** Ids differ between the replies of a conversation. */
+const freshFacts = () => factsOf({ newId: () => `id${made++}` })
+
+describe('an id', () => {
+  const items = [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'Xin chào' }] }]
+  const id = carryingId('rs_', items, SEALER.seal) ?? ''
+
+  test('gives back what it carries', () => {
+    expect(itemsCarriedBy(id, SEALER.open)).toEqual(items)
+    expect(new CarriedItems(['msg_1', id], SEALER.open).resolve('msg_1')).toEqual(items)
+  })
+
+  test('stands for nothing itself when it carries items for other ids', () => {
+    expect(new CarriedItems([id], SEALER.open).resolve(id)).toEqual([])
+  })
+
+  test.each([
+    ['plain', 'msg_1'],
+    ['empty', ''],
+    ['changed', id.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))],
+    ['cut', id.slice(0, -9)],
+    ['longer than any', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
+    ['that is a mark of another kind', `rs_${SEALER.seal({ kind: 'seal', deflated: 'eJw' })}`],
+    ['whose content is no deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
+  ])('%s carries nothing', (_what, other) => {
+    expect(itemsCarriedBy(other, SEALER.open)).toEqual([])
+    expect(new CarriedItems([other], SEALER.open).resolve(other)).toBeNull()
+  })
+
+  test('opens for the account that got it, and for no other', () => {
+    const other = makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-2')
+    expect(itemsCarriedBy(id, other.open)).toEqual([])
+  })
+
+  test('does not grow beyond its limit, and no reply inflates beyond its own', () => {
+    const noise = Array.from({ length: 40_000 }, (_, index) => (index * 2_654_435_761) % 4_294_967_296).join('')
+    expect(carryingId('rs_', [{ text: noise }], SEALER.seal)).toBeNull()
+    expect(carryingId('rs_', [{ text: 'a'.repeat(600_000) }], SEALER.seal)).toBeNull()
+    expect(carryingId('rs_', [{ text: 'a'.repeat(400_000) }], SEALER.seal)?.length).toBeLessThan(2_000)
+  })
+})
+
+describe('a stream', () => {
+  test('ends with an item that carries those before it, calls left out', async () => {
+    const sse = streamOf(FIRST)
+    const { output } = strictResponse(sse) as { output: JsonObject[] }
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
+    expect(output[3]).toMatchObject({ summary: [] })
+    expect(itemsCarriedBy(String(output[3]?.id), SEALER.open)).toEqual(output.slice(0, 2))
+    expect((await readByOpenAi(sse)).output_text).toBe('I look it up.')
+  })
+
+  test('carries nothing for clients that send their items themselves, nor where there is nothing to refer to', () => {
+    expect(strictResponse(streamOf(FIRST, echoOf())).output).toHaveLength(3)
+    expect(strictResponse(streamOf(call('look_up', 'call_1', '{}'))).output).toHaveLength(1)
+  })
+
+  test('carries texts without reasoning where both together are too long, and nothing where that is', () => {
+    const noise = () => Array.from({ length: 50_000 }, () => Math.random().toString(36)[2]).join('')
+    const thought = [open({ kind: 'reasoning' }), delta(noise() + noise()), { do: 'close' } as const]
+    const { output } = strictResponse(streamOf([...thought, ...SECOND])) as { output: JsonObject[] }
+    expect(itemsCarriedBy(String(output[2]?.id), SEALER.open)).toEqual([output[1]])
+    expect(strictResponse(streamOf(part('text', noise() + noise()))).output).toHaveLength(1)
+  })
+})
+
+test('items of a whole reply carry themselves, and too long ones do not', () => {
+  const output = writeReply(folded([...FIRST, ...call('apply_patch', 'call_2', '{"input":"x"}')]), ECHO, freshFacts())
+    .output as JsonObject[]
+  expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'custom_tool_call'])
+  const ids = output.map(({ id }) => String(id))
+  expect(ids.map(id => /^[a-z]+_/.exec(id)?.[0])).toEqual(['rs_', 'msg_', 'fc_', 'ctc_'])
+  const carried = new CarriedItems(ids, SEALER.open)
+  const resolved = ids.map(id => carried.resolve(id))
+  expect(resolved[2]).toBeNull()
+  for (const index of [0, 1, 3]) {
+    const { id: _, ...rest } = output[index] as JsonObject
+    expect(resolved[index]).toEqual([rest])
+  }
+})
+
+/** AI SDK by its defaults against a server that keeps nothing: what it sends is written down with its references resolved. */
+class Server {
+  readonly inputs: JsonObject[][] = []
+  readonly #replies: (readonly Step[])[]
+
+  constructor(replies: (readonly Step[])[]) {
+    this.#replies = replies
+  }
+
+  get model() {
+    return createOpenAI({ apiKey: 'k', fetch: (_url, init) => this.#answer(JSON.parse(String(init?.body))) }).responses(
+      'client-model',
+    )
+  }
+
+  async #answer({ input, stream, store }: JsonObject): Promise<Response> {
+    expect(store, 'its default').toBeUndefined()
+    const items = input as JsonObject[]
+    const ids = items.filter(({ type }) => type === 'item_reference').map(({ id }) => String(id))
+    const carried = new CarriedItems(ids, SEALER.open)
+    const resolved = (item: JsonObject) => carried.resolve(String(item.id)) ?? expect.fail('a reference to nothing')
+    this.inputs.push(items.flatMap(item => (item.type === 'item_reference' ? resolved(item) : [item])))
+    const steps = this.#replies[this.inputs.length - 1] ?? SECOND
+    if (stream !== true) return Response.json(writeReply(folded(steps), ECHO, freshFacts()))
+    return new Response(streamOf(steps), { headers: { 'content-type': 'text/event-stream' } })
+  }
+}
+
+describe('AI SDK by its defaults refers to items, and every one of them is there', () => {
+  const tools = { look_up: tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'warm' }) }
+  const history = [
+    { role: 'user' },
+    {
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text: 'Look first.' }],
+      encrypted_content: expect.any(String),
+    },
+    { type: 'message', content: [{ type: 'output_text', text: 'I look it up.' }] },
+    { type: 'function_call', call_id: 'call_1', name: 'look_up' },
+    { type: 'function_call_output', call_id: 'call_1' },
+  ]
+  const answered = { type: 'message', content: [{ type: 'output_text', text: 'It is warm in Huế.' }] }
+  const question: ModelMessage = { role: 'user', content: 'How is Hue?' }
+  const further: ModelMessage = { role: 'user', content: 'And now?' }
+  const stopWhen = () => false
+  const options = { tools, stopWhen, maxRetries: 0 }
+
+  test('streamed', async () => {
+    const server = new Server([FIRST, SECOND])
+    const result = streamText({ model: server.model, messages: [question], ...options })
+    await result.consumeStream()
+    expect(await result.text).toBe('It is warm in Huế.')
+    const said = await result.responseMessages
+    await streamText({ model: server.model, messages: [question, ...said, further], ...options }).consumeStream()
+    expect(server.inputs[1]).toMatchObject(history)
+    expect(server.inputs[2]).toMatchObject([...history, answered, { role: 'user' }])
+  })
+
+  test('whole', async () => {
+    const server = new Server([FIRST, SECOND])
+    const result = await generateText({ model: server.model, messages: [question], ...options })
+    expect(result.text).toBe('It is warm in Huế.')
+    const messages = [question, ...result.responseMessages, further]
+    await generateText({ model: server.model, messages, ...options })
+    expect(server.inputs[1]).toMatchObject(history)
+    expect(server.inputs[2]).toMatchObject([...history, answered, { role: 'user' }])
+  })
+})

@@ -1,0 +1,151 @@
+/** What tests of the responses format share: facts, scripts of replies, and the official readers without a network. */
+
+import { createOpenAI } from '@ai-sdk/openai'
+import OpenAI from 'openai'
+import type { WriterFacts } from '../../src/conversation/format.ts'
+import type {
+  FoldedPart,
+  FoldedReply,
+  PartStart,
+  ReplySink,
+  ReplyWriter,
+  StopReason,
+} from '../../src/conversation/reply.ts'
+import type { Seal } from '../../src/conversation/seal.ts'
+import { makeSealer, sealPayload } from '../../src/conversation/seal.ts'
+import type { TokenUsage } from '../../src/conversation/usage.ts'
+import type { ClientTool, ResponsesEcho } from '../../src/formats/responses/echo.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+
+export const USAGE: TokenUsage = {
+  inputTokens: 100,
+  cachedInputTokens: 60,
+  cacheWriteTokens: 30,
+  outputTokens: 42,
+  reasoningTokens: 20,
+}
+
+export const SEALER = makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-1')
+
+export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
+  let made = 0
+  return {
+    clientModel: 'client-model',
+    newId: () => `n${made++}`,
+    nowSeconds: 1_790_000_000,
+    countInputTokens: () => 7,
+    markSeal: seal => SEALER.seal(sealPayload(seal, 'here')),
+    mark: payload => SEALER.seal(payload),
+    usageSoFar: () => null,
+    ...overrides,
+  }
+}
+
+export const FIELDS: JsonObject = {
+  instructions: 'Be brief.',
+  max_output_tokens: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [{ type: 'function', name: 'look_up', parameters: {}, strict: false }],
+  top_p: 1,
+  truncation: 'disabled',
+  user: null,
+}
+
+export const TOOLS: ReadonlyMap<string, ClientTool> = new Map([
+  ['look_up', { kind: 'function', name: 'look_up', namespace: null }],
+  ['mcp__files__read', { kind: 'function', name: 'read', namespace: 'mcp__files' }],
+  ['apply_patch', { kind: 'custom', name: 'apply_patch', namespace: null }],
+  ['functions__exec', { kind: 'custom', name: 'exec', namespace: 'functions' }],
+  ['tool_search', { kind: 'tool_search', name: 'tool_search', namespace: null }],
+])
+
+export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
+  return { tools: TOOLS, fields: FIELDS, refersToItems: false, callIds: new Set(), ...overrides }
+}
+
+/** One thing that a reader tells a sink. */
+export type Step =
+  | { readonly do: 'open'; readonly part: PartStart }
+  | { readonly do: 'delta'; readonly text: string }
+  | { readonly do: 'divide' }
+  | { readonly do: 'close'; readonly seal?: Seal | null }
+
+export function part(kind: 'text' | 'refusal' | 'reasoning', ...texts: string[]): Step[] {
+  return [open({ kind }), ...texts.map(delta), { do: 'close' }]
+}
+
+export function call(name: string, id: string, ...pieces: string[]): Step[] {
+  return [open({ kind: 'call', id, name, signature: null }), ...pieces.map(delta), { do: 'close' }]
+}
+
+export function open(start: PartStart): Step {
+  return { do: 'open', part: start }
+}
+
+export function delta(text: string): Step {
+  return { do: 'delta', text }
+}
+
+export function tell(sink: ReplySink, steps: readonly Step[]): void {
+  sink.start()
+  for (const step of steps) {
+    if (step.do === 'open') sink.open(step.part)
+    else if (step.do === 'delta') sink.delta(step.text)
+    else if (step.do === 'divide') sink.divide()
+    else sink.close(step.seal)
+  }
+}
+
+/** The text of a whole stream. */
+export function written(writer: ReplyWriter, steps: readonly Step[], stopReason: StopReason = 'end_turn'): string {
+  tell(writer, steps)
+  return writer.take() + writer.end(stopReason, USAGE)
+}
+
+export function folded(steps: readonly Step[], stopReason: StopReason = 'end_turn'): FoldedReply {
+  const parts: FoldedPart[] = []
+  let start: PartStart = { kind: 'text' }
+  let texts: string[] = []
+  for (const step of steps) {
+    if (step.do === 'open') [start, texts] = [step.part, ['']]
+    else if (step.do === 'delta') texts[texts.length - 1] += step.text
+    else if (step.do === 'divide') texts.push('')
+    else if (start.kind === 'call') parts.push({ ...start, arguments: texts.join('') })
+    else if (start.kind === 'reasoning') parts.push({ kind: 'reasoning', texts, seal: step.seal ?? null })
+    else parts.push({ kind: start.kind, text: texts.join('') })
+  }
+  return { parts, stopReason, usage: USAGE }
+}
+
+function answer(body: string, contentType: string): typeof fetch {
+  return async () => new Response(body, { status: 200, headers: { 'content-type': contentType } })
+}
+
+/** The response that the stream helper of openai accumulates. Rejects as the SDK does. */
+export async function readByOpenAi(sse: string) {
+  const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: answer(sse, 'text/event-stream') })
+  return client.responses.stream({ model: 'client-model', input: 'hi' }).finalResponse()
+}
+
+/** The parts that AI SDK reads out of a stream. */
+export async function readByAiSdk(sse: string) {
+  const model = createOpenAI({ apiKey: 'k', fetch: answer(sse, 'text/event-stream') }).responses('client-model')
+  const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
+  const parts = []
+  for await (const each of stream) parts.push(each)
+  return parts
+}
+
+/** The same for a whole reply. */
+export async function readWholeByAiSdk(response: JsonObject) {
+  const fetch = answer(JSON.stringify(response), 'application/json')
+  const model = createOpenAI({ apiKey: 'k', fetch }).responses('client-model')
+  return model.doGenerate({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })
+}
