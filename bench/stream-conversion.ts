@@ -5,6 +5,7 @@
  */
 
 import type { ReplyStream } from '../src/conversation/reply-stream.ts'
+import { makeSealer } from '../src/conversation/seal.ts'
 import { StreamFeed } from '../src/conversation/stream-feed.ts'
 import { TABLES } from '../src/generated/tables.ts'
 import type { ModelEntry } from '../src/generated/types.ts'
@@ -81,6 +82,7 @@ async function openerOf(entryId: string, format: ChatFormat): Promise<() => Repl
   const request = { model: entryId, max_tokens: 1000, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
   const body = await readChatBody(Buffer.from(JSON.stringify(request)), { bodyValuesMax: 1_000 }, format)
   const prepared = await prepare({
+    sealer: makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32)]]) }, '1'),
     body,
     entry,
     clientModel: entry.id,

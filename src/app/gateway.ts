@@ -7,6 +7,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { createKeyFinder } from '../accounts/find-key.ts'
 import { candidateHashes, type KeySecrets } from '../accounts/key-secret.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
+import { makeSealer } from '../conversation/seal.ts'
 import { TABLES } from '../generated/tables.ts'
 import type { Tables } from '../generated/types.ts'
 import { Readiness } from '../http/readiness.ts'
@@ -204,6 +205,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
     walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
+    sealerFor: (accountId: number) => makeSealer(keySecrets.peppers, String(accountId)),
     keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }
   const server = createServer({

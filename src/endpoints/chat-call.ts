@@ -135,9 +135,10 @@ class ChatCall {
   }
 
   #prepare(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
-    const { call, resolution, extras } = this.#opened
+    const { services, call, resolution, extras } = this.#opened
     const { entry, clientModel } = resolution
     return prepare({
+      sealer: services.sealerFor(call.caller.accountId),
       body,
       entry,
       clientModel,

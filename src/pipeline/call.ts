@@ -11,6 +11,7 @@
  */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Sealer } from '../conversation/seal.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
@@ -177,6 +178,8 @@ export interface Services {
   readonly topUpUrl: string
   /** The wallet was found empty: the next call of its keys asks the database before its body is read. */
   readonly walletFoundEmpty: (accountId: number) => void
+  /** Makes and opens the marks of an account, for what is to come back with its next request. */
+  readonly sealerFor: (accountId: number) => Sealer
   /** Hash that the caller's key is stored under now, which a rotation of secrets changes; null when it is revoked. */
   readonly keyHashNow: (caller: Caller) => Promise<Uint8Array | null>
 }

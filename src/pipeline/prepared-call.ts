@@ -1,6 +1,7 @@
 /** What a call is before and after it is made ready for one target. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
+import type { Sealer } from '../conversation/seal.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { PreparedBody } from './dispatch.ts'
@@ -23,6 +24,8 @@ export interface PreparedCall extends PreparedBody {
 }
 
 export interface Preparation<Format extends WireName = WireName> {
+  /** Of the caller's account. */
+  readonly sealer: Sealer
   readonly body: ChatBody
   readonly entry: ModelEntry
   /** What the reply calls the model. */
