@@ -10,12 +10,16 @@ function refusedBy(rules: readonly Rule[]): string[] {
 
 function factsOf(entry: ModelEntry, target: UpstreamTarget): ModelFacts {
   const { reasoning, usage } = target.dialect
+  const responses = target.wires?.find(({ wire }) => wire === 'responses')?.dialect.reasoning
   return {
     kind: entry.kind,
     refuses: [...refusedBy(target.rules), ...(usage.streamOptions ? [] : ['stream_options'])],
     reasonsByDefault: reasoning.byDefault,
     hidesReasoning: reasoning.display === 'on_request',
     usageUnasked: !usage.streamOptions,
+    ...(reasoning.besideTools !== 'accepted' && { effortBesideTools: reasoning.besideTools }),
+    ...(responses?.sealed && { reasoningItems: 'sealed' as const }),
+    ...(responses?.field === 'item_content' && { reasoningItems: 'text' as const }),
     reasoning: entry.capabilities.includes('reasoning'),
     vision: entry.capabilities.includes('vision'),
     tools: entry.capabilities.includes('tools'),

@@ -22,6 +22,10 @@ export interface ModelFacts {
   readonly kind?: 'chat' | 'image' | 'speech'
   /** Voices of a speech model; absent: the usual ones. */
   readonly voices?: readonly string[]
+  /** Chat: refuses an effort beside function tools; `explicit_none`: wants `none` beside them. */
+  readonly effortBesideTools?: 'refused' | 'explicit_none'
+  /** Responses: how reasoning comes and goes back. sealed: a summary, and a seal where one is asked for. text: as a content. */
+  readonly reasoningItems?: 'sealed' | 'text'
   /** Names of body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, and `role:system` and its like. */
   readonly refuses?: readonly string[]
 }

@@ -16,6 +16,8 @@ export const MODELS: Readonly<Record<string, ModelFacts>> = {
   plain: { ...chat, reasoning: false, vision: false, tools: false, contextTokens: 1_000, outputTokensMax: 500 },
   sober: { ...chat, refuses: ['temperature', 'prefill', 'role:system'] },
   picky: { ...chat, refuses: ['temperature', 'max_tokens', 'role:developer'] },
+  sealer: { ...chat, reasoningItems: 'sealed', effortBesideTools: 'refused' },
+  writer: { ...chat, reasoningItems: 'text', reasonsByDefault: true, effortBesideTools: 'explicit_none' },
   painter: { ...chat, kind: 'image' },
   speaker: { ...chat, kind: 'speech', voices: ['nova', 'echo'] },
 }

@@ -22,6 +22,7 @@ export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
   checkStops(body.stop)
   checkTools(body, facts)
   checkReasoning(body, facts)
+  checkEffortBesideTools(body, facts)
   checkForm(body.response_format)
   if (body.stream_options !== undefined && body.stream_options !== null && body.stream !== true) {
     throw invalid("The 'stream_options' parameter is only allowed when 'stream' is enabled.", {
@@ -29,6 +30,17 @@ export function checkChatRequest(body: JsonObject, facts: ModelFacts): void {
     })
   }
   checkChatMessages(body, facts)
+}
+
+/** In the words that users of the real models report. */
+function checkEffortBesideTools(body: JsonObject, { effortBesideTools }: ModelFacts): void {
+  if (effortBesideTools === undefined || listOf(body.tools).length === 0) return
+  const { reasoning_effort: effort } = body
+  if (effort === 'none' || (effortBesideTools === 'refused' && (effort === undefined || effort === null))) return
+  throw invalid(
+    `Function tools with reasoning_effort are not supported for ${body.model} in /v1/chat/completions. Please use /v1/responses instead.`,
+    { param: 'reasoning_effort', code: 'unsupported_parameter' },
+  )
 }
 
 function checkNumbers(body: JsonObject, facts: ModelFacts): void {

@@ -3,7 +3,7 @@
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
-import { pictureInfo } from '../picture-info.ts'
+import { checkItem, checkReasoningOrder } from './check-items.ts'
 
 /** Fields of the other formats: a sign that a conversion leaked. */
 const FOREIGN_FIELDS = [
@@ -11,17 +11,6 @@ const FOREIGN_FIELDS = [
   'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',
 ] // biome-ignore format: a plain list
 
-const ROLES = ['assistant', 'system', 'developer', 'user']
-const FOREIGN_PARTS = ['text', 'image_url', 'image', 'tool_use', 'tool_result', 'thinking', 'input_audio_url']
-const PARTS = [
-  'input_text',
-  'input_image',
-  'output_text',
-  'refusal',
-  'input_file',
-  'computer_screenshot',
-  'summary_text',
-]
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const OUTPUT_TOKENS_MIN = 16
 
@@ -42,7 +31,8 @@ export function checkResponsesRequest(body: JsonObject, facts: ModelFacts): void
   checkReasoning(body.reasoning, facts)
   checkTools(body, facts)
   checkForm(body.text)
-  checkInput(body.input, facts)
+  checkInput(body, facts)
+  checkInclude(body, facts)
 }
 
 function checkOutputTokens(value: Json | undefined, facts: ModelFacts): void {
@@ -60,6 +50,11 @@ function checkOutputTokens(value: Json | undefined, facts: ModelFacts): void {
     `Invalid 'max_output_tokens': integer above maximum value. Expected a value <= ${limit}, but got ${value} instead.`,
     { param: 'max_output_tokens', code: 'integer_above_max_value' },
   )
+}
+
+function checkInclude(body: JsonObject, facts: ModelFacts): void {
+  if (facts.reasoning || !listOf(body.include).includes('reasoning.encrypted_content')) return
+  throw invalid('Encrypted content is not supported with this model.', { param: 'include' })
 }
 
 function checkReasoning(reasoning: Json | undefined, facts: ModelFacts): void {
@@ -113,61 +108,13 @@ function checkForm(text: Json | undefined): void {
   }
 }
 
-function checkInput(input: Json | undefined, facts: ModelFacts): void {
+function checkInput(body: JsonObject, facts: ModelFacts): void {
+  const { input } = body
   if (input === undefined || input === null) throw missing('input')
   if (typeof input === 'string') return
   if (!Array.isArray(input)) throw wrongType('input', 'one of a string or array of input items', input)
   if (input.length === 0) throw emptyArray('input')
-  for (const [index, item] of input.entries()) checkItem(item, `input[${index}]`, facts)
-}
-
-function checkItem(item: Json, at: string, facts: ModelFacts): void {
-  if (!isObject(item)) throw wrongType(at, 'an object', item)
-  if (item.type === 'function_call') {
-    if (typeof item.call_id !== 'string') throw missing(`${at}.call_id`)
-    if (typeof item.arguments !== 'string') throw wrongType(`${at}.arguments`, 'a string', item.arguments)
-  }
-  if (item.type === 'function_call_output') {
-    if (typeof item.call_id !== 'string') throw missing(`${at}.call_id`)
-    if (item.output === undefined) throw missing(`${at}.output`)
-  }
-  if (item.type !== undefined && item.type !== 'message') return
-  if (typeof item.role !== 'string') throw missing(`${at}.role`)
-  if (!ROLES.includes(item.role)) throw wrongValue(`${at}.role`, item.role, ROLES)
-  if (item.content === undefined || item.content === null) throw missing(`${at}.content`)
-  for (const [index, part] of listOf(item.content).entries()) checkPart(part, `${at}.content[${index}]`, facts)
-}
-
-function checkPart(part: Json, at: string, facts: ModelFacts): void {
-  if (!isObject(part)) throw wrongType(at, 'an object', part)
-  if (FOREIGN_PARTS.includes(String(part.type))) throw wrongValue(`${at}.type`, part.type, PARTS)
-  if (part.type !== 'input_image') return
-  if (!facts.vision) throw invalid('This model does not support image inputs.', { param: at })
-  if (typeof part.image_url !== 'string') {
-    if (part.file_id === undefined) throw missing(`${at}.image_url`)
-    return
-  }
-  if (/^https?:\/\//.test(part.image_url)) return
-  const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/]+={0,2})$/.exec(part.image_url)?.[1]
-  if (base64 !== undefined && pictureInfo(Buffer.from(base64, 'base64')) !== null) return
-  throw invalid(
-    'The image data you provided does not represent a valid image. Please check your input and try again.',
-    {
-      param: at,
-      code: 'invalid_base64',
-    },
-  )
-}
-
-/** Calls and outputs belong together; `items` holds what an earlier response left, too. */
-export function checkOutputs(items: readonly JsonObject[]): void {
-  const idsOf = (type: string) => items.filter(item => item.type === type).map(item => String(item.call_id))
-  const calls = idsOf('function_call')
-  const outputs = idsOf('function_call_output')
-  const stray = outputs.find(id => !calls.includes(id))
-  if (stray !== undefined) {
-    throw invalid(`No tool call found for function call output with call_id ${stray}.`, { param: 'input' })
-  }
-  const open = calls.find(id => !outputs.includes(id))
-  if (open !== undefined) throw invalid(`No tool output found for function call ${open}.`, { param: 'input' })
+  for (const [index, item] of input.entries())
+    checkItem(item, `input[${index}]`, facts, { stored: body.store !== false })
+  checkReasoningOrder(input.filter(isObject), facts)
 }

@@ -4,8 +4,9 @@ import { chatErrors } from '../chat/errors.ts'
 import type { ReplyContext, WireFormat } from '../format.ts'
 import { newId } from '../ids.ts'
 import type { JsonObject } from '../json.ts'
-import { invalid, type ReplyPlan } from '../model.ts'
-import { checkOutputs, checkResponsesRequest } from './check.ts'
+import { invalid, ProviderError, type ReplyPlan } from '../model.ts'
+import { checkResponsesRequest } from './check.ts'
+import { checkOutputs } from './check-items.ts'
 import { ResponseMemory } from './memory.ts'
 import { inputItems, readResponsesPrompt } from './read.ts'
 import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
@@ -15,7 +16,7 @@ export function createResponsesFormat(): WireFormat {
   const memory = new ResponseMemory()
 
   function conversation(body: JsonObject): JsonObject[] {
-    const own = inputItems(body.input)
+    const own = inputItems(body.input).map(item => (item.type === 'item_reference' ? referred(item) : item))
     const previous = body.previous_response_id
     if (typeof previous !== 'string') return own
     const remembered = memory.recall(previous)
@@ -26,10 +27,16 @@ export function createResponsesFormat(): WireFormat {
     })
   }
 
-  function finished(plan: ReplyPlan, { body, nowSeconds }: ReplyContext) {
+  function referred({ id }: JsonObject): JsonObject {
+    const item = memory.recallItem(String(id))
+    if (item !== null) return item
+    throw new ProviderError(404, 'invalid_request_error', `Item with id '${id}' not found.`, { param: 'input' })
+  }
+
+  function finished(plan: ReplyPlan, { body, facts, nowSeconds }: ReplyContext) {
     const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
-    const output = outputItems(plan, body)
-    if (body.store !== false) memory.keep(options.id, [...conversation(body), ...output])
+    const output = outputItems(plan, body, facts)
+    if (body.store !== false) memory.keep(options.id, conversation(body), output)
     return { options, output }
   }
 

@@ -1,21 +1,35 @@
-/** Remembers responses for `previous_response_id`, within bounds; one for each sandbox. */
+/** Remembers responses for `previous_response_id`, and their items for `item_reference`, within bounds. */
 
 import type { JsonObject } from '../json.ts'
 
-const LIMITS = { responses: 256, itemCharacters: 500_000 } as const
+const LIMITS = { responses: 256, items: 2_048, itemCharacters: 500_000 } as const
 
 export class ResponseMemory {
-  readonly #items = new Map<string, readonly JsonObject[]>()
+  readonly #responses = new Map<string, readonly JsonObject[]>()
+  readonly #items = new Map<string, JsonObject>()
 
-  /** Input and output of a response; too large ones are not kept, and the oldest makes room. */
-  keep(id: string, items: readonly JsonObject[]): void {
+  /** A response: what led to it, and its own items. Too large ones are not kept, and the oldest make room. */
+  keep(id: string, before: readonly JsonObject[], output: readonly JsonObject[]): void {
+    const items = [...before, ...output]
     if (JSON.stringify(items).length > LIMITS.itemCharacters) return
-    this.#items.set(id, items)
-    const oldest = this.#items.keys().next().value
-    if (this.#items.size > LIMITS.responses && oldest !== undefined) this.#items.delete(oldest)
+    this.#responses.set(id, items)
+    for (const item of output) this.#items.set(String(item.id), item)
+    trim(this.#responses, LIMITS.responses)
+    trim(this.#items, LIMITS.items)
   }
 
   recall(id: string): readonly JsonObject[] | null {
+    return this.#responses.get(id) ?? null
+  }
+
+  recallItem(id: string): JsonObject | null {
     return this.#items.get(id) ?? null
+  }
+}
+
+function trim(map: Map<string, unknown>, sizeMax: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= sizeMax) return
+    map.delete(key)
   }
 }

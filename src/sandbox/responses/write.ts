@@ -3,7 +3,8 @@
 import { tokenPieces } from '../../lib/tokens.ts'
 import { newId } from '../ids.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
-import type { ReplyPlan, StreamStep } from '../model.ts'
+import type { ModelFacts, ReplyPlan, StreamStep } from '../model.ts'
+import { seal } from './seal.ts'
 
 export interface ResponsesReplyOptions {
   readonly body: JsonObject
@@ -13,10 +14,13 @@ export interface ResponsesReplyOptions {
 }
 
 /** The items of a finished reply: reasoning, one message, calls. */
-export function outputItems(plan: ReplyPlan, body: JsonObject): JsonObject[] {
+export function outputItems(plan: ReplyPlan, body: JsonObject, { reasoningItems }: ModelFacts): JsonObject[] {
   const status = plan.stop === 'length' ? 'incomplete' : 'completed'
   const items: JsonObject[] = []
-  if (plan.reasoning !== '') {
+  if (plan.reasoning !== '' && reasoningItems === 'text') {
+    const content = [{ type: 'reasoning_text', text: plan.reasoning }]
+    items.push({ id: newId('rs_'), type: 'reasoning', status: 'completed', summary: [], content })
+  } else if (plan.reasoning !== '') {
     const reasoning = isObject(body.reasoning) ? body.reasoning : {}
     const isShown = typeof reasoning.summary === 'string'
     items.push({
@@ -24,7 +28,7 @@ export function outputItems(plan: ReplyPlan, body: JsonObject): JsonObject[] {
       type: 'reasoning',
       summary: isShown ? [{ type: 'summary_text', text: plan.reasoning }] : [],
       ...(listOf(body.include).includes('reasoning.encrypted_content')
-        ? { encrypted_content: Buffer.from(plan.reasoning).toString('base64') }
+        ? { encrypted_content: seal(plan.reasoning, newId('')) }
         : {}),
     })
   }
@@ -138,7 +142,14 @@ function emptied(item: JsonObject): JsonObject {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
   if (item.type === 'custom_tool_call') return { ...item, status: 'in_progress', input: '' }
-  return { ...item, summary: [] }
+  const isSealed = typeof item.encrypted_content === 'string'
+  return {
+    ...item,
+    summary: [],
+    ...('content' in item && { content: [] }),
+    // What is sealed so far; it grows with the reasoning.
+    ...(isSealed && { encrypted_content: seal('', newId('')) }),
+  }
 }
 
 function* itemEvents(item: JsonObject, outputIndex: number, emit: Emit): Generator<StreamStep> {
@@ -159,10 +170,13 @@ function* itemEvents(item: JsonObject, outputIndex: number, emit: Emit): Generat
     yield emit('response.custom_tool_call_input.done', { ...at, input: whole })
     return
   }
-  const isMessage = item.type === 'message'
-  const parts = listOf(isMessage ? item.content : item.summary).filter(isObject)
-  for (const [index, part] of parts.entries()) {
-    yield* partEvents(part, { ...at, [isMessage ? 'content_index' : 'summary_index']: index }, emit)
+  for (const [list, place] of [
+    ['summary', 'summary_index'],
+    ['content', 'content_index'],
+  ] as const) {
+    for (const [index, part] of listOf(item[list]).filter(isObject).entries()) {
+      yield* partEvents(part, { ...at, [place]: index }, emit)
+    }
   }
 }
 
@@ -170,6 +184,7 @@ function* partEvents(part: JsonObject, at: JsonObject, emit: Emit): Generator<St
   const kinds: Readonly<Record<string, readonly [frame: string, text: string, field: string]>> = {
     output_text: ['response.content_part', 'response.output_text', 'text'],
     refusal: ['response.content_part', 'response.refusal', 'refusal'],
+    reasoning_text: ['response.content_part', 'response.reasoning_text', 'text'],
     summary_text: ['response.reasoning_summary_part', 'response.reasoning_summary_text', 'text'],
   }
   const [frame, name, field] = kinds[String(part.type)]!

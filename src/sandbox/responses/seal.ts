@@ -1,0 +1,22 @@
+/** Seals of reasoning: they look like the real provider's, and only the sandbox's own open. */
+
+import { createHmac } from 'node:crypto'
+
+const START = 'gAAAAAB'
+/** No secret: it only tells the sandbox's seals from others. */
+const KEY = 'sandbox'
+
+/** Another one for the same text each time, as the real ones are. */
+export function seal(reasoning: string, salt: string): string {
+  const body = Buffer.from(`${salt}:${reasoning}`).toString('base64url')
+  return `${START}${sum(body)}${body}`
+}
+
+export function isSeal(text: string): boolean {
+  const end = START.length + sum('').length
+  return text.startsWith(START) && text.slice(START.length, end) === sum(text.slice(end))
+}
+
+function sum(body: string): string {
+  return createHmac('sha256', KEY).update(body).digest('base64url').slice(0, 22)
+}
