@@ -4,25 +4,14 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
-import { arrayOrEmpty, isObject, type JsonValue, parseJson } from '../lib/json.ts'
+import { type JsonValue, parseJson } from '../lib/json.ts'
 import { keyedHash, type SecretSet } from '../lib/secrets.ts'
 
 /** What a provider wants back with its reasoning, byte for byte. */
-export type Seal = SealedContent & {
-  /** Who can open it: upstream and credential group. Absent in a reply as its reader tells it. */
-  readonly origin?: string
-}
-
-type SealedContent =
+export type Seal =
   | { readonly wire: 'messages'; readonly signature: string }
   | { readonly wire: 'messages'; readonly redacted: string }
-  | {
-      readonly wire: 'responses'
-      readonly id: string | null
-      readonly encrypted: string
-      /** Lengths of the texts beside it, where the client's format has one text for all: they go back as they came. */
-      readonly pieces?: number[]
-    }
+  | { readonly wire: 'responses'; readonly id: string | null; readonly encrypted: string }
 
 /** Makes marks, and takes apart those that it made. */
 export interface Sealer {
@@ -69,41 +58,4 @@ export function makeSealer(keys: SecretSet, account: string): Sealer {
       return parseJson(Buffer.from(content, 'base64url').toString('utf8')) ?? null
     },
   }
-}
-
-/** What a mark says that holds a seal; marks may hold other things, which have other kinds. */
-export function sealPayload(seal: Seal, origin: string): JsonValue {
-  return { kind: 'seal', ...seal, origin }
-}
-
-/** The seal in a mark. Null for text that is no mark, or one that holds something else: it is left out. */
-export function sealIn(text: JsonValue | undefined, openMark: (text: string) => JsonValue | null): Seal | null {
-  const payload = typeof text === 'string' ? openMark(text) : null
-  if (!isObject(payload) || payload.kind !== 'seal' || typeof payload.origin !== 'string') return null
-  const { wire, origin, signature, redacted, id, encrypted, pieces } = payload
-  if (wire === 'messages' && typeof signature === 'string') return { wire, signature, origin }
-  if (wire === 'messages' && typeof redacted === 'string') return { wire, redacted, origin }
-  if (wire !== 'responses' || typeof encrypted !== 'string') return null
-  const lengths = arrayOrEmpty(pieces).filter(length => typeof length === 'number')
-  return {
-    wire,
-    id: typeof id === 'string' ? id : null,
-    encrypted,
-    ...(lengths.length > 0 && { pieces: lengths }),
-    origin,
-  }
-}
-
-/** Stands between the texts of one reasoning where a client's format has one text for all. */
-export const PIECE_BREAK = '\n\n'
-
-/** The texts that were joined by `PIECE_BREAK`; the text as one where it is another by now. */
-export function splitPieces(text: string, pieces: readonly number[]): readonly string[] {
-  const texts: string[] = []
-  let at = 0
-  for (const length of pieces) {
-    texts.push(text.slice(at, at + length))
-    at += length + PIECE_BREAK.length
-  }
-  return texts.join(PIECE_BREAK) === text ? texts : [text]
 }

@@ -3,6 +3,7 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
 import type { WriterFacts } from '../../src/conversation/format.ts'
+import { markPayload } from '../../src/conversation/marks.ts'
 import type {
   FoldedPart,
   FoldedReply,
@@ -12,7 +13,7 @@ import type {
   StopReason,
 } from '../../src/conversation/reply.ts'
 import type { Seal } from '../../src/conversation/seal.ts'
-import { makeSealer, sealPayload } from '../../src/conversation/seal.ts'
+import { makeSealer } from '../../src/conversation/seal.ts'
 import type { TokenUsage } from '../../src/conversation/usage.ts'
 import type { ClientTool, ResponsesEcho } from '../../src/formats/responses/echo.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -34,7 +35,7 @@ export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
     newId: () => `n${made++}`,
     nowSeconds: 1_790_000_000,
     countInputTokens: () => 7,
-    markSeal: seal => SEALER.seal(sealPayload(seal, 'here')),
+    markSeal: (seal, lengths) => SEALER.seal(markPayload(seal, 'here', lengths)),
     mark: payload => SEALER.seal(payload),
     usageSoFar: () => null,
     ...overrides,

@@ -1,6 +1,7 @@
 /** Replies in the responses format: streams by the grammar and by the official readers, and whole responses. */
 
 import { describe, expect, test } from 'vitest'
+import { markPayload } from '../../src/conversation/marks.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -73,7 +74,7 @@ describe('a stream', () => {
             { type: 'summary_text', text: 'First, look.' },
             { type: 'summary_text', text: 'Then "act".\n🙂' },
           ],
-          encrypted_content: SEALER.seal({ kind: 'seal', ...SIGNATURE, origin: 'here' }),
+          encrypted_content: SEALER.seal(markPayload(SIGNATURE, 'here', [])),
         },
         message('msg_n2', 'I look it up: đồng'),
         {
@@ -193,7 +194,7 @@ describe('a stream', () => {
         type: 'reasoning',
         status: 'completed',
         summary: [],
-        encrypted_content: SEALER.seal({ kind: 'seal', ...redacted, origin: 'here' }),
+        encrypted_content: SEALER.seal(markPayload(redacted, 'here', [])),
       },
     ])
   })
