@@ -205,6 +205,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
     topUpUrl: `${config.publicUrl}/topup`,
     walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
+    tellsWire: !config.production,
     sealerFor: (accountId: number) => makeSealer(keySecrets.peppers, String(accountId)),
     keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
   }

@@ -17,6 +17,7 @@ import type { PreparedCall } from '../pipeline/prepared-call.ts'
 import { type ChatBody, readChatBody } from '../pipeline/receive.ts'
 import { asStream } from '../pipeline/replay.ts'
 import { resultOf, usedBy } from '../pipeline/stream-result.ts'
+import { onWires, wireOf } from '../translate/wired.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 const COMMENT = ': ping\n\n'
@@ -29,6 +30,7 @@ const PINGS: Readonly<Record<WireName, string>> = {
 export function chatCall(format: WireName): CallKind<ChatBody> {
   return {
     read: (call, limits) => readChatBody(call.takeBody(), limits, format),
+    entryFor: (entry, body) => onWires(entry, format, body.json),
     async admit(opened) {
       const { services, resolution, body, extras } = opened
       const { entry } = resolution
@@ -103,6 +105,7 @@ class ChatCall {
     const { services, client, extras } = this.#opened
     const { format } = this
     const body = extras.bodyFor(this.#body, target)
+    this.#tellWire(target)
     if (format === 'responses' || target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
     return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
       this.#prepareInTurn(inlined, target),
@@ -111,7 +114,6 @@ class ChatCall {
 
   /** A provider that answers whole is told again as a stream. */
   async asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
-    if (this.format === 'responses') return reply
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 
@@ -126,6 +128,13 @@ class ChatCall {
   holdOf(stream: ReplyStream) {
     const { countInputTokens } = this
     return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
+  }
+
+  /** Outside production the client is told by which format its call went. */
+  #tellWire(target: UpstreamTarget): void {
+    const { services, bill, headers } = this.#opened
+    bill.wire = wireOf(target)
+    if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
   }
 
   /** A large body has a turn of the event loop for itself. */

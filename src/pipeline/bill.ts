@@ -2,7 +2,7 @@
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
-import type { ModelEntry } from '../generated/types.ts'
+import type { ModelEntry, WireName } from '../generated/types.ts'
 import type { SettleAnswer } from '../ledger/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Call, EndedCall, Services } from './call.ts'
@@ -38,6 +38,8 @@ export class Bill {
   #cost: MicroVnd = ZERO_MICRO_VND
   /** What the call asks for beyond its tokens; null before that is known, and where it asks for nothing. */
   extras: CallExtras | null = null
+  /** The format in which the last target was asked; null: none was, or the endpoint knows but one. */
+  wire: WireName | null = null
 
   constructor(services: Services, call: Call, firstByteMs: () => number | null) {
     this.#services = services
@@ -99,6 +101,7 @@ export class Bill {
         ...(traceId === null ? {} : { traceId }),
         endpoint: this.#call.endpoint,
         entry: entry?.id ?? null,
+        ...(this.wire === null ? {} : { wire: this.wire }),
         upstream: this.#call.attempts.at(-1)?.upstream.facts.id ?? null,
         status: result.status,
         code: result.code ?? null,

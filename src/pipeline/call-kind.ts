@@ -1,7 +1,7 @@
 /** What differs between the endpoints that run a model: `run.ts` asks for it, stage by stage. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
-import type { UpstreamTarget } from '../generated/types.ts'
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { CallResult } from './bill.ts'
@@ -34,6 +34,8 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 export interface CallKind<Body extends RequestBody = RequestBody> {
   /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
+  /** The entry as this call sees it; absent: as the catalogue has it. */
+  entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
    * Checks what only the entry can tell and sets money aside. The body lives as long as what this returns keeps it. Rejects
    * with GatewayError.

@@ -178,6 +178,8 @@ export interface Services {
   readonly topUpUrl: string
   /** The wallet was found empty: the next call of its keys asks the database before its body is read. */
   readonly walletFoundEmpty: (accountId: number) => void
+  /** Clients are told in a header by which format their call went. */
+  readonly tellsWire: boolean
   /** Makes and opens the marks of an account, for what is to come back with its next request. */
   readonly sealerFor: (accountId: number) => Sealer
   /** Hash that the caller's key is stored under now, which a rotation of secrets changes; null when it is revoked. */

@@ -1,10 +1,12 @@
 /** Sends a call to its targets until one gives a good reply. Nothing is told to the client before, and the price is the entry's. */
 
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { NestingError } from '../lib/json-text.ts'
+import { wireOf } from '../translate/wired.ts'
 import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
@@ -48,10 +50,9 @@ export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   readonly signal: Cancellation
 }
 
-/** The endpoint of the upstream that serves a call: chat calls go to the one of the target's own format. */
+/** The endpoint of the upstream that serves a call: conversations go to the one of the target's wire. */
 export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
-  if (endpoint !== 'messages' && endpoint !== 'chat_completions') return endpoint
-  return target.standard === 'messages' ? 'messages' : 'chat_completions'
+  return ENDPOINT_FACTS[endpoint].makes === 'chat' ? wireOf(target) : endpoint
 }
 
 /** What `receive` made of a good reply. Throws GatewayError when no target gave one; the client has been told nothing by then. */

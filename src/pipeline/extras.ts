@@ -1,5 +1,6 @@
 /** What a call asks for beyond its tokens: judged before any money is held, left out on the way up, counted on the way back. */
 
+import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import { type JsonObject, parseJson } from '../lib/json.ts'
@@ -28,7 +29,6 @@ interface ChangeableBody {
 
 type LeftOut = readonly string[] | null
 
-const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
 const NONE_SOLD = new UseCounter([])
 
 export class CallExtras {
@@ -102,8 +102,7 @@ export class CallExtras {
     return this.#plans.get(target.extras)?.get(this.#leftOutAt(target)) as ExtrasPlan
   }
 
-  /** The dialect is that of the target's own format, which bodies of Responses pass by. */
   #leftOutAt({ dialect }: UpstreamTarget): LeftOut {
-    return CHAT_ENDPOINTS.includes(this.#endpoint) ? dialect.tools.leftOut : null
+    return ENDPOINT_FACTS[this.#endpoint].makes === 'chat' ? dialect.tools.leftOut : null
   }
 }

@@ -15,6 +15,7 @@ import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
+import { wireOf } from '../translate/wired.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
@@ -43,7 +44,7 @@ export function prepareConverted(
   // Rules work in place, and the body shares parts with the client's, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
-  applyRules(upstreamBody, rules, target.standard === 'messages' ? 'messages' : 'chat_completions')
+  applyRules(upstreamBody, rules, wireOf(target))
   const { upstreamBetas, reply: readUpstreamReply, stream } = translation
   const prefilled = isPrefilled(upstreamBody, target)
   // These functions live as long as the reply: none of them may refer to a body.

@@ -1,7 +1,9 @@
 /** Makes the call that goes to one target, and says how its reply is to be read: same format or through a translator. */
 
 import { GatewayError } from '../errors.ts'
+import type { WireName } from '../generated/types.ts'
 import { translatorFor } from '../translate/index.ts'
+import { wireOf } from '../translate/wired.ts'
 import { prepareConverted } from './prepare-converted.ts'
 import { prepareResponses } from './prepare-responses.ts'
 import { prepareSameFormat } from './prepare-same-format.ts'
@@ -10,12 +12,20 @@ import type { Preparation, PreparedCall } from './prepared-call.ts'
 /** Throws GatewayError where the body cannot be carried over to the target. */
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
-  if (format === 'responses') return prepareResponses(given)
+  const wire = wireOf(target)
+  if (format === 'responses') {
+    if (wire !== format) throw unwritten(format, wire)
+    return prepareResponses(given)
+  }
   // A cap that the wallet affords is kept as the model's own limit is.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, format, entry: limited }
-  if (target.standard === format) return prepareSameFormat(preparation)
-  const translator = translatorFor(format, target.standard)
-  if (translator === null) throw new GatewayError('internal', { cause: `no translator to ${target.standard}` })
+  if (wire === format) return prepareSameFormat(preparation)
+  const translator = wire === 'responses' ? null : translatorFor(format, wire)
+  if (translator === null) throw unwritten(format, wire)
   return prepareConverted(preparation, translator)
+}
+
+function unwritten(format: WireName, wire: WireName): GatewayError {
+  return new GatewayError('internal', { cause: `no translator from ${format} to ${wire}` })
 }

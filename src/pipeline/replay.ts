@@ -5,6 +5,7 @@ import type { UpstreamTarget } from '../generated/types.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import { replayAsEvents } from '../translate/replay.ts'
+import { wireOf } from '../translate/wired.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { UpstreamReply } from '../upstream/reply.ts'
 
@@ -12,13 +13,13 @@ const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
 /** The reply itself unless it is JSON. Throws GatewayError `upstream_failed` for JSON that is no object or breaks off. */
 export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
-  if (!reply.header('content-type').includes('application/json')) return reply
+  const format = wireOf(target)
+  if (format === 'responses' || !reply.header('content-type').includes('application/json')) return reply
   const body = await reply.readBody(bytesMax).catch((error: unknown) => {
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })
   const json = parseExactJson(body.toString('utf8'))
   if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-  const format = target.standard === 'messages' ? 'messages' : 'chat_completions'
   const text = replayAsEvents(format, json)
     .map(({ name, data }) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`)
     .join('')

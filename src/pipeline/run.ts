@@ -33,7 +33,8 @@ async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallK
   const { services, call, bill } = scope
   const body = await kind.read(call, services.limits)
   bill.requested(body.requestedName, body.streamed)
-  const resolution = chooseEntry(scope, body.requestedName)
+  const chosen = chooseEntry(scope, body.requestedName)
+  const resolution = kind.entryFor === undefined ? chosen : { ...chosen, entry: kind.entryFor(chosen.entry, body) }
   const extras = chooseExtras(scope, resolution.entry, body.json)
   return { ...scope, resolution, admitted: await kind.admit({ ...scope, body, resolution, extras }) }
 }

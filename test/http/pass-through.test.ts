@@ -103,6 +103,7 @@ test('bills every input token that the provider reports, to the µVND', async ()
     'x-svc-input-tokens': '17',
     'x-svc-output-tokens': '7',
     'x-svc-cost-vnd': '0.156',
+    'x-svc-wire': 'messages',
   })
   expect(await running.balance(account.accountId)).toBe(CREDIT - 24n * 6500n)
   expect(await running.usage(account.accountId)).toEqual([

@@ -67,6 +67,7 @@ test('carries every byte of a request and of a reply but the model, and bills th
     'x-svc-input-tokens': '30',
     'x-svc-output-tokens': '12',
     'x-svc-cost-vnd': '0.1008',
+    'x-svc-wire': 'responses',
   })
   expect(await running.balance(account.accountId)).toBe(CREDIT - 42n * 2400n)
   const rows = await running.database

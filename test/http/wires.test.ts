@@ -1,0 +1,99 @@
+/** The wire of a call, from the outside: which path of the provider is asked, and who is told of it. */
+
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { generateSecretSet } from '../../src/lib/secrets.ts'
+import { goodMessage } from '../support/chat.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { json, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+
+const CHAT = json(200, {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Chào' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+})
+const RESPONSE = json(200, {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'm',
+  output: [{ id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Chào' }] }],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+})
+const SECRETS = generateSecretSet()
+const MESSAGES = [{ role: 'user', content: 'x' }]
+
+let provider: ScriptedUpstream
+let running: TestGateway
+let account: TestAccount
+let lines: { readonly msg: string; readonly endpoint?: string; readonly wire?: string }[] = []
+
+beforeAll(async () => {
+  provider = await startScriptedUpstream(({ path }) => {
+    if (path.endsWith('/responses')) return RESPONSE
+    return path.endsWith('/messages') ? goodMessage : CHAT
+  })
+  running = await startTestGateway({
+    upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
+    log: pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) }),
+  })
+  account = await running.account(1_000_000n * 1_000_000n)
+})
+afterEach(() => {
+  lines = []
+})
+afterAll(async () => {
+  await running.close()
+  await provider.close()
+})
+
+async function call(path: string, body: object) {
+  const response = await fetch(`${running.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': account.apiKey },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  expect([response.status, text]).toEqual([200, text])
+  await running.usage(account.accountId)
+  return {
+    told: response.headers.get('x-svc-wire'),
+    asked: provider.requests.at(-1)?.path,
+    logged: lines.find(({ msg }) => msg === 'call')?.wire,
+  }
+}
+
+test.each<[string, object, string, string]>([
+  ['/v1/messages', { model: 'claude-opus-5', max_tokens: 5, messages: MESSAGES }, 'messages', '/v1/messages'],
+  ['/v1/chat/completions', { model: 'claude-opus-5', messages: MESSAGES }, 'messages', '/v1/messages'],
+  ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES }, 'chat_completions', '/v1/chat/completions'],
+  ['/v1/responses', { model: 'gpt-5.5', input: 'x' }, 'responses', '/v1/responses'],
+])('%s with %j goes by %s, which the client and the log are told', async (path, body, wire, asked) => {
+  expect(await call(path, body)).toEqual({ told: wire, asked, logged: wire })
+})
+
+test('in production clients are not told', async () => {
+  const production = await startTestGateway({
+    upstreams: { anthropic: provider.url },
+    environment: {
+      NODE_ENV: 'production',
+      DATABASE_URL: 'postgres://elsewhere',
+      KEY_ENCRYPTION_KEYS: SECRETS,
+      KEY_PEPPERS: SECRETS,
+      PUBLIC_URL: 'https://gateway.test',
+    },
+  })
+  const { apiKey } = await production.account(1_000_000n)
+  const response = await fetch(`${production.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey },
+    body: JSON.stringify({ model: 'claude-opus-5', max_tokens: 5, messages: MESSAGES }),
+  })
+  const { status, headers } = response
+  expect([status, headers.get('x-svc-model'), headers.get('x-svc-wire')]).toEqual([200, 'claude-opus-5', null])
+  await production.close()
+})
