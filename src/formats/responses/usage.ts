@@ -1,9 +1,10 @@
 /** Usage of the responses format: cached tokens stand inside `input_tokens`. */
 
-import { onlyProgramCalls } from '../../conversation/program-calls.ts'
+import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
 import {
   firstCount,
   type NamedCounts,
+  NO_USAGE,
   namedCounts,
   type TokenUsage,
   tokenCount,
@@ -48,6 +49,33 @@ function readCounts(usage: JsonObject, named: NamedCounts): TokenUsage | null {
 export function reportOf(response: JsonObject, facts: UsageFacts): UsageReport {
   const zeroIsTrue = onlyProgramCalls(arrayOrEmpty(response.output))
   return usageReport(readResponseUsage(response, facts), { final: true, zeroIsTrue })
+}
+
+/** What a stream says of its tokens. */
+export class StreamUsage {
+  readonly #facts: UsageFacts
+  readonly #calls = new ProgramCalls()
+  report: UsageReport = NO_USAGE
+
+  constructor(facts: UsageFacts) {
+    this.#facts = facts
+  }
+
+  /** An item is complete. */
+  item(item: JsonValue | undefined): void {
+    this.#calls.add(item)
+  }
+
+  /** A response as an event tells of it; gives the usage that it holds. `final`: it has ended. */
+  response(response: JsonObject, { final }: { final: boolean }): TokenUsage | null {
+    // Some hosts leave the items out of the last event.
+    const output = arrayOrEmpty(response.output)
+    const zeroIsTrue = output.length === 0 ? this.#calls.only : onlyProgramCalls(output)
+    const usage = readResponseUsage(response, this.#facts)
+    const report = usageReport(usage, { final, zeroIsTrue })
+    if (report.state !== 'missing') this.report = report
+    return usage
+  }
 }
 
 /** The `usage` object of a response. */

@@ -1,7 +1,7 @@
 /** The item that is open in a responses stream: each kind with the events that fill it. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
-import { textWritten } from '../../conversation/output-gatherer.ts'
+import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartKind } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -35,35 +35,6 @@ export interface OpenItem {
   divide(): void
   /** The finished item; null when it never began, because there was nothing to show. */
   close(seal: Seal | null): JsonObject | null
-}
-
-/** A text that comes in pieces, plain ones and ones as they stand in JSON. */
-class GatheredText {
-  #text = ''
-  #written: string[] = []
-
-  add(piece: string): void {
-    this.#read()
-    this.#text += piece
-  }
-
-  addWritten(piece: string): void {
-    this.#written.push(piece)
-  }
-
-  /** All of it; the next one begins empty. */
-  take(): string {
-    this.#read()
-    const text = this.#text
-    this.#text = ''
-    return text
-  }
-
-  #read(): void {
-    if (this.#written.length === 0) return
-    this.#text += textWritten(this.#written.join(''))
-    this.#written = []
-  }
 }
 
 function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
@@ -107,7 +78,7 @@ export class MessageItem implements OpenItem {
   close(): JsonObject | null {
     if (this.#frame === null) return null
     const { events } = this.#place
-    const text = this.#text.take()
+    const { text } = this.#text
     if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text, logprobs: [] })
     else events.add('response.refusal.done', { ...this.#at, refusal: text })
     events.add('response.content_part.done', { ...this.#at, part: this.#content(text) })
@@ -139,7 +110,7 @@ export class MessageItem implements OpenItem {
 export class ReasoningItem implements OpenItem {
   readonly kind = 'reasoning'
   readonly #place: ItemPlace
-  readonly #text = new GatheredText()
+  #text = new GatheredText()
   readonly #texts: string[] = []
   #id = ''
   /** Of the part that is open. */
@@ -167,7 +138,8 @@ export class ReasoningItem implements OpenItem {
     if (this.#frame === null) return
     const { events } = this.#place
     const at = this.#at
-    const text = this.#text.take()
+    const { text } = this.#text
+    this.#text = new GatheredText()
     events.add('response.reasoning_summary_text.done', { ...at, text })
     events.add('response.reasoning_summary_part.done', { ...at, part: summaryPart(text) })
     this.#texts.push(text)
@@ -236,7 +208,7 @@ export class FunctionItem implements OpenItem {
 
   close(): JsonObject {
     const { events } = this.#place
-    const given = this.#arguments.take()
+    const given = this.#arguments.text
     // Clients parse the arguments of every call, so empty ones are written out.
     const json = given === '' ? '{}' : given
     if (given === '') events.delta(this.#frame, json)
@@ -273,7 +245,7 @@ export class RewrittenCallItem implements OpenItem {
   divide(): void {}
 
   close(): JsonObject {
-    const item = callItem(this.#id, this.#call, this.#arguments.take())
+    const item = callItem(this.#id, this.#call, this.#arguments.text)
     if (typeof item.input === 'string') this.#tellInput(item.input)
     return finishItem(this.#place, item)
   }

@@ -1,0 +1,29 @@
+/** A text that comes in pieces: plain ones, and ones as they stand in JSON (see `textWritten`). */
+
+import { textWritten } from './output-gatherer.ts'
+
+export class GatheredText {
+  #text = ''
+  #written: string[] = []
+
+  add(piece: string): void {
+    this.#read()
+    this.#text += piece
+  }
+
+  addWritten(piece: string): void {
+    this.#written.push(piece)
+  }
+
+  /** All of it so far. */
+  get text(): string {
+    this.#read()
+    return this.#text
+  }
+
+  #read(): void {
+    if (this.#written.length === 0) return
+    this.#text += textWritten(this.#written.join(''))
+    this.#written = []
+  }
+}

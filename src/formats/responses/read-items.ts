@@ -1,0 +1,237 @@
+/** Items of an upstream's response, read piece by piece. Hosts leave out, repeat and misplace pieces of all kinds. */
+
+import { argumentsFragment } from '../../conversation/arguments.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import { failedStream } from '../../conversation/stream-event.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import type { PartQueue, QueuedPart } from './part-queue.ts'
+import { FREE_TEXT_KEY } from './write-items.ts'
+
+export interface ItemReader {
+  /** An event that belongs to the item. */
+  take(type: string, event: JsonObject): void
+  /** The finished item; an empty object for one whose end was never told. */
+  done(item: JsonObject): void
+}
+
+/** `item`: as it was added. Items that are not the client's to see are read as nothing. */
+export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
+  switch (item.type) {
+    case 'message':
+      return new MessageReader(queue)
+    case 'reasoning':
+      return new ReasoningReader(queue)
+    case 'function_call':
+      return new FunctionCallReader(item, queue)
+    case 'custom_tool_call':
+      return new CustomCallReader(item, queue)
+    default:
+      return HIDDEN
+  }
+}
+
+/** The type of the item that an event belongs to which nothing was told of; null where the event does not say. */
+export function typeOfItem(eventType: string): string | null {
+  if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
+  if (eventType.startsWith('response.reasoning_')) return 'reasoning'
+  if (eventType.startsWith('response.function_call_arguments.')) return 'function_call'
+  return eventType.startsWith('response.custom_tool_call_input.') ? 'custom_tool_call' : null
+}
+
+const HIDDEN: ItemReader = { take: () => {}, done: () => {} }
+
+/** A message's parts: each is a text or a refusal. */
+class MessageReader implements ItemReader {
+  readonly #queue: PartQueue
+  readonly #parts = new Map<number, QueuedPart>()
+
+  constructor(queue: PartQueue) {
+    this.#queue = queue
+  }
+
+  take(type: string, event: JsonObject): void {
+    const index = indexIn(event.content_index)
+    switch (type) {
+      case 'response.output_text.delta':
+        this.#part(index, 'text').say(textOf(event.delta))
+        break
+      case 'response.refusal.delta':
+        this.#part(index, 'refusal').say(textOf(event.delta))
+        break
+      case 'response.output_text.done':
+        this.#part(index, 'text').complete(textOf(event.text))
+        break
+      case 'response.refusal.done':
+        this.#part(index, 'refusal').complete(textOf(event.refusal))
+        break
+      case 'response.content_part.added':
+        this.#content(index, event.part)
+        break
+      case 'response.content_part.done':
+        this.#content(index, event.part)?.end()
+    }
+  }
+
+  done(item: JsonObject): void {
+    for (const [index, part] of arrayOrEmpty(item.content).entries()) this.#content(index, part)?.end()
+    for (const part of this.#parts.values()) part.end()
+  }
+
+  #content(index: number, content: JsonValue | undefined): QueuedPart | null {
+    if (!isObject(content)) return null
+    const kind = content.type === 'refusal' ? 'refusal' : content.type === 'output_text' ? 'text' : null
+    if (kind === null) return null
+    const part = this.#part(index, kind)
+    part.complete(textOf(kind === 'refusal' ? content.refusal : content.text))
+    return part
+  }
+
+  #part(index: number, kind: 'text' | 'refusal'): QueuedPart {
+    const known = this.#parts.get(index)
+    if (known !== undefined) return known
+    const part = this.#queue.add({ kind })
+    this.#parts.set(index, part)
+    return part
+  }
+}
+
+/** Reasoning: pieces of a summary, or raw text in pieces; of one that has both, what came first. */
+class ReasoningReader implements ItemReader {
+  readonly #part: QueuedPart
+  #source: 'summary' | 'content' | null = null
+  #index = 0
+
+  constructor(queue: PartQueue) {
+    this.#part = queue.add({ kind: 'reasoning' })
+  }
+
+  take(type: string, event: JsonObject): void {
+    switch (type) {
+      case 'response.reasoning_summary_text.delta':
+        if (this.#isAt('summary', event.summary_index)) this.#part.say(textOf(event.delta))
+        break
+      case 'response.reasoning_text.delta':
+        if (this.#isAt('content', event.content_index)) this.#part.say(textOf(event.delta))
+        break
+      case 'response.reasoning_summary_text.done':
+        this.#complete('summary', event.summary_index, event.text)
+        break
+      case 'response.reasoning_text.done':
+        this.#complete('content', event.content_index, event.text)
+        break
+      case 'response.reasoning_summary_part.done':
+        this.#complete('summary', event.summary_index, objectOrNull(event.part)?.text)
+        break
+      case 'response.content_part.done':
+        this.#complete('content', event.content_index, objectOrNull(event.part)?.text)
+    }
+  }
+
+  done(item: JsonObject): void {
+    for (const source of ['summary', 'content'] as const) {
+      for (const [index, piece] of arrayOrEmpty(item[source]).entries()) {
+        this.#complete(source, index, objectOrNull(piece)?.text)
+      }
+    }
+    this.#part.end(sealOf(item))
+  }
+
+  #complete(source: 'summary' | 'content', index: JsonValue | undefined, text: JsonValue | undefined): void {
+    if (textOrNull(text) !== null && this.#isAt(source, index)) this.#part.complete(textOf(text))
+  }
+
+  /** Goes on to a later piece; false for one that is past. */
+  #isAt(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
+    this.#source ??= source
+    const place = indexIn(index)
+    if (source !== this.#source || place < this.#index) return false
+    if (place > this.#index) this.#part.divide()
+    this.#index = place
+    return true
+  }
+}
+
+/** The one of an item that is added may be unfinished: only that of a finished one counts. */
+function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
+  const encrypted = textOrNull(encrypted_content)
+  return encrypted === null ? null : { wire: 'responses', id: textOrNull(id), encrypted }
+}
+
+class FunctionCallReader implements ItemReader {
+  readonly #queue: PartQueue
+  #part: QueuedPart | null = null
+  /** Arguments that came before the name. */
+  #early = ''
+  /** The upstream has said that the arguments are complete. */
+  #isComplete = false
+
+  constructor(item: JsonObject, queue: PartQueue) {
+    this.#queue = queue
+    this.#begin(item)
+  }
+
+  take(type: string, event: JsonObject): void {
+    const given = argumentsFragment(type.endsWith('.delta') ? event.delta : event.arguments)
+    switch (type) {
+      case 'response.function_call_arguments.delta':
+        if (this.#isComplete) return
+        if (this.#part === null) this.#early += given
+        else this.#part.say(given)
+        break
+      case 'response.function_call_arguments.done':
+        if (this.#part === null) this.#early = given === '' ? this.#early : given
+        else this.#part.complete(given)
+        // Some hosts say so before the arguments come.
+        this.#isComplete = given !== ''
+    }
+  }
+
+  done(item: JsonObject): void {
+    this.#begin(item)
+    const given = argumentsFragment(item.arguments)
+    if (this.#part === null && this.#early + given !== '') throw failedStream('a tool call without a name')
+    this.#part?.complete(given)
+    this.#part?.end()
+  }
+
+  #begin({ name, call_id, id }: JsonObject): void {
+    const known = textOrNull(name)
+    if (this.#part !== null || known === null) return
+    const start = {
+      kind: 'call',
+      id: textOrNull(call_id) ?? textOrNull(id) ?? '',
+      name: known,
+      signature: null,
+    } as const
+    this.#part = this.#queue.add(start)
+    this.#part.say(this.#early)
+  }
+}
+
+/** A call with one free text: as a function it has one text argument. */
+class CustomCallReader implements ItemReader {
+  readonly #call: FunctionCallReader
+  #input = ''
+
+  constructor(item: JsonObject, queue: PartQueue) {
+    this.#call = new FunctionCallReader(item, queue)
+  }
+
+  take(type: string, event: JsonObject): void {
+    if (type === 'response.custom_tool_call_input.delta') this.#input += textOf(event.delta)
+    if (type === 'response.custom_tool_call_input.done') this.#input = textOrNull(event.input) ?? this.#input
+  }
+
+  done(item: JsonObject): void {
+    const input = textOrNull(item.input) ?? this.#input
+    this.#call.done({ ...item, arguments: JSON.stringify({ [FREE_TEXT_KEY]: input }) })
+  }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function indexIn(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? value : 0
+}
