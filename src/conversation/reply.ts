@@ -1,6 +1,8 @@
 /** A reply in no format: what every format's reader tells and every format's writer is told, part after part. */
 
 import type { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { TemplateLearner } from './event-template.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
 
@@ -36,6 +38,8 @@ export interface ReplySink {
   divide(): void
   /** The open part is complete. `seal`: of reasoning, for its provider. */
   close(seal?: Seal | null): void
+  /** All has been said; what ends the reply may follow later. */
+  said(): void
 }
 
 /** One server-sent event of the upstream. */
@@ -44,6 +48,8 @@ export interface UpstreamEvent {
   readonly name: string
   /** Its data lines joined with "\n"; `[DONE]` included. */
   readonly data: string
+  /** Its data, where they are at hand as an object: a whole reply told as events. */
+  readonly value?: JsonObject
   /** Its bytes; a reader that has them may learn to skim. */
   readonly raw?: Buffer
 }
@@ -58,6 +64,8 @@ export interface ReplyReader {
   readonly finished: boolean
   /** What the upstream has said of its tokens so far. */
   readonly usage: UsageReport
+  /** Events that look like those of `learner` are more of the open part, which is of this kind; null: read the next one. */
+  readonly skimmable: { readonly kind: 'text' | 'reasoning'; readonly learner: TemplateLearner } | null
 }
 
 /** Writes a client's stream. What it is told goes into a text that is taken after each event of the upstream. */

@@ -151,8 +151,6 @@ export interface ConversationRequest {
   /** The provider's own choice of a service tier is asked for in words. */
   readonly tierIsAuto: boolean
   readonly streamed: boolean
-  /** A chat client that asks for the usage chunk of its stream. */
-  readonly wantsUsageChunk: boolean
   /** Words of the client's format for what it refuses itself; names of fields for refusals. */
   readonly words: ClientWords
 }

@@ -12,6 +12,7 @@ import { isObject } from '../lib/json.ts'
 import { writeJson } from '../lib/json-write.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
+import { marksOf } from '../translate/marks.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
@@ -39,6 +40,7 @@ export function prepareConverted(
     nowSeconds: Math.floor(Date.now() / 1000),
     inputTokensEstimate,
     countInputTokens,
+    marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format === 'messages') countAhead(countInputTokens)
   // Rules work in place, and the body shares parts with the client's, which the next target may need.

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { WireName } from '../generated/types.ts'
-import { translatorFor } from '../translate/index.ts'
+import { translatorFor } from '../translate/convert.ts'
 import { wireOf } from '../translate/wired.ts'
 import { prepareConverted } from './prepare-converted.ts'
 import { prepareResponses } from './prepare-responses.ts'
@@ -21,9 +21,8 @@ export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, format, entry: limited }
   if (wire === format) return prepareSameFormat(preparation)
-  const translator = wire === 'responses' ? null : translatorFor(format, wire)
-  if (translator === null) throw unwritten(format, wire)
-  return prepareConverted(preparation, translator)
+  if (wire === 'responses') throw unwritten(format, wire)
+  return prepareConverted(preparation, translatorFor(format, wire))
 }
 
 function unwritten(format: WireName, wire: WireName): GatewayError {

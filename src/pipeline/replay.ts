@@ -1,10 +1,11 @@
 /** A provider that answers a streamed call with a whole JSON reply: the reply is told again as the stream it should be. */
 
+import { dataOf } from '../conversation/stream-event.ts'
 import { GatewayError } from '../errors.ts'
+import { FORMATS } from '../formats/index.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
-import { replayAsEvents } from '../translate/replay.ts'
 import { wireOf } from '../translate/wired.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import { UpstreamReply } from '../upstream/reply.ts'
@@ -20,8 +21,9 @@ export async function asStream(reply: UpstreamReply, target: UpstreamTarget, byt
   })
   const json = parseExactJson(body.toString('utf8'))
   if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-  const text = replayAsEvents(format, json)
-    .map(({ name, data }) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`)
+  const text = FORMATS[format]
+    .replay(json)
+    .map(event => `${event.name === '' ? '' : `event: ${event.name}\n`}data: ${dataOf(event)}\n\n`)
     .join('')
   const stream = new UpstreamReply(NO_SOURCE, reply.status, { 'content-type': 'text/event-stream' }, reply.secrets)
   stream.receive(Buffer.from(text, 'utf8'))

@@ -1,8 +1,9 @@
 /** How a client's reasoning wish is put to an upstream of the given dialect. */
 
+import { nearestLevel } from '../conversation/reasoning-request.ts'
+import type { ReasoningRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Dialect, DialectReasoning, EffortLevel } from './dialect.ts'
-import { nearestLevel, type ReasoningRequest } from './reasoning-wish.ts'
 
 /** Least thinking budget that is accepted anywhere, in tokens. */
 export const BUDGET_TOKENS_MIN = 1_024
@@ -15,7 +16,7 @@ export interface ReasoningPlan {
 }
 
 const NOTHING: JsonObject = {}
-const OFF: ReasoningRequest = { wanted: false, effort: null, budgetTokens: null }
+const OFF: ReasoningRequest = { wanted: false, effort: null, budgetTokens: null, shown: null }
 
 export interface ChatCircumstances {
   readonly stream: boolean

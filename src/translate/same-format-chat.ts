@@ -1,5 +1,8 @@
 /** Edits of a chat request for a chat upstream. */
 
+import type { ReasoningRequest } from '../conversation/request.ts'
+import { readReasoning as readChatReasoning } from '../formats/chat/read-reasoning.ts'
+import { readStructure } from '../formats/chat/read-tools.ts'
 import {
   arrayOrEmpty,
   atPointer,
@@ -11,12 +14,10 @@ import {
   objectOrNull,
 } from '../lib/json.ts'
 import type { BodyEdit } from './body-edit.ts'
-import { readStructure } from './chat-via-messages/read-tools.ts'
 import type { Dialect } from './dialect.ts'
 import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
-import { type ReasoningRequest, readChatReasoning } from './reasoning-wish.ts'
 import { isSet, remove, type SameFormatFacts, set } from './same-format-messages.ts'
 import { takesSampling } from './sampling.ts'
 import { planChatStructure } from './structure.ts'

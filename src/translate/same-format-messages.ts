@@ -1,5 +1,9 @@
 /** Edits of a messages request for a messages upstream. */
 
+import { isEffortLevel, nearestLevel } from '../conversation/reasoning-request.ts'
+import type { ReasoningRequest } from '../conversation/request.ts'
+import { readReasoning as readMessagesReasoning } from '../formats/messages/read-reasoning.ts'
+import { refuseThread } from '../formats/messages/threads.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -14,9 +18,7 @@ import type { Dialect } from './dialect.ts'
 import { onlyName } from './forced-choice.ts'
 import { clampOutputTokens } from './output-cap.ts'
 import { BUDGET_TOKENS_MIN, canSwitchOff, planMessagesReasoning } from './reasoning-plan.ts'
-import { isEffortLevel, nearestLevel, type ReasoningRequest, readMessagesReasoning } from './reasoning-wish.ts'
 import { withStructureEdits } from './same-format-structure.ts'
-import { refuseThread } from './threads.ts'
 
 export interface SameFormatFacts {
   readonly dialect: Dialect

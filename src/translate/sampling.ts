@@ -1,6 +1,7 @@
 /** Sampling parameters as far as the upstream takes them. */
 
-import { type JsonObject, numberOrNull } from '../lib/json.ts'
+import type { SamplingRequest } from '../conversation/request.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Dialect } from './dialect.ts'
 
 export interface SamplingCircumstances {
@@ -17,16 +18,13 @@ export function takesSampling({ parameters }: Pick<SamplingFacts, 'parameters'>,
   return parameters !== null && !(parameters === 'all_unless_thinking' && reasons)
 }
 
-/** `temperature`, `top_p` and `top_k` of a request, converted. Values that are no numbers are left out. */
+/** `temperature`, `top_p` and `top_k` of a request, converted. */
 export function convertSampling(
-  body: JsonObject,
+  { temperature, topP, topK }: SamplingRequest,
   facts: SamplingFacts,
   circumstances: SamplingCircumstances,
 ): JsonObject {
   if (!takesSampling(facts, circumstances.reasons)) return {}
-  const temperature = numberOrNull(body.temperature)
-  const topP = numberOrNull(body.top_p)
-  const topK = numberOrNull(body.top_k)
   const highest = Math.min(facts.temperatureMax, circumstances.temperatureMax)
   const both = facts.parameters !== 'temperature_xor_top_p' || temperature === null
   return {

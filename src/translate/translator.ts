@@ -1,10 +1,12 @@
-/** What a translator between two chat formats is: plain data in and out; it does no I/O and knows no model names. */
+/** What a translator between two formats is: plain data in and out; it does no I/O and knows no model names. */
 
+import type { UpstreamEvent } from '../conversation/reply.ts'
+import type { Seal } from '../conversation/seal.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
-export type { JsonObject, JsonValue, TokenUsage }
+export type { JsonObject, JsonValue, TokenUsage, UpstreamEvent }
 
 /** The two formats between which is translated. */
 export type ChatFormat = 'messages' | 'chat_completions'
@@ -25,16 +27,16 @@ export interface TranslationContext {
   readonly inputTokensEstimate: number
   /** Input tokens as the tokenizer counts them, for stream starts before the upstream has said. Counted once. */
   readonly countInputTokens: () => number
+  readonly marks: Marks
 }
 
-/** One server-sent event of the upstream. */
-export interface UpstreamEvent {
-  /** Its `event:` line, or '' without one. */
-  readonly name: string
-  /** Its data lines joined with "\n"; `[DONE]` included. */
-  readonly data: string
-  /** Its bytes; a translation that has them may learn to skim. */
-  readonly raw?: Buffer
+/** Seals on their way through clients of other formats. */
+export interface Marks {
+  /** Where the call goes. */
+  readonly origin: string
+  readonly openMark: (text: string) => JsonValue | null
+  readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
+  readonly mark: (payload: JsonValue) => string
 }
 
 export interface StreamTranslation {

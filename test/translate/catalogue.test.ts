@@ -3,13 +3,11 @@
 import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'
 import { CHAT_CASES } from './goldens/chat-cases.ts'
 import { MESSAGES_CASES } from './goldens/messages-cases.ts'
-import { contextOf } from './support.ts'
+import { chatViaMessages, contextOf, messagesViaChat } from './support.ts'
 import { expectValidChat, expectValidMessages } from './validity.ts'
 
 const chatModels = TABLES.entries.filter(entry => entry.kind === 'chat')

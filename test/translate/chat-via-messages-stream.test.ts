@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
 import type { JsonObject, UpstreamEvent } from '../../src/translate/translator.ts'
 import {
   close,
@@ -17,7 +16,7 @@ import {
 } from './fixtures/messages-streams.ts'
 import { strictCompletion } from './grammar.ts'
 import { readChatStream } from './sdk.ts'
-import { contextOf, dialectOf, drain } from './support.ts'
+import { chatViaMessages, contextOf, dialectOf, drain } from './support.ts'
 
 const REQUEST: JsonObject = {
   stream: true,

@@ -1,10 +1,9 @@
 /** Tool calls whose arguments come interleaved: the work grows with the stream, not with its square. */
 
 import { expect, test } from 'vitest'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import { call, FINISH, fn } from './fixtures/chat-streams.ts'
 import { strictMessage } from './grammar.ts'
-import { chatEvents, contextOf, drain } from './support.ts'
+import { chatEvents, contextOf, drain, messagesViaChat } from './support.ts'
 
 const REQUEST = { max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'hi' }] }
 

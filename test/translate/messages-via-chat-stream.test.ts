@@ -3,12 +3,11 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 import { CHAT_STREAMS, call, delta, FINISH, fn, text, USAGE, use } from './fixtures/chat-streams.ts'
 import { strictMessage } from './grammar.ts'
 import { readMessagesStream, readMessagesStreamOlder } from './sdk.ts'
-import { chatEvents, contextOf, dialectOf, drain } from './support.ts'
+import { chatEvents, contextOf, dialectOf, drain, messagesViaChat } from './support.ts'
 
 interface StreamFacts {
   readonly request?: JsonObject

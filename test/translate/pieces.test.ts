@@ -6,12 +6,12 @@ import { argumentsObject } from '../../src/conversation/arguments.ts'
 import { FenceFilter, withoutFence } from '../../src/conversation/code-fence.ts'
 import { readDataUrl } from '../../src/conversation/images.ts'
 import { idInForm, ToolNames, UpstreamIds } from '../../src/conversation/names.ts'
+import { nearestLevel } from '../../src/conversation/reasoning-request.ts'
 import { splitTag, TagSplitter } from '../../src/conversation/reasoning-tag.ts'
 import { readSignedId, signId } from '../../src/conversation/signed-ids.ts'
 import { endUserId } from '../../src/translate/end-user.ts'
 import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../../src/translate/output-cap.ts'
-import { nearestLevel } from '../../src/translate/reasoning-wish.ts'
 import {
   qualifiesForStrictChat,
   qualifiesForStrictMessages,

@@ -3,13 +3,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SseReader } from '../../src/lib/sse.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
-import { replayAsEvents } from '../../src/translate/replay.ts'
 import type { JsonObject, StreamTranslation, UpstreamEvent } from '../../src/translate/translator.ts'
 import { CHAT_TARGETS, MESSAGES_TARGETS } from './goldens/targets.ts'
 import { strictCompletion, strictMessage } from './grammar.ts'
-import { chatEvents, contextOf, dialectOf, drain } from './support.ts'
+import { chatEvents, chatViaMessages, contextOf, dialectOf, drain, messagesViaChat, replayAsEvents } from './support.ts'
 import { expectValidChat, expectValidMessages, meaningOfChat, meaningOfMessages } from './validity.ts'
 
 const text = fc.oneof(fc.constantFrom('', ' ', '\n', 'hi', 'đồng 🙂', '```'), fc.string({ maxLength: 12 }))

@@ -4,11 +4,9 @@ import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import { planSameFormat } from '../../src/translate/same-format.ts'
 import type { JsonObject, Translator } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf } from './support.ts'
+import { chatViaMessages, contextOf, dialectOf, messagesViaChat } from './support.ts'
 
 interface Facts {
   readonly dialect?: DialectFacts

@@ -3,10 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import type { GatewayError } from '../../src/errors.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf } from './support.ts'
+import { chatViaMessages, contextOf, dialectOf, messagesViaChat } from './support.ts'
 
 const SCHEMA = { type: 'object', properties: { x: {} } }
 

@@ -2,13 +2,11 @@
 
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
-import { chatViaMessages } from '../../src/translate/chat-via-messages/index.ts'
-import { messagesViaChat } from '../../src/translate/messages-via-chat/index.ts'
 import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
 import { ResponsesPassThrough } from '../../src/translate/pass-through/responses.ts'
 import type { StreamTranslation } from '../../src/translate/translator.ts'
-import { contextOf, dialectOf } from './support.ts'
+import { chatViaMessages, contextOf, dialectOf, messagesViaChat } from './support.ts'
 
 /** Counts characters, so that what was counted is what was said. */
 const countTokens = (text: string) => text.length

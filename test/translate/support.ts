@@ -3,13 +3,34 @@
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
+import { makeSealer } from '../../src/conversation/seal.ts'
+import { dataOf } from '../../src/conversation/stream-event.ts'
+import { FORMATS } from '../../src/formats/index.ts'
 import type { Dialect, ModelEntry, UpstreamTarget } from '../../src/generated/types.ts'
+import type { SecretSet } from '../../src/lib/secrets.ts'
+import { translatorFor } from '../../src/translate/convert.ts'
+import { marksOf } from '../../src/translate/marks.ts'
 import type {
   ChatFormat,
+  JsonObject,
   StreamTranslation,
   TranslationContext,
   UpstreamEvent,
 } from '../../src/translate/translator.ts'
+
+/** Clients of one format over upstreams of the other. */
+export const messagesViaChat = translatorFor('messages', 'chat_completions')
+export const chatViaMessages = translatorFor('chat_completions', 'messages')
+
+export const KEYS: SecretSet = { currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }
+
+/** For calls without sealed reasoning. */
+export const NO_SEALS = makeSealer(KEYS, '1')
+
+/** A whole reply as the events of a stream, their data as text. */
+export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamEvent[] {
+  return FORMATS[format].replay(reply).map(event => ({ name: event.name, data: dataOf(event) }))
+}
 
 const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
 
@@ -55,6 +76,7 @@ export function contextOf({
     nowSeconds: 1_790_000_000,
     inputTokensEstimate: 42,
     countInputTokens: () => 42,
+    marks: marksOf(makeSealer(KEYS, '1'), target.via),
   }
 }
 

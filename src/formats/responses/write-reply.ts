@@ -99,6 +99,8 @@ export class ResponsesWriter implements ReplyWriter {
     return this.#events.take()
   }
 
+  said(): void {}
+
   /** What ends a stream that went wrong. Readers of the format want to have seen its start before. */
   fail(error: GatewayError): string {
     this.start()

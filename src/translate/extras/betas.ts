@@ -1,7 +1,7 @@
 /** Beta flags that belong to extras. */
 
+import { fits } from '../../conversation/patterns.ts'
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
-import { fits } from '../patterns.ts'
 
 /** The flags without those of extras that may not pass at the target. */
 export function withoutExtras(

@@ -1,5 +1,6 @@
 /** Finds what a request asks for beyond its tokens, and says what becomes of it at one target. */
 
+import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type {
   Endpoint,
@@ -19,7 +20,6 @@ import {
   objectOrNull,
   textOrNull,
 } from '../../lib/json.ts'
-import { fits } from '../patterns.ts'
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 

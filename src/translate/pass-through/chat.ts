@@ -6,7 +6,9 @@ import { type CountTokens, OutputGatherer } from '../../conversation/output-gath
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
+import { deltaMember, spokenParts } from '../../formats/chat/reply-parts.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
+import { ChunkWriter } from '../../formats/chat/write-chunks.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -18,8 +20,6 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { ChunkWriter } from '../chat-via-messages/chunks.ts'
-import { deltaMember, spokenParts } from '../messages-via-chat/reply-parts.ts'
 import { replaceData } from './messages.ts'
 
 /** What a call is billed, in the shape of usage. */

@@ -1,0 +1,73 @@
+/** The arguments of a tool call as they arrive, and whether they are complete: each character is looked at once. */
+
+import { parseJson } from '../lib/json.ts'
+
+/** before: nothing but space so far. inside: an object has begun. after: it has ended. never: this becomes no object. */
+type Place = 'before' | 'inside' | 'after' | 'never'
+
+export class CallArguments {
+  /** All of them so far. */
+  text = ''
+  /** What has come since `complete` was last asked: most calls never ask. */
+  #unread = ''
+  #place: Place = 'before'
+  #depth = 0
+  #inString = false
+  #escaped = false
+
+  push(fragment: string): void {
+    this.text += fragment
+    this.#unread += fragment
+  }
+
+  clear(): void {
+    this.text = ''
+    this.#unread = ''
+    this.#place = 'before'
+    this.#depth = 0
+    this.#inString = false
+    this.#escaped = false
+  }
+
+  /** The text is one whole JSON object. */
+  get complete(): boolean {
+    if (this.#unread !== '') this.#read()
+    return this.#place === 'after'
+  }
+
+  #read(): void {
+    const wasOpen = this.#place !== 'after'
+    for (let at = 0; at < this.#unread.length && this.#place !== 'never'; at++) this.#step(this.#unread.charCodeAt(at))
+    this.#unread = ''
+    // The brackets match; whether the rest is JSON is asked once, because what is closed cannot be mended.
+    if (wasOpen && this.#place === 'after' && parseJson(this.text) === undefined) this.#place = 'never'
+  }
+
+  #step(code: number): void {
+    if (this.#inString) {
+      if (this.#escaped) this.#escaped = false
+      else if (code === BACKSLASH) this.#escaped = true
+      else if (code === QUOTE) this.#inString = false
+    } else if (this.#place !== 'inside') {
+      if (isSpace(code)) return
+      this.#place = this.#place === 'before' && code === OPEN_OBJECT ? 'inside' : 'never'
+      this.#depth = 1
+    } else if (code === QUOTE) this.#inString = true
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) this.#depth++
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      this.#depth--
+      if (this.#depth === 0) this.#place = 'after'
+    }
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}

@@ -1,0 +1,89 @@
+/** What a parameter must be so that a conversion can carry it: one of a wrong type is refused, never left out in silence. */
+
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { refuse } from './refuse.ts'
+
+export type Kind = 'number' | 'integer' | 'boolean' | 'text' | 'object' | 'list' | 'text or list' | 'text or object'
+
+/** By path; `*` stands for every element of a list. Absent and null are always right. */
+export type Types = Readonly<Record<string, Kind>>
+
+/** What several formats share. */
+export const REASONING_TYPES: Types = {
+  thinking: 'object',
+  'thinking.type': 'text',
+  'thinking.budget_tokens': 'integer',
+}
+export const SAMPLING_TYPES: Types = { temperature: 'number', top_p: 'number', top_k: 'integer' }
+
+const WORDS: Readonly<Record<Kind, string>> = {
+  number: 'Input should be a valid number',
+  integer: 'Input should be a valid integer',
+  boolean: 'Input should be a valid boolean',
+  text: 'Input should be a valid string',
+  object: 'Input should be a valid object',
+  list: 'Input should be a valid list',
+  'text or list': 'Input should be a valid string or list',
+  'text or object': 'Input should be a valid string or object',
+}
+
+/** How a format writes the place of an element: `stop.0` or `stop[0]`. */
+export type Notation = 'dots' | 'brackets'
+
+interface Rule {
+  readonly path: readonly string[]
+  readonly kind: Kind
+}
+
+/** Throws GatewayError `invalid_request` with the place in the notation of the client's format. */
+export type RefuseWrongTypes = (body: JsonObject) => void
+
+export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes {
+  const rules: readonly Rule[] = Object.entries(types).map(([path, kind]) => ({ path: path.split('.'), kind }))
+  return body => {
+    for (const { path, kind } of rules) check(body, path, { kind, notation, place: '' })
+  }
+}
+
+interface Checked {
+  readonly kind: Kind
+  readonly notation: Notation
+  readonly place: string
+}
+
+function check(value: JsonValue | undefined, [key, ...rest]: readonly string[], at: Checked): void {
+  if (value === undefined || value === null) return
+  if (key === undefined) {
+    if (!isOf(value, at.kind)) refuse(at.place, WORDS[at.kind])
+  } else if (key === '*') {
+    // What holds others has a rule of its own, or is refused by who reads it.
+    if (!Array.isArray(value)) return
+    for (const [index, element] of value.entries()) {
+      const place = at.notation === 'dots' ? `${at.place}.${index}` : `${at.place}[${index}]`
+      check(element, rest, { ...at, place })
+    }
+  } else if (isObject(value) && Object.hasOwn(value, key)) {
+    check(value[key], rest, { ...at, place: at.place === '' ? key : `${at.place}.${key}` })
+  }
+}
+
+function isOf(value: JsonValue, kind: Kind): boolean {
+  switch (kind) {
+    case 'number':
+      return typeof value === 'number'
+    case 'integer':
+      return Number.isInteger(value)
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'text':
+      return typeof value === 'string'
+    case 'object':
+      return isObject(value)
+    case 'list':
+      return Array.isArray(value)
+    case 'text or list':
+      return typeof value === 'string' || Array.isArray(value)
+    case 'text or object':
+      return typeof value === 'string' || isObject(value)
+  }
+}

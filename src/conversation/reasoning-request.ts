@@ -1,0 +1,45 @@
+/** What a client asks of the model's reasoning, put together from the fields that formats have for it. */
+
+import { isObject, type JsonValue, numberOrNull } from '../lib/json.ts'
+import type { EffortLevel, ReasoningRequest } from './request.ts'
+
+export const EFFORT_LADDER: readonly EffortLevel[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+export function isEffortLevel(value: unknown): value is EffortLevel {
+  return EFFORT_LADDER.some(level => level === value)
+}
+
+export interface Thinking {
+  readonly wanted: boolean | null
+  readonly budgetTokens: number | null
+}
+
+/** From `thinking: {type, budget_tokens}`, which clients of several formats send. */
+export function readThinking(value: JsonValue | undefined): Thinking {
+  if (!isObject(value) || typeof value.type !== 'string') return { wanted: null, budgetTokens: null }
+  return { wanted: value.type !== 'disabled', budgetTokens: numberOrNull(value.budget_tokens) }
+}
+
+export interface ReasoningFields extends Thinking {
+  /** As the client wrote it; one that is no level says nothing. */
+  readonly effort: JsonValue | undefined
+  /** As in ReasoningRequest; absent: what is reasoned is shown where it was asked for. */
+  readonly shown?: boolean | null
+}
+
+export function reasoningRequest({ wanted, budgetTokens, effort, shown }: ReasoningFields): ReasoningRequest {
+  if (wanted === false || effort === 'none') {
+    return { wanted: false, effort: null, budgetTokens: null, shown: shown ?? null }
+  }
+  const level = isEffortLevel(effort) && effort !== 'none' ? effort : null
+  const budget = budgetTokens !== null && budgetTokens > 0 ? Math.floor(budgetTokens) : null
+  const asked = wanted ?? (level !== null || budget !== null ? true : null)
+  return { wanted: asked, effort: level, budgetTokens: budget, shown: shown === undefined ? asked : shown }
+}
+
+/** The accepted level nearest to the one wanted: upwards first, then the top. Null when none is accepted. */
+export function nearestLevel(wanted: EffortLevel, accepted: readonly EffortLevel[] | null): EffortLevel | null {
+  const ascending = EFFORT_LADDER.filter(level => accepted?.includes(level) === true)
+  const rank = EFFORT_LADDER.indexOf(wanted)
+  return ascending.find(level => EFFORT_LADDER.indexOf(level) >= rank) ?? ascending.at(-1) ?? null
+}

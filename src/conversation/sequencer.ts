@@ -1,0 +1,195 @@
+/**
+ * The parts of a reply one after the other, made from parts that an upstream may interleave: only the first segment of the
+ * queue is open and streams live; what belongs to later ones waits.
+ */
+
+import type { CallArguments } from './call-arguments.ts'
+import type { ReplySink } from './reply.ts'
+import type { Seal } from './seal.ts'
+import { failedStream } from './stream-event.ts'
+
+/** Most characters, and most segments, that may wait for their turn; far more than any model writes in one reply. */
+const WAITING_CHARACTERS_MAX = 16_000_000
+const WAITING_SEGMENTS_MAX = 100_000
+
+export interface SpokenSegment {
+  readonly kind: 'text' | 'refusal' | 'reasoning'
+  waiting: string
+  /** More of the same kind is a part of its own. */
+  isOver: boolean
+  /** Of reasoning that is over. */
+  seal: Seal | null
+}
+
+export interface CallSegment {
+  readonly kind: 'call'
+  /** As the upstream writes it; '' until known. */
+  id: string
+  name: string
+  signature: string | null
+  readonly arguments: CallArguments
+  waiting: string
+  /** Its part has ended. */
+  isClosed: boolean
+}
+
+export type Segment = SpokenSegment | CallSegment
+
+export class Sequencer {
+  readonly #sink: ReplySink
+  /** Open segments are those from `#head` on; the others are dropped now and then. */
+  #queue: Segment[] = []
+  #head = 0
+  #isOpen = false
+  #waitingCharacters = 0
+
+  constructor(sink: ReplySink) {
+    this.#sink = sink
+  }
+
+  /** Text or reasoning that has arrived; '' opens nothing. */
+  speak(kind: SpokenSegment['kind'], text: string): void {
+    if (text === '') return
+    const last = this.#length === 0 ? undefined : this.#queue.at(-1)
+    if (last !== undefined && last.kind === kind && !last.isOver) {
+      this.#extend(last, text)
+      return
+    }
+    const segment: SpokenSegment = { kind, waiting: '', isOver: false, seal: null }
+    this.#add(segment)
+    this.#advance()
+    this.#extend(segment, text)
+  }
+
+  /** Reasoning is complete, with its seal; one that said nothing is told only where it has one. */
+  endReasoning(seal: Seal | null): void {
+    const last = this.#length === 0 ? undefined : this.#queue.at(-1)
+    if (last?.kind === 'reasoning' && !last.isOver) {
+      last.isOver = true
+      last.seal = seal
+    } else if (seal !== null) this.#add({ kind: 'reasoning', waiting: '', isOver: true, seal })
+    this.#advance()
+  }
+
+  /** Whether what is spoken goes straight out: the one segment there is is of this kind and open. */
+  isSpeaking(kind: SpokenSegment['kind']): boolean {
+    const head = this.#first
+    return this.#length === 1 && head?.kind === kind && head.waiting === '' && this.#isOpen
+  }
+
+  /** A call that has begun. */
+  begin(call: CallSegment): void {
+    this.#add(call)
+    this.#advance()
+  }
+
+  /** Arguments of a call. Those of a call whose part has ended are lost: its arguments were complete. */
+  extendCall(call: CallSegment, fragment: string): void {
+    if (call.isClosed) return
+    // Some upstreams begin with an empty object and send the arguments after it.
+    if (call.arguments.text === '{}' && call.waiting === '{}' && fragment.startsWith('{')) this.#forget(call)
+    call.arguments.push(fragment)
+    this.#extend(call, fragment)
+    this.#advance()
+  }
+
+  /** Gives out everything that waits; the last part stays open unless `close` says so. */
+  flush({ close }: { close: boolean }): void {
+    while (this.#length > 1) this.#closeHead()
+    const head = this.#first
+    if (head === undefined) return
+    const isNothing = head.kind === 'call' && head.name === '' && head.arguments.text === ''
+    if (close || isNothing) this.#closeHead()
+    else this.#stream(head, { force: true })
+  }
+
+  get #first(): Segment | undefined {
+    return this.#queue[this.#head]
+  }
+
+  get #length(): number {
+    return this.#queue.length - this.#head
+  }
+
+  #add(segment: Segment): void {
+    if (this.#length >= WAITING_SEGMENTS_MAX) throw failedStream('too much interleaved output')
+    this.#queue.push(segment)
+  }
+
+  #drop(head: Segment): void {
+    if (head.kind === 'call') head.isClosed = true
+    this.#head++
+    if (this.#head * 2 < this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#head)
+    this.#head = 0
+  }
+
+  #forget(call: CallSegment): void {
+    this.#waitingCharacters -= call.waiting.length
+    call.arguments.clear()
+    call.waiting = ''
+  }
+
+  #extend(segment: Segment, text: string): void {
+    segment.waiting += text
+    this.#waitingCharacters += text.length
+    if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
+    if (segment === this.#first) this.#stream(segment, { force: false })
+  }
+
+  /** Ends the first segments for as long as they are over and something stands behind them. */
+  #advance(): void {
+    while (this.#length > 1 && isOver(this.#first!)) this.#closeHead()
+    const head = this.#first
+    if (head === undefined) return
+    if (head.kind === 'reasoning' && head.isOver) this.#closeHead()
+    else this.#stream(head, { force: false })
+  }
+
+  #closeHead(): void {
+    const head = this.#first!
+    if (head.kind === 'call' && head.name === '' && head.arguments.text === '') {
+      this.#drop(head)
+      return
+    }
+    this.#stream(head, { force: true })
+    // Clients parse the arguments of every call, so empty ones are written out.
+    if (head.kind === 'call' && head.arguments.text.trim() === '') this.#sink.delta('{}')
+    if (this.#isOpen) this.#sink.close(head.kind === 'call' ? null : head.seal)
+    this.#isOpen = false
+    this.#drop(head)
+  }
+
+  /** Gives out what the head has now. `force`: nothing more will come that it could wait for. */
+  #stream(head: Segment, { force }: { force: boolean }): void {
+    if (head.kind === 'call') {
+      if (head.name === '') {
+        if (force) throw failedStream('a tool call without a name')
+        return
+      }
+      // The id comes with the name or right behind it; arguments end the wait.
+      if (head.id === '' && head.waiting === '' && !force) return
+      if (head.waiting === '{}' && head.arguments.text === '{}' && !force) {
+        this.#open(head)
+        return
+      }
+    }
+    this.#open(head)
+    const { waiting } = head
+    head.waiting = ''
+    this.#waitingCharacters -= waiting.length
+    if (waiting !== '') this.#sink.delta(waiting)
+  }
+
+  #open(head: Segment): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    if (head.kind !== 'call') this.#sink.open({ kind: head.kind })
+    else this.#sink.open({ kind: 'call', id: head.id, name: head.name, signature: head.signature })
+  }
+}
+
+/** Text is over as soon as something else arrives, a call when its arguments are complete. */
+function isOver(segment: Segment): boolean {
+  return segment.kind !== 'call' || segment.arguments.complete
+}

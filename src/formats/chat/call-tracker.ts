@@ -1,0 +1,40 @@
+/** Which call a tool delta belongs to: upstreams leave out, repeat and reuse indexes and ids. */
+
+import type { CallSegment } from '../../conversation/sequencer.ts'
+import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+
+export class CallTracker {
+  readonly #byIndex = new Map<number, CallSegment>()
+  readonly #byId = new Map<string, CallSegment>()
+  #last: CallSegment | undefined
+
+  /** The call that the delta continues, or null when it begins one. */
+  find(delta: JsonObject): CallSegment | null {
+    const index = numberOrNull(delta.index)
+    const id = textOrNull(delta.id)
+    const name = textOrNull(objectOrNull(delta.function)?.name)
+    const known = index === null ? this.#withoutIndex(id) : this.#byIndex.get(index)
+    if (known === undefined) return null
+    // Another id under the same index is another call.
+    if (id !== null && known.id !== '' && known.id !== id) return null
+    // Without ids a call ends with its arguments; a name that comes then begins the next one.
+    const begins = id === null && name !== null && known.name !== ''
+    if (begins && (name !== known.name || known.arguments.complete)) return null
+    return known
+  }
+
+  add(delta: JsonObject, call: CallSegment): void {
+    const index = numberOrNull(delta.index)
+    if (index !== null) this.#byIndex.set(index, call)
+    this.#last = call
+  }
+
+  /** The id of a call has become known. */
+  identify(call: CallSegment): void {
+    this.#byId.set(call.id, call)
+  }
+
+  #withoutIndex(id: string | null): CallSegment | undefined {
+    return id === null ? this.#last : this.#byId.get(id)
+  }
+}

@@ -1,0 +1,21 @@
+/** The chat format. */
+
+import type { ConversationFormat } from '../../conversation/format.ts'
+import { arrayOrEmpty, isObject } from '../../lib/json.ts'
+import { ChatReplyReader } from './read-reply.ts'
+import { type ChatEcho, readRequest } from './read-request.ts'
+import { replay } from './replay.ts'
+import { ChatReplyWriter, writeReply } from './write-reply.ts'
+
+export const chat: ConversationFormat<ChatEcho> = {
+  readRequest,
+  // Some providers leave the message out of a reply that their filter has taken away.
+  isReply: reply =>
+    arrayOrEmpty(reply.choices)
+      .filter(isObject)
+      .some(choice => isObject(choice.message) || choice.finish_reason === 'content_filter'),
+  replay,
+  openReader: (sink, facts) => new ChatReplyReader(sink, facts),
+  openWriter: (echo, facts) => new ChatReplyWriter(echo, facts),
+  writeReply,
+}

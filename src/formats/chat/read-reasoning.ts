@@ -1,0 +1,19 @@
+/**
+ * What a chat request asks of the model's reasoning: `reasoning_effort`, and what clients send to models of other makers:
+ * `reasoning: {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`.
+ */
+
+import { readThinking, reasoningRequest } from '../../conversation/reasoning-request.ts'
+import type { ReasoningRequest } from '../../conversation/request.ts'
+import { type JsonObject, numberOrNull, objectOrNull } from '../../lib/json.ts'
+
+export function readReasoning(body: JsonObject): ReasoningRequest {
+  const reasoning = objectOrNull(body.reasoning)
+  const thinking = readThinking(body.thinking)
+  const flag = [body.enable_thinking, reasoning?.enabled].find(value => typeof value === 'boolean')
+  return reasoningRequest({
+    wanted: thinking.wanted ?? (typeof flag === 'boolean' ? flag : null),
+    budgetTokens: thinking.budgetTokens ?? numberOrNull(body.thinking_budget) ?? numberOrNull(reasoning?.max_tokens),
+    effort: body.reasoning_effort ?? reasoning?.effort,
+  })
+}

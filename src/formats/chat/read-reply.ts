@@ -1,0 +1,150 @@
+/** Reads a chat stream, or a whole chat reply told as its events. */
+
+import { argumentsFragment } from '../../conversation/arguments.ts'
+import { CallArguments } from '../../conversation/call-arguments.ts'
+import { TemplateLearner } from '../../conversation/event-template.ts'
+import type { ReaderFacts } from '../../conversation/format.ts'
+import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
+import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
+import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
+import { type TokenUsage, type UsageReport, usageReport } from '../../conversation/usage.ts'
+import { arrayOrEmpty, atPointer, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { CallTracker } from './call-tracker.ts'
+import { deltaMember, spokenParts } from './reply-parts.ts'
+import { stopReasonOf } from './stop-reason.ts'
+import { readUsage } from './usage.ts'
+
+export class ChatReplyReader implements ReplyReader {
+  readonly #facts: ReaderFacts
+  readonly #sink: ReplySink
+  readonly #tracker = new CallTracker()
+  readonly #sequencer: Sequencer
+  readonly #learner = new TemplateLearner()
+  #templateKind: 'text' | 'reasoning' = 'text'
+  #started = false
+  #delivered = false
+  #hasCalls = false
+  #refused = false
+  #finishReason: string | null = null
+  #usage: TokenUsage | null = null
+  finished = false
+
+  constructor(sink: ReplySink, facts: ReaderFacts) {
+    this.#facts = facts
+    this.#sink = sink
+    this.#sequencer = new Sequencer(sink)
+  }
+
+  /** Running figures may come with every chunk: the one beside the finish or behind it counts. */
+  get usage(): UsageReport {
+    return usageReport(this.#usage, { final: this.finished || this.#finishReason !== null })
+  }
+
+  get skimmable(): ReplyReader['skimmable'] {
+    const kind = this.#templateKind
+    if (this.#learner.current === null || this.finished || !this.#sequencer.isSpeaking(kind)) return null
+    return { kind, learner: this.#learner }
+  }
+
+  push(event: UpstreamEvent): void {
+    if (this.finished || event.data === '') return
+    if (event.data === DONE) {
+      this.finished = true
+      return
+    }
+    const chunk = readEvent(event)
+    const choice = choiceOf(chunk)
+    this.#usage = this.#readUsage(chunk) ?? (choice && this.#readUsage(choice)) ?? this.#usage
+    if (choice === null) return
+    const { raw } = event
+    if (raw !== undefined && !isObject(chunk.usage) && !isObject(choice.usage)) this.#learn(raw, chunk, choice)
+    if (!this.#started) {
+      this.#started = true
+      this.#sink.start()
+    }
+    this.#take(choice)
+  }
+
+  end(): StopReason {
+    if (!this.#started) throw failedStream('a stream without a choice')
+    const isOver = this.#finishReason !== null || (this.finished && (this.#delivered || this.#hasCalls))
+    if (!isOver) throw failedStream('a stream without a finish')
+    this.#sequencer.flush({ close: true })
+    return stopReasonOf(this.#finishReason, { hasCalls: this.#hasCalls, refused: this.#refused })
+  }
+
+  #learn(raw: Buffer, { choices }: JsonObject, choice: JsonObject): void {
+    if (arrayOrEmpty(choices).length !== 1 || choice.finish_reason) return
+    const member = deltaMember(choice.delta)
+    if (member === null || member === '"arguments":') return
+    this.#templateKind = member === '"content":' ? 'text' : 'reasoning'
+    this.#learner.learn(raw.toString('latin1'), member)
+  }
+
+  #readUsage(holder: JsonObject): TokenUsage | null {
+    return readUsage(holder, this.#facts.usage)
+  }
+
+  #take(choice: JsonObject): void {
+    const delta = objectOrNull(choice.delta) ?? {}
+    const { text, reasoning } = spokenParts(delta)
+    const refusal = textOrNull(delta.refusal) ?? ''
+    if (refusal !== '') this.#refused = true
+    if (text !== '' || reasoning !== '' || refusal !== '') this.#delivered = true
+    this.#sequencer.speak('reasoning', reasoning)
+    this.#sequencer.speak('text', text)
+    this.#sequencer.speak('refusal', refusal)
+    for (const call of arrayOrEmpty(delta.tool_calls)) if (isObject(call)) this.#takeCall(call)
+    const legacy = objectOrNull(delta.function_call)
+    if (legacy !== null) this.#takeCall({ index: 0, function: legacy })
+    const reason = textOrNull(choice.finish_reason)
+    if (reason === null) return
+    this.#finishReason ??= reason
+    this.#sequencer.flush({ close: false })
+    this.#sink.said()
+  }
+
+  #takeCall(delta: JsonObject): void {
+    const fragment = argumentsFragment(objectOrNull(delta.function)?.arguments)
+    if (fragment !== '') this.#delivered = true
+    const known = this.#tracker.find(delta)
+    if (known !== null) {
+      this.#identify(known, delta)
+      this.#sequencer.extendCall(known, fragment)
+      return
+    }
+    const call: CallSegment = {
+      kind: 'call',
+      id: '',
+      name: '',
+      signature: null,
+      arguments: new CallArguments(),
+      waiting: '',
+      isClosed: false,
+    }
+    this.#identify(call, delta)
+    this.#tracker.add(delta, call)
+    this.#sequencer.begin(call)
+    this.#sequencer.extendCall(call, fragment)
+  }
+
+  /** Id and name come once or again and again; the first that is not empty counts. */
+  #identify(call: CallSegment, delta: JsonObject): void {
+    const id = textOrNull(delta.id)
+    if (call.id === '' && id !== null) {
+      call.id = id
+      this.#tracker.identify(call)
+    }
+    const { signaturePath } = this.#facts
+    if (signaturePath !== null) call.signature ??= textOrNull(atPointer(delta, signaturePath))
+    if (call.name !== '') return
+    call.name = textOrNull(objectOrNull(delta.function)?.name) ?? ''
+    if (call.name !== '') this.#hasCalls = true
+  }
+}
+
+/** The choice that is relayed: index 0. Null for chunks without one (filters, usage). */
+function choiceOf(chunk: JsonObject): JsonObject | null {
+  const choices = arrayOrEmpty(chunk.choices)
+  return choices.filter(isObject).find(choice => (choice.index ?? 0) === 0) ?? null
+}

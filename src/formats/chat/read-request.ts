@@ -1,0 +1,54 @@
+/** A chat request in no format. */
+
+import { refuse } from '../../conversation/refuse.ts'
+import type { ConversationRequest } from '../../conversation/request.ts'
+import { readStopSequences } from '../../conversation/stop-sequences.ts'
+import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { refuseWrongTypes } from './parameter-types.ts'
+import { readReasoning } from './read-reasoning.ts'
+import { readStructure, readTools } from './read-tools.ts'
+import { chatWords, readTurns } from './read-turns.ts'
+
+/** What the writer of chat replies must know of the request. */
+export interface ChatEcho {
+  readonly wantsUsageChunk: boolean
+}
+
+export function readRequest(body: JsonObject): { request: ConversationRequest; echo: ChatEcho } {
+  refuseWrongTypes(body)
+  refuseUnsupported(body)
+  const wantsUsageChunk = objectOrNull(body.stream_options)?.include_usage === true
+  const request = {
+    turns: readTurns(body),
+    tools: readTools(body),
+    structure: readStructure(body),
+    reasoning: readReasoning(body),
+    sampling: {
+      temperature: numberOrNull(body.temperature),
+      topP: numberOrNull(body.top_p),
+      topK: numberOrNull(body.top_k),
+    },
+    stopSequences: readStopSequences(body.stop),
+    outputTokensMax: numberOrNull(body.max_completion_tokens) ?? numberOrNull(body.max_tokens),
+    endUser: textOrNull(body.user) ?? textOrNull(body.safety_identifier),
+    cacheKey: textOrNull(body.prompt_cache_key),
+    verbosity: textOrNull(body.verbosity),
+    tierIsAuto: body.service_tier === 'auto',
+    streamed: body.stream === true,
+    words: chatWords,
+  }
+  return { request, echo: { wantsUsageChunk } }
+}
+
+/** What no other format can do at all. */
+function refuseUnsupported(body: JsonObject): void {
+  const count = numberOrNull(body.n)
+  if (count !== null && count !== 1) refuse('n', 'this model gives one choice per call; send n: 1 or leave it out')
+  const modalities = Array.isArray(body.modalities) ? body.modalities : []
+  if (modalities.some(modality => modality !== 'text') || (body.audio !== null && body.audio !== undefined)) {
+    refuse('modalities', 'this model answers in text only')
+  }
+  if (body.web_search_options !== null && body.web_search_options !== undefined) {
+    refuse('web_search_options', 'web search is not available with this model on this endpoint')
+  }
+}

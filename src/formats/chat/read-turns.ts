@@ -1,0 +1,88 @@
+/** The messages of a chat request as turns. */
+
+import { argumentsObject } from '../../conversation/arguments.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { cacheControl, readContent, readResultContent } from './read-content.ts'
+
+/** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be carried over. */
+export function readTurns(body: JsonObject): Turn[] {
+  if (!Array.isArray(body.messages) || body.messages.length === 0) {
+    refuse('messages', 'expected an array with at least one message')
+  }
+  return body.messages.map((message, index) => readMessage(message, `messages[${index}]`))
+}
+
+/** Words of the chat format for conversations that it refuses itself. */
+export const chatWords: ClientWords = {
+  stopField: 'stop',
+  missing(turn, ids) {
+    refuse(
+      '',
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+        `The following tool_call_ids did not have response messages: ${ids.join(', ')} (${turn.place})`,
+    )
+  },
+  orphan(result) {
+    refuse(
+      result.place,
+      "messages with role 'tool' must be a response to a preceding message with 'tool_calls' that has not been answered yet",
+    )
+  },
+}
+
+function readMessage(value: JsonValue, place: string): Turn {
+  const message = objectOrNull(value) ?? refuse(place, 'expected a message, e.g. {"role": "user", "content": "…"}')
+  const content = `${place}.content`
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: readContent(message.content, content), place }
+    case 'user':
+      return { role: 'user', parts: readContent(message.content, content), place }
+    case 'assistant':
+      return { role: 'assistant', parts: readAssistant(message, place), place }
+    case 'tool':
+    case 'function':
+      return { role: 'user', parts: [readResult(message, place)], place }
+    default:
+      return refuse(`${place}.role`, 'expected one of system, developer, user, assistant, tool')
+  }
+}
+
+function readAssistant(message: JsonObject, place: string): ContentPart[] {
+  if (isObject(message.audio))
+    refuse(`${place}.audio`, 'earlier audio cannot be used with this model; send its transcript')
+  const parts: ContentPart[] = readContent(message.content, `${place}.content`)
+  const refusal = textOrNull(message.refusal)
+  if (refusal !== null) parts.push({ kind: 'text', text: refusal })
+  const calls = arrayOrEmpty(message.tool_calls).map((call, index) => readCall(call, `${place}.tool_calls[${index}]`))
+  if (calls.length === 0 && isObject(message.function_call)) calls.push(legacyCall(message.function_call, place))
+  return [...parts, ...calls]
+}
+
+function readCall(value: JsonValue, place: string): CallPart {
+  const call = objectOrNull(value) ?? refuse(place, 'expected a tool call')
+  const fn = objectOrNull(call.function)
+  if (fn === null) refuse(place, 'only tool calls of type "function" are supported by this model')
+  const name = textOrNull(fn.name) ?? refuse(`${place}.function.name`, 'expected the name of the function')
+  return { kind: 'call', id: textOrNull(call.id) ?? '', name, input: argumentsObject(fn.arguments), signature: null }
+}
+
+function legacyCall(call: JsonObject, place: string): CallPart {
+  const name = textOrNull(call.name) ?? refuse(`${place}.function_call.name`, 'expected the name of the function')
+  return { kind: 'call', id: '', name, input: argumentsObject(call.arguments), signature: null }
+}
+
+function readResult(message: JsonObject, place: string): ResultPart {
+  return {
+    kind: 'result',
+    id: textOrNull(message.tool_call_id) ?? '',
+    name: message.role === 'function' ? (textOrNull(message.name) ?? '') : '',
+    content: readResultContent(message.content, `${place}.content`),
+    isError: false,
+    place,
+    ...cacheControl(message),
+  }
+}

@@ -1,0 +1,41 @@
+/** `finish_reason` of the chat format. */
+
+import type { StopReason } from '../../conversation/reply.ts'
+
+const FINISH: Readonly<Record<StopReason, string>> = {
+  end_turn: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+/** `refuses`: the message itself says why the model does not answer. */
+export function finishReasonOf(stopReason: StopReason, refuses: boolean): string {
+  return refuses && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
+}
+
+export interface ReplyFacts {
+  readonly hasCalls: boolean
+  /** The reply carries a `refusal`. */
+  readonly refused: boolean
+}
+
+/**
+ * From `finish_reason` of a chat reply. Many upstreams say `stop` after tool calls, so a reply that holds calls ends for
+ * them unless it was cut or refused.
+ */
+export function stopReasonOf(finishReason: string | null, { hasCalls, refused }: ReplyFacts): StopReason {
+  switch (finishReason) {
+    case 'length':
+      return 'max_tokens'
+    case 'content_filter':
+      return 'refusal'
+    case 'tool_calls':
+    case 'function_call':
+      return hasCalls ? 'tool_use' : 'end_turn'
+    default:
+      // stop, null, eos, and whatever comes later.
+      if (refused) return 'refusal'
+      return hasCalls ? 'tool_use' : 'end_turn'
+  }
+}

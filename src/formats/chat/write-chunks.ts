@@ -1,0 +1,83 @@
+/** Chunks of a chat stream as text, with everything that never changes within a stream written once. */
+
+import { DONE } from '../../conversation/stream-event.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { writeUsage } from './usage.ts'
+
+export interface ChunkFacts {
+  readonly id: string
+  readonly model: string
+  readonly createdSeconds: number
+}
+
+/** How sealed reasoning stands in a chat message, whole or streamed. */
+export function sealedDetail(mark: string): JsonObject {
+  return { type: 'reasoning.encrypted', data: mark, index: 0 }
+}
+
+export class ChunkWriter {
+  readonly #head: string
+
+  constructor({ id, model, createdSeconds }: ChunkFacts) {
+    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: createdSeconds, model })
+    this.#head = `data: ${head.slice(0, -1)},"choices":[`
+  }
+
+  role(): string {
+    return this.#delta('{"role":"assistant","content":"","refusal":null}')
+  }
+
+  /** As `content` and `reasoning`, for text as it stands in JSON. */
+  written(member: 'content' | 'reasoning_content', text: string): string {
+    return `${this.#head}{"index":0,"delta":{"${member}":"${text}"},"logprobs":null,"finish_reason":null}]}\n\n`
+  }
+
+  content(text: string): string {
+    return this.#delta(`{"content":${JSON.stringify(text)}}`)
+  }
+
+  reasoning(text: string): string {
+    return this.#delta(`{"reasoning_content":${JSON.stringify(text)}}`)
+  }
+
+  refusal(text: string): string {
+    return this.#delta(`{"refusal":${JSON.stringify(text)}}`)
+  }
+
+  /** Reasoning that its provider sealed, for clients that bring it back. */
+  sealed(mark: string): string {
+    return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(mark))}]}`)
+  }
+
+  callStart(call: { readonly index: number; readonly id: string; readonly name: string }): string {
+    const start: JsonValue = {
+      index: call.index,
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: '' },
+    }
+    return this.#delta(`{"tool_calls":[${JSON.stringify(start)}]}`)
+  }
+
+  callArguments(index: number, fragment: string): string {
+    return this.#delta(`{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(fragment)}}}]}`)
+  }
+
+  finish(reason: string): string {
+    return `${this.#head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}]}\n\n`
+  }
+
+  usage(usage: TokenUsage): string {
+    return `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
+  }
+
+  /** The finish chunk, the usage chunk for clients that asked for it, and the end mark. */
+  end(reason: string, usage: TokenUsage | null): string {
+    return `${this.finish(reason)}${usage === null ? '' : this.usage(usage)}data: ${DONE}\n\n`
+  }
+
+  #delta(delta: string): string {
+    return `${this.#head}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`
+  }
+}

@@ -1,0 +1,155 @@
+/** A reply as a chat stream, or as a whole chat reply. */
+
+import type { WriterFacts } from '../../conversation/format.ts'
+import { PIECES_APART } from '../../conversation/marks.ts'
+import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { ChatEcho } from './read-request.ts'
+import { finishReasonOf } from './stop-reason.ts'
+import { writeUsage } from './usage.ts'
+import { ChunkWriter, sealedDetail } from './write-chunks.ts'
+
+export class ChatReplyWriter implements ReplyWriter {
+  readonly #facts: WriterFacts
+  readonly #wantsUsage: boolean
+  readonly #chunks: ChunkWriter
+  #text = ''
+  #kind: PartKind | null = null
+  #callIndex = -1
+  #hasReasoning = false
+  /** A further piece of reasoning has begun: its text stands apart from the one before. */
+  #divides = false
+  #lengths: number[] = []
+  #refused = false
+
+  constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
+    this.#facts = facts
+    this.#wantsUsage = wantsUsageChunk
+    const { newId, clientModel: model, nowSeconds: createdSeconds } = facts
+    this.#chunks = new ChunkWriter({ id: `chatcmpl-${newId()}`, model, createdSeconds })
+  }
+
+  start(): void {
+    this.#text += this.#chunks.role()
+  }
+
+  open(part: PartStart): void {
+    this.#kind = part.kind
+    if (part.kind === 'reasoning') {
+      this.#divides = this.#hasReasoning
+      this.#lengths = []
+    } else if (part.kind === 'call') {
+      this.#callIndex++
+      const id = part.id === '' ? `call_${this.#facts.newId()}` : part.id
+      this.#text += this.#chunks.callStart({ index: this.#callIndex, id, name: part.name })
+    } else if (part.kind === 'refusal') this.#refused = true
+  }
+
+  delta(text: string): void {
+    switch (this.#kind) {
+      case 'reasoning':
+        this.#text += this.#chunks.reasoning(this.#piece(text))
+        return
+      case 'call':
+        this.#text += this.#chunks.callArguments(this.#callIndex, text)
+        return
+      case 'refusal':
+        this.#text += this.#chunks.refusal(text)
+        return
+      default:
+        this.#text += this.#chunks.content(text)
+    }
+  }
+
+  divide(): void {
+    this.#divides = true
+  }
+
+  close(seal: Seal | null = null): void {
+    this.#kind = null
+    if (seal !== null && travels(seal)) this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#lengths))
+  }
+
+  said(): void {}
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  canWriteRaw(kind: PartKind): boolean {
+    return this.#kind === kind && !(kind === 'reasoning' && (this.#facts.seals || this.#divides))
+  }
+
+  written(text: string): string {
+    return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
+  }
+
+  end(stopReason: StopReason, usage: TokenUsage): string {
+    const finish = finishReasonOf(stopReason, this.#refused)
+    return this.take() + this.#chunks.end(finish, this.#wantsUsage ? usage : null)
+  }
+
+  #piece(text: string): string {
+    const divides = this.#divides
+    this.#divides = false
+    this.#hasReasoning = true
+    if (divides || this.#lengths.length === 0) this.#lengths.push(0)
+    this.#lengths[this.#lengths.length - 1]! += text.length
+    return divides ? PIECES_APART + text : text
+  }
+}
+
+/** The messages format lets reasoning go: a chat history never brought it back. */
+function travels(seal: Seal): boolean {
+  return seal.wire === 'responses'
+}
+
+export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFacts): JsonObject {
+  const { parts, stopReason, usage } = reply
+  const text = joined(reply, 'text')
+  const refusal = joined(reply, 'refusal')
+  const reasoning = parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
+  const sealed = parts.flatMap(part => {
+    if (part.kind !== 'reasoning' || part.seal === null || !travels(part.seal)) return []
+    return [
+      sealedDetail(
+        facts.markSeal(
+          part.seal,
+          part.texts.map(piece => piece.length),
+        ),
+      ),
+    ]
+  })
+  const calls = parts.flatMap(part => (part.kind === 'call' ? [part] : []))
+  const message = {
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    refusal: refusal === '' ? null : refusal,
+    ...(reasoning.length > 0 && { reasoning_content: reasoning.join(PIECES_APART) }),
+    ...(sealed.length > 0 && { reasoning_details: sealed }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(call => ({
+        id: call.id === '' ? `call_${facts.newId()}` : call.id,
+        type: 'function',
+        function: { name: call.name, arguments: call.arguments },
+      })),
+    }),
+  }
+  const finish_reason = finishReasonOf(stopReason, refusal !== '')
+  return {
+    id: `chatcmpl-${facts.newId()}`,
+    object: 'chat.completion',
+    created: facts.nowSeconds,
+    model: facts.clientModel,
+    choices: [{ index: 0, message, logprobs: null, finish_reason }],
+    usage: writeUsage(usage),
+  }
+}
+
+function joined({ parts }: FoldedReply, kind: 'text' | 'refusal'): string {
+  return parts.map(part => (part.kind === kind ? part.text : '')).join('')
+}

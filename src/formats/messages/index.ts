@@ -1,0 +1,16 @@
+/** The messages format. */
+
+import type { ConversationFormat } from '../../conversation/format.ts'
+import { MessagesReplyReader } from './read-reply.ts'
+import { type MessagesEcho, readRequest } from './read-request.ts'
+import { replay } from './replay.ts'
+import { MessagesReplyWriter, writeReply } from './write-reply.ts'
+
+export const messages: ConversationFormat<MessagesEcho> = {
+  readRequest,
+  isReply: reply => Array.isArray(reply.content),
+  replay,
+  openReader: sink => new MessagesReplyReader(sink),
+  openWriter: (echo, facts) => new MessagesReplyWriter(echo, facts),
+  writeReply,
+}

@@ -1,0 +1,176 @@
+/** Content blocks of the messages format as parts. What a chat request cannot say is refused, with the place of the block. */
+
+import type { ReadFacts } from '../../conversation/format.ts'
+import { imageMediaType } from '../../conversation/images.ts'
+import { markedReasoning } from '../../conversation/marks.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type {
+  CallPart,
+  ContentPart,
+  DocumentPart,
+  ImagePart,
+  ResultContent,
+  ResultPart,
+  TextPart,
+} from '../../conversation/request.ts'
+import { readSignedId } from '../../conversation/signed-ids.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+
+/** Reads a string or an array of blocks. `place` names the content, e.g. `messages.2.content`. */
+export function readContent(content: JsonValue | undefined, place: string, facts: ReadFacts): ContentPart[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }]
+  if (!Array.isArray(content)) refuse(place, 'Input should be a valid string or list of content blocks')
+  return content.flatMap((block, index) => readBlock(block, `${place}.${index}`, facts))
+}
+
+function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPart[] {
+  const block = objectOrNull(value) ?? refuse(place, 'Input should be a valid content block')
+  const shared = readSharedBlock(block, place)
+  if (shared !== null) return shared
+  switch (block.type) {
+    case 'thinking': {
+      const thinking = textOrNull(block.thinking)
+      return [markedReasoning(thinking ?? '', textOrNull(block.signature), facts)]
+    }
+    case 'redacted_thinking': {
+      const hidden = markedReasoning('', textOrNull(block.data), facts)
+      return hidden.seal === null ? [{ kind: 'gap' }] : [hidden]
+    }
+    case 'tool_use':
+      return [readCall(block, place)]
+    case 'tool_result':
+      return [readResult(block, place)]
+    case 'compaction': {
+      // The summary of what came before, in words.
+      const summary = textOrNull(block.content)
+      return summary === null ? [] : [{ kind: 'text', text: summary }]
+    }
+    default:
+      return isProvidersOwn(block.type) ? [{ kind: 'gap' }] : refuseBlock(block, place)
+  }
+}
+
+/** Blocks that stand in messages and in tool results alike; null for others. */
+function readSharedBlock(block: JsonObject, place: string): ResultContent[] | null {
+  switch (block.type) {
+    case 'text':
+      if (typeof block.text !== 'string') refuse(`${place}.text`, 'Input should be a valid string')
+      return [{ kind: 'text', text: block.text, ...cacheControl(block) }]
+    case 'image':
+      return [readImage(block, place)]
+    case 'document':
+      return readDocument(block, place)
+    case 'search_result':
+      return [searchResultText(block)]
+    default:
+      return null
+  }
+}
+
+/** Blocks of tools that the provider ran itself, and notes between client and provider: nothing that another model needs. */
+function isProvidersOwn(type: JsonValue | undefined): boolean {
+  if (typeof type !== 'string') return false
+  if (type.endsWith('_tool_result') || type.endsWith('_tool_use')) return true
+  const others = ['container_upload', 'fallback', 'mcp_tool_listing', 'tool_addition', 'tool_removal']
+  return others.includes(type)
+}
+
+function refuseBlock(block: JsonObject, place: string): never {
+  return refuse(place, `content blocks of type ${JSON.stringify(block.type ?? null)} are not supported by this model`)
+}
+
+function readImage(block: JsonObject, place: string): ImagePart {
+  const source = objectOrNull(block.source)
+  const url = textOrNull(source?.url)
+  if (source?.type === 'url' && url !== null) {
+    return { kind: 'image', source: { type: 'url', url }, ...cacheControl(block) }
+  }
+  if (source?.type === 'file') {
+    refuse(`${place}.source`, 'file ids belong to one provider and cannot be used here; send the image as base64')
+  }
+  const mediaType = imageMediaType(textOrNull(source?.media_type) ?? '')
+  const data = textOrNull(source?.data)
+  if (source?.type !== 'base64' || mediaType === null || data === null) {
+    const types = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    refuse(`${place}.source`, `expected a base64 image with a media_type of ${types}, or a URL`)
+  }
+  return { kind: 'image', source: { type: 'base64', mediaType, data }, ...cacheControl(block) }
+}
+
+function readDocument(block: JsonObject, place: string): ResultContent[] {
+  const source = objectOrNull(block.source)
+  const title = textOrNull(block.title) ?? ''
+  const data = textOrNull(source?.data)
+  switch (source?.type) {
+    case 'base64': {
+      if (data === null) refuse(`${place}.source.data`, 'Input should be a valid base64 string')
+      const mediaType = textOrNull(source.media_type) ?? 'application/pdf'
+      return [documentPart({ type: 'base64', mediaType, data })]
+    }
+    case 'text':
+      return [titledText(title, data ?? '', block)]
+    case 'content': {
+      const content = readResultContent(source.content, `${place}.source.content`)
+      return title === '' ? content : [{ kind: 'text', text: title }, ...content]
+    }
+    case 'url':
+      return [
+        documentPart({ type: 'url', url: textOrNull(source.url) ?? refuse(`${place}.source.url`, 'Field required') }),
+      ]
+    default:
+      return refuse(`${place}.source`, 'file ids belong to one provider and cannot be used here; send base64 or text')
+  }
+
+  function documentPart(from: DocumentPart['source']): DocumentPart {
+    return { kind: 'document', source: from, title, place: `${place}.source`, ...cacheControl(block) }
+  }
+}
+
+function titledText(title: string, text: string, block: JsonObject): TextPart {
+  return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}`, ...cacheControl(block) }
+}
+
+function searchResultText(block: JsonObject): TextPart {
+  const text = arrayOrEmpty(block.content).map(part => textOrNull(objectOrNull(part)?.text) ?? '')
+  const head = [textOrNull(block.title), textOrNull(block.source)].filter(line => line !== null).join('\n')
+  return titledText(head, text.join('\n'), block)
+}
+
+function readCall(block: JsonObject, place: string): CallPart {
+  const name = textOrNull(block.name) ?? refuse(`${place}.name`, 'Field required')
+  const { id, signature } = readSignedId(textOrNull(block.id) ?? refuse(`${place}.id`, 'Field required'))
+  return { kind: 'call', id, name, input: objectOrNull(block.input) ?? {}, signature }
+}
+
+function readResult(block: JsonObject, place: string): ResultPart {
+  const { id } = readSignedId(textOrNull(block.tool_use_id) ?? refuse(`${place}.tool_use_id`, 'Field required'))
+  return {
+    kind: 'result',
+    id,
+    name: '',
+    content: readResultContent(block.content, `${place}.content`),
+    isError: block.is_error === true,
+    place,
+    ...cacheControl(block),
+  }
+}
+
+function readResultContent(content: JsonValue | undefined, place: string): ResultContent[] {
+  if (content === null || content === undefined) return []
+  if (typeof content === 'string') return [{ kind: 'text', text: content }]
+  if (!Array.isArray(content)) refuse(place, 'Input should be a valid string or list of content blocks')
+  return content.flatMap((value, index) => {
+    const block = objectOrNull(value) ?? refuse(`${place}.${index}`, 'Input should be a valid content block')
+    const shared = readSharedBlock(block, `${place}.${index}`)
+    if (shared !== null) return shared
+    // A tool that was found by searching: all tools are announced from the start, so the name is enough.
+    if (block.type === 'tool_reference') {
+      return [{ kind: 'text' as const, text: `Tool available: ${textOrNull(block.tool_name) ?? ''}` }]
+    }
+    return refuseBlock(block, `${place}.${index}`)
+  })
+}
+
+function cacheControl(block: JsonObject): { cacheControl?: JsonObject } {
+  return isObject(block.cache_control) ? { cacheControl: block.cache_control } : {}
+}

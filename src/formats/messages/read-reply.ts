@@ -1,0 +1,193 @@
+/** Reads a messages stream, or a whole messages reply told as its events. */
+
+import { CallArguments } from '../../conversation/call-arguments.ts'
+import { TemplateLearner } from '../../conversation/event-template.ts'
+import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
+import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
+import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
+import type { UsageReport } from '../../conversation/usage.ts'
+import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { stopReasonOf } from './stop-reason.ts'
+import { StreamUsage } from './usage.ts'
+
+/** A content block that is open upstream. */
+type OpenBlock =
+  | { readonly kind: 'call'; readonly call: CallSegment; readonly input: JsonObject; sawFragment: boolean }
+  | { readonly kind: 'reasoning'; signature: string }
+  | { readonly kind: 'text' }
+
+export class MessagesReplyReader implements ReplyReader {
+  readonly #sink: ReplySink
+  readonly #sequencer: Sequencer
+  readonly #blocks = new Map<number, OpenBlock>()
+  readonly #usage = new StreamUsage()
+  readonly #learner = new TemplateLearner()
+  #templateKind: 'text' | 'reasoning' = 'text'
+  #started = false
+  #delivered = false
+  #stopReason: string | null = null
+  finished = false
+
+  constructor(sink: ReplySink) {
+    this.#sink = sink
+    this.#sequencer = new Sequencer(sink)
+  }
+
+  get usage(): UsageReport {
+    return this.#usage.report
+  }
+
+  get skimmable(): ReplyReader['skimmable'] {
+    const kind = this.#templateKind
+    if (this.#learner.current === null || this.finished || !this.#sequencer.isSpeaking(kind)) return null
+    return { kind, learner: this.#learner }
+  }
+
+  push(given: UpstreamEvent): void {
+    if (given.data === '' || given.data === DONE || this.finished) return
+    const event = readEvent(given)
+    switch (event.type ?? given.name) {
+      case 'message_start':
+        this.#usage.start(event)
+        this.#start()
+        return
+      case 'content_block_start':
+        this.#usage.block(event)
+        this.#start()
+        this.#openBlock(event)
+        return
+      case 'content_block_delta':
+        this.#delta(event, given.raw)
+        return
+      case 'content_block_stop':
+        this.#closeBlock(blockIndex(event))
+        return
+      case 'message_delta':
+        this.#usage.delta(event)
+        this.#stopReason = textOrNull(objectOrNull(event.delta)?.stop_reason) ?? this.#stopReason
+        this.#sink.said()
+        return
+      case 'message_stop':
+        this.#usage.stop()
+        this.finished = true
+        this.#sink.said()
+        return
+      default:
+      // ping and whatever comes later.
+    }
+  }
+
+  end(): StopReason {
+    const isOver = this.#stopReason !== null || (this.finished && this.#delivered)
+    if (!isOver || !this.#started) throw failedStream('a stream without a stop reason')
+    for (const index of [...this.#blocks.keys()]) this.#closeBlock(index)
+    this.#sequencer.flush({ close: true })
+    return stopReasonOf(this.#stopReason)
+  }
+
+  #start(): void {
+    if (this.#started) return
+    this.#started = true
+    this.#sink.start()
+  }
+
+  #openBlock(event: JsonObject): void {
+    const block = objectOrNull(event.content_block) ?? {}
+    const index = blockIndex(event)
+    switch (block.type) {
+      case 'text':
+        this.#blocks.set(index, { kind: 'text' })
+        this.#speak('text', textOrNull(block.text) ?? '')
+        return
+      case 'thinking':
+        this.#blocks.set(index, { kind: 'reasoning', signature: textOrNull(block.signature) ?? '' })
+        this.#speak('reasoning', textOrNull(block.thinking) ?? '')
+        return
+      case 'redacted_thinking': {
+        const redacted = textOrNull(block.data)
+        if (redacted !== null) this.#sequencer.endReasoning({ wire: 'messages', redacted })
+        return
+      }
+      case 'tool_use':
+        this.#openCall(index, block)
+        return
+      default:
+      // Tools that the provider runs itself, unknown blocks.
+    }
+  }
+
+  #openCall(index: number, block: JsonObject): void {
+    const call: CallSegment = {
+      kind: 'call',
+      id: textOrNull(block.id) ?? '',
+      name: textOrNull(block.name) ?? '',
+      signature: null,
+      arguments: new CallArguments(),
+      waiting: '',
+      isClosed: false,
+    }
+    this.#blocks.set(index, { kind: 'call', call, input: objectOrNull(block.input) ?? {}, sawFragment: false })
+    this.#delivered = true
+    this.#sequencer.begin(call)
+  }
+
+  #delta(event: JsonObject, raw: Buffer | undefined): void {
+    const delta = objectOrNull(event.delta)
+    if (delta === null) return
+    const block = this.#blocks.get(blockIndex(event))
+    switch (delta.type) {
+      case 'text_delta': {
+        const text = textOrNull(delta.text) ?? ''
+        this.#learn(raw, 'text', text)
+        this.#start()
+        this.#speak('text', text)
+        return
+      }
+      case 'thinking_delta': {
+        const thinking = textOrNull(delta.thinking) ?? ''
+        this.#learn(raw, 'reasoning', thinking)
+        this.#start()
+        this.#speak('reasoning', thinking)
+        return
+      }
+      case 'signature_delta':
+        if (block?.kind === 'reasoning') block.signature += textOrNull(delta.signature) ?? ''
+        return
+      case 'input_json_delta': {
+        const fragment = textOrNull(delta.partial_json) ?? ''
+        if (block?.kind !== 'call' || fragment === '') return
+        block.sawFragment = true
+        this.#sequencer.extendCall(block.call, fragment)
+        return
+      }
+      default:
+      // Citations, and whatever comes later.
+    }
+  }
+
+  #speak(kind: 'text' | 'reasoning', text: string): void {
+    if (text !== '') this.#delivered = true
+    this.#sequencer.speak(kind, text)
+  }
+
+  #learn(raw: Buffer | undefined, kind: 'text' | 'reasoning', text: string): void {
+    if (raw === undefined || text === '') return
+    this.#templateKind = kind
+    this.#learner.learn(raw.toString('latin1'), kind === 'text' ? '"text":' : '"thinking":')
+  }
+
+  #closeBlock(index: number): void {
+    const block = this.#blocks.get(index)
+    this.#blocks.delete(index)
+    if (block?.kind === 'reasoning') {
+      const { signature } = block
+      this.#sequencer.endReasoning(signature === '' ? null : { wire: 'messages', signature })
+    } else if (block?.kind === 'call' && !block.sawFragment) {
+      this.#sequencer.extendCall(block.call, JSON.stringify(block.input))
+    }
+  }
+}
+
+function blockIndex(event: JsonObject): number {
+  return typeof event.index === 'number' ? event.index : 0
+}

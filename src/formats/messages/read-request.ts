@@ -1,0 +1,53 @@
+/** A messages request in no format. */
+
+import type { ReadFacts } from '../../conversation/format.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { ConversationRequest } from '../../conversation/request.ts'
+import { readStopSequences } from '../../conversation/stop-sequences.ts'
+import { arrayOrEmpty, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { refuseWrongTypes } from './parameter-types.ts'
+import { readReasoning } from './read-reasoning.ts'
+import { readStructure, readTools } from './read-tools.ts'
+import { messagesWords, readTurns } from './read-turns.ts'
+import { refuseThread } from './threads.ts'
+
+/** What the writer of messages replies must know of the request. */
+export interface MessagesEcho {
+  /** Ids of the calls in the history: a new call must not take one of them. */
+  readonly knownIds: ReadonlySet<string>
+}
+
+export function readRequest(body: JsonObject, facts: ReadFacts): { request: ConversationRequest; echo: MessagesEcho } {
+  refuseWrongTypes(body)
+  refuseUnsupported(body)
+  const turns = readTurns(body, facts)
+  const calls = turns.flatMap(turn => turn.parts.filter(part => part.kind === 'call'))
+  const request = {
+    turns,
+    tools: readTools(body, facts.toolsLeftOut),
+    structure: readStructure(body),
+    reasoning: readReasoning(body),
+    sampling: {
+      temperature: numberOrNull(body.temperature),
+      topP: numberOrNull(body.top_p),
+      topK: numberOrNull(body.top_k),
+    },
+    stopSequences: readStopSequences(body.stop_sequences),
+    outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
+    endUser: textOrNull(objectOrNull(body.metadata)?.user_id),
+    cacheKey: null,
+    verbosity: null,
+    tierIsAuto: false,
+    streamed: body.stream === true,
+    words: messagesWords,
+  }
+  return { request, echo: { knownIds: new Set(calls.map(call => call.id)) } }
+}
+
+/** What would change the meaning of the request if it were left out. */
+function refuseUnsupported(body: JsonObject): void {
+  refuseThread(body)
+  if (arrayOrEmpty(body.mcp_servers).length > 0) {
+    refuse('mcp_servers', 'remote tool servers are not available with this model; connect to them from your client')
+  }
+}

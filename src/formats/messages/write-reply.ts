@@ -1,0 +1,155 @@
+/** A reply as a messages stream, or as a whole messages reply. */
+
+import { argumentsObject } from '../../conversation/arguments.ts'
+import type { WriterFacts } from '../../conversation/format.ts'
+import { PIECES_APART } from '../../conversation/marks.ts'
+import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
+import type { Seal } from '../../conversation/seal.ts'
+import type { TokenUsage } from '../../conversation/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { CallIds } from './call-ids.ts'
+import type { MessagesEcho } from './read-request.ts'
+import { writeUsage } from './usage.ts'
+import {
+  blockStart,
+  blockStop,
+  inputDelta,
+  messageEnd,
+  messageStart,
+  signatureDelta,
+  textDelta,
+  thinkingDelta,
+  writtenDelta,
+} from './write-events.ts'
+
+export class MessagesReplyWriter implements ReplyWriter {
+  readonly #facts: WriterFacts
+  readonly #ids: CallIds
+  #text = ''
+  #index = -1
+  #kind: PartKind | null = null
+  /** Lengths of the pieces of the open reasoning. */
+  #lengths: number[] = []
+  #divides = false
+
+  constructor({ knownIds }: MessagesEcho, facts: WriterFacts) {
+    this.#facts = facts
+    this.#ids = new CallIds(knownIds, facts.newId)
+  }
+
+  /** The model's own count may not be known yet, but some clients read it here only. */
+  start(): void {
+    const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts
+    const usage = usageSoFar() ?? { ...NOTHING, inputTokens: countInputTokens() }
+    this.#text += messageStart({ id: `msg_${newId()}`, model: clientModel, usage })
+  }
+
+  open(part: PartStart): void {
+    this.#index++
+    this.#kind = part.kind
+    this.#lengths = []
+    this.#text += blockStart(this.#index, this.#block(part))
+  }
+
+  delta(text: string): void {
+    switch (this.#kind) {
+      case 'reasoning':
+        this.#text += thinkingDelta(this.#index, this.#piece(text))
+        return
+      case 'call':
+        this.#text += inputDelta(this.#index, text)
+        return
+      default:
+        this.#text += textDelta(this.#index, text)
+    }
+  }
+
+  divide(): void {
+    this.#divides = true
+  }
+
+  close(seal: Seal | null = null): void {
+    if (seal !== null) this.#text += signatureDelta(this.#index, this.#facts.markSeal(seal, this.#lengths))
+    this.#text += blockStop(this.#index)
+    this.#kind = null
+  }
+
+  said(): void {}
+
+  take(): string {
+    const text = this.#text
+    this.#text = ''
+    return text
+  }
+
+  /** Written text does not tell its length. */
+  canWriteRaw(kind: PartKind): boolean {
+    return this.#kind === kind && !(kind === 'reasoning' && (this.#facts.seals || this.#divides))
+  }
+
+  written(text: string): string {
+    return writtenDelta(this.#kind === 'reasoning' ? 'thinking' : 'text', this.#index, text)
+  }
+
+  end(stopReason: StopReason, usage: TokenUsage): string {
+    return this.take() + messageEnd(stopReason, usage)
+  }
+
+  #piece(text: string): string {
+    const divides = this.#divides && this.#lengths.length > 0
+    if (divides || this.#lengths.length === 0) this.#lengths.push(0)
+    this.#divides = false
+    this.#lengths[this.#lengths.length - 1]! += text.length
+    return divides ? PIECES_APART + text : text
+  }
+
+  #block(part: PartStart): JsonObject {
+    switch (part.kind) {
+      case 'reasoning':
+        return { type: 'thinking', thinking: '', signature: '' }
+      case 'call':
+        return { type: 'tool_use', id: this.#ids.assign(part.id, part.signature), name: part.name, input: {} }
+      default:
+        return { type: 'text', text: '', citations: null }
+    }
+  }
+}
+
+const NOTHING: TokenUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+}
+
+export function writeReply(reply: FoldedReply, { knownIds }: MessagesEcho, facts: WriterFacts): JsonObject {
+  const ids = new CallIds(knownIds, facts.newId)
+  const content = reply.parts.map(part => writePart(part, ids, facts))
+  return {
+    id: `msg_${facts.newId()}`,
+    type: 'message',
+    role: 'assistant',
+    model: facts.clientModel,
+    content,
+    stop_reason: reply.stopReason,
+    stop_sequence: null,
+    usage: writeUsage(reply.usage),
+  }
+}
+
+function writePart(part: FoldedPart, ids: CallIds, { markSeal }: WriterFacts): JsonObject {
+  switch (part.kind) {
+    case 'reasoning': {
+      const lengths = part.texts.map(text => text.length)
+      const signature = part.seal === null ? '' : markSeal(part.seal, lengths)
+      return { type: 'thinking', thinking: part.texts.join(PIECES_APART), signature }
+    }
+    case 'call': {
+      const id = ids.assign(part.id, part.signature)
+      return { type: 'tool_use', id, name: part.name, input: argumentsObject(part.arguments) }
+    }
+    default:
+      return { type: 'text', text: part.text, citations: null }
+  }
+}

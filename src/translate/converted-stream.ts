@@ -1,0 +1,139 @@
+/** A reply on its way from one format to another: reader, what must be undone, writer. */
+
+import { ReplyFold } from '../conversation/fold.ts'
+import type { ConversationFormat, WriterFacts } from '../conversation/format.ts'
+import type { ReplyReader, ReplySink, ReplyWriter, UpstreamEvent } from '../conversation/reply.ts'
+import { readReplyError } from '../conversation/reply-error.ts'
+import { gatewayErrorOf } from '../conversation/upstream-error.ts'
+import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
+import type { ReplyFacts } from '../dialect/types.ts'
+import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { estimatedUsage } from './estimate.ts'
+import { ReplyPipe } from './reply-pipe.ts'
+import type { StreamTranslation, TranslationContext } from './translator.ts'
+
+/** What reads and writes the replies of one call. Nothing of it may refer to a body. */
+export interface ReplyRoad {
+  readonly client: ConversationFormat
+  readonly upstream: ConversationFormat
+  readonly echo: unknown
+  readonly facts: ReplyFacts
+  readonly context: TranslationContext
+}
+
+export class ConvertedStream implements StreamTranslation {
+  readonly #context: TranslationContext
+  readonly #reader: ReplyReader
+  readonly #pipe: ReplyPipe
+  readonly #writer: ReplyWriter
+  outputCharacters = 0
+  skimmedTo = 0
+
+  constructor({ client, upstream, echo, facts, context }: ReplyRoad, onOutput?: (text: string) => void) {
+    this.#context = context
+    this.#writer = client.openWriter(
+      echo,
+      writerFacts(context, () => this.#usageSoFar()),
+    )
+    this.#pipe = new ReplyPipe({
+      to: this.#writer,
+      facts,
+      onOutput: text => {
+        this.outputCharacters += text.length
+        onOutput?.(text)
+      },
+    })
+    this.#reader = openReader(upstream, this.#pipe, context)
+  }
+
+  get finished(): boolean {
+    return this.#reader.finished
+  }
+
+  get usage(): UsageReport {
+    return this.#reader.usage
+  }
+
+  push(event: UpstreamEvent): string {
+    this.#reader.push(event)
+    return this.#writer.take()
+  }
+
+  skim(all: string, at: number, onWritten: (text: string) => void): string {
+    this.skimmedTo = at
+    const { skimmable } = this.#reader
+    if (skimmable === null) return ''
+    const { kind, learner } = skimmable
+    const template = learner.current
+    if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return ''
+    let told = ''
+    while (template.match(all, this.skimmedTo) && template.isSound) {
+      const { text } = template
+      this.outputCharacters += text.length
+      onWritten(text)
+      told += this.#writer.written(text)
+      this.skimmedTo = template.end
+    }
+    if (told !== '') learner.served()
+    return told
+  }
+
+  end(billed?: TokenUsage): string {
+    const stopReason = this.#pipe.end(this.#reader.end())
+    return this.#writer.end(
+      stopReason,
+      billed ?? this.#usageSoFar() ?? estimatedUsage(this.#context, this.outputCharacters),
+    )
+  }
+
+  #usageSoFar(): TokenUsage | null {
+    const { state, usage } = this.#reader.usage
+    return state === 'missing' ? null : usage
+  }
+}
+
+/** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
+export function convertReply(reply: JsonObject, road: ReplyRoad): { body: JsonObject; usage: UsageReport } {
+  const { client, upstream, echo, facts, context } = road
+  const error = readReplyError(reply)
+  if (error !== null) throw gatewayErrorOf(error)
+  if (!upstream.isReply(reply))
+    throw new GatewayError('upstream_failed', { cause: 'the reply is not one of its format' })
+  let characters = 0
+  const count = (text: string) => {
+    characters += text.length
+  }
+  const fold = new ReplyFold()
+  const pipe = new ReplyPipe({ to: fold, facts, onOutput: count })
+  const reader = openReader(upstream, pipe, context)
+  for (const event of upstream.replay(reply)) reader.push(event)
+  const stopReason = pipe.end(reader.end())
+  const { state, usage } = reader.usage
+  const told = state === 'missing' ? estimatedUsage(context, characters) : usage
+  const body = client.writeReply(
+    { parts: fold.parts, stopReason, usage: told },
+    echo,
+    writerFacts(context, () => told),
+  )
+  return { body, usage: reader.usage }
+}
+
+function openReader(upstream: ConversationFormat, sink: ReplySink, { target }: TranslationContext): ReplyReader {
+  const { usage, tools } = target.dialect
+  return upstream.openReader(sink, { usage, signaturePath: tools.signature.path })
+}
+
+function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usageSoFar']): WriterFacts {
+  const { clientModel, newId, nowSeconds, countInputTokens, marks, target } = context
+  return {
+    clientModel,
+    newId,
+    nowSeconds,
+    countInputTokens,
+    usageSoFar,
+    seals: target.dialect.reasoning.sealed,
+    markSeal: marks.markSeal,
+    mark: marks.mark,
+  }
+}

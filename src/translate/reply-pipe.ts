@@ -1,0 +1,149 @@
+/** Between a reply's reader and its writer: what was done to the request for the model's sake is undone. */
+
+import { FenceFilter } from '../conversation/code-fence.ts'
+import { TagSplitter } from '../conversation/reasoning-tag.ts'
+import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
+import type { Seal } from '../conversation/seal.ts'
+import type { ReplyFacts } from '../dialect/types.ts'
+
+export interface PipeOptions {
+  readonly to: ReplySink
+  readonly facts: ReplyFacts
+  /** Gets each piece of output that goes to the client: text, reasoning, arguments of calls. */
+  readonly onOutput: (text: string) => void
+}
+
+export class ReplyPipe implements ReplySink {
+  readonly #to: ReplySink
+  readonly #facts: ReplyFacts
+  readonly #onOutput: (text: string) => void
+  readonly #tag: TagSplitter | null
+  readonly #fence: FenceFilter | null
+  /** What the reader has open. */
+  #from: PartKind | null = null
+  /** What the writer has open: text and reasoning are opened by their first piece. */
+  #open: PartKind | null = null
+  /** The open call stands for the JSON reply: its arguments are text. */
+  #isReply = false
+  #repliedByTool = false
+  #hasCalls = false
+
+  constructor({ to, facts, onOutput }: PipeOptions) {
+    this.#to = to
+    this.#facts = facts
+    this.#onOutput = onOutput
+    this.#tag = facts.tag === null ? null : new TagSplitter(facts.tag)
+    this.#fence = facts.unwrapsFence ? new FenceFilter() : null
+  }
+
+  start(): void {
+    this.#to.start()
+  }
+
+  open(part: PartStart): void {
+    this.#from = part.kind
+    if (part.kind !== 'call') return
+    this.#flush()
+    this.#end()
+    this.#isReply = part.name === this.#facts.replyTool && !this.#repliedByTool
+    if (this.#isReply) {
+      this.#repliedByTool = true
+      return
+    }
+    this.#hasCalls = true
+    this.#open = 'call'
+    this.#to.open({ ...part, name: this.#facts.names?.client(part.name) ?? part.name })
+  }
+
+  delta(text: string): void {
+    switch (this.#from) {
+      case 'text':
+        this.#untag(text)
+        return
+      case 'call':
+        if (this.#isReply) this.#say('text', text)
+        else this.#give(text)
+        return
+      case 'reasoning':
+      case 'refusal':
+        this.#say(this.#from, text)
+    }
+  }
+
+  divide(): void {
+    if (this.#open === 'reasoning') this.#to.divide()
+  }
+
+  close(seal: Seal | null = null): void {
+    const from = this.#from
+    this.#from = null
+    // A seal is told of reasoning that says nothing, too.
+    if (from === 'reasoning' && seal !== null && this.#open !== 'reasoning') this.#begin('reasoning')
+    if (from === this.#open && !this.#holdsText(from)) this.#end(seal)
+  }
+
+  said(): void {
+    this.#flush()
+    this.#to.said()
+  }
+
+  /** Ends what is open. The reason as the client is to know it. */
+  end(stopReason: StopReason): StopReason {
+    this.#flush()
+    this.#end()
+    return stopReason === 'tool_use' && !this.#hasCalls ? 'end_turn' : stopReason
+  }
+
+  /** Whether text of this kind would go on unchanged. */
+  passes(kind: 'text' | 'reasoning'): boolean {
+    return this.#from === kind && this.#open === kind && (kind === 'reasoning' || (!this.#tag && !this.#fence))
+  }
+
+  #untag(text: string): void {
+    if (this.#tag === null) return void this.#show(text)
+    const split = this.#tag.push(text)
+    this.#say('reasoning', split.reasoning)
+    this.#show(split.text)
+  }
+
+  #show(text: string): void {
+    this.#say('text', this.#fence === null ? text : this.#fence.push(text))
+  }
+
+  /** What the filters still hold, once no more text can come. */
+  #flush(): void {
+    if (this.#tag !== null) {
+      const rest = this.#tag.end()
+      this.#say('reasoning', rest.reasoning)
+      this.#show(rest.text)
+    }
+    if (this.#fence !== null) this.#say('text', this.#fence.end())
+  }
+
+  #holdsText(kind: PartKind | null): boolean {
+    return kind === 'text' && (this.#tag !== null || this.#fence !== null)
+  }
+
+  #say(kind: PartKind, text: string): void {
+    if (text === '') return
+    if (this.#open !== kind) this.#begin(kind)
+    this.#give(text)
+  }
+
+  #begin(kind: PartKind): void {
+    this.#end()
+    this.#open = kind
+    this.#to.open({ kind } as PartStart)
+  }
+
+  #give(text: string): void {
+    this.#onOutput(text)
+    this.#to.delta(text)
+  }
+
+  #end(seal: Seal | null = null): void {
+    if (this.#open === null) return
+    this.#open = null
+    this.#to.close(seal)
+  }
+}
