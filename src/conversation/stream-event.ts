@@ -38,8 +38,8 @@ export function dataOf({ data, value }: UpstreamEvent): string {
 }
 
 /** As `readEvent`, for events that the format itself has read the errors of. */
-export function parseEvent({ data }: StreamEvent): JsonObject {
-  return objectOf(parseExactJson(data))
+export function parseEvent({ data, value }: StreamEvent): JsonObject {
+  return objectOf(value ?? parseExactJson(data))
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

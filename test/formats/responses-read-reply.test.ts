@@ -32,6 +32,8 @@ class Recorder implements ReplySink {
     this.steps.push(open(part))
   }
 
+  said(): void {}
+
   delta(text: string): void {
     expect(this.#open).not.toBeNull()
     expect(text).not.toBe('')

@@ -22,6 +22,7 @@ export class ResponsesReader implements ReplyReader {
   /** Why the response is incomplete; null: it is not. */
   #cut: string | null = null
   finished = false
+  readonly skimmable = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
     this.#usage = new StreamUsage(usage)
@@ -36,6 +37,7 @@ export class ResponsesReader implements ReplyReader {
       delta: text => sink.delta(text),
       divide: () => sink.divide(),
       close: seal => sink.close(seal),
+      said: () => {},
     })
   }
 
