@@ -48,6 +48,11 @@ export class Attempt implements Place {
     upstream.tries++
   }
 
+  /** The same place is asked once more: what has closed was not the reply. */
+  askedAgain(): void {
+    this.#isClosed = false
+  }
+
   /** A good reply has come, or has begun. */
   succeed(): void {
     this.#judged = true

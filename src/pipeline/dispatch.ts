@@ -1,14 +1,17 @@
 /** Sends a call to its targets until one gives a good reply. Nothing is told to the client before, and the price is the entry's. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
-import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
+import { readErrorText } from '../conversation/error-body.ts'
+import { gatewayErrorOf, readUpstreamFailure, type UpstreamFailure } from '../conversation/upstream-error.ts'
 import { type ErrorCode, GatewayError } from '../errors.ts'
+import { refusesSeals, withoutSeals } from '../formats/responses/seals.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { NestingError } from '../lib/json-text.ts'
 import { wireOf } from '../translate/wired.ts'
 import { callUpstream, EndpointMissingError } from '../upstream/call.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
+import type { ReachableUpstream } from '../upstream/registry.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { Attempt, type Place } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
@@ -111,8 +114,58 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   call: Call,
   { plan, prepared, attempt }: Trying<Prepared, Received>,
 ): Promise<UpstreamReply> {
+  const { target, upstream } = attempt
+  const endpoint = upstreamEndpoint(call.endpoint, target)
+  const reply = await send(services, call, { plan, prepared, attempt })
+  if (isGood(reply)) return reply
+  const failure = await readFailure(reply, upstream)
+  const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
+  if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
+  // Its own reasoning, sealed in another organisation or too long ago: no fault of anybody, and no try of the call.
+  services.log.info(
+    { requestId: call.requestId, upstream: upstream.facts.id },
+    'sealed reasoning was refused; sent without it',
+  )
+  attempt.askedAgain()
+  const again = await send(services, call, { plan, prepared: { ...prepared, body: bare }, attempt })
+  if (isGood(again)) return again
+  throw gatewayErrorOf(readUpstreamFailure(await readFailure(again, upstream)))
+}
+
+function isGood({ status }: UpstreamReply): boolean {
+  return status >= 200 && status < 300
+}
+
+async function readFailure(reply: UpstreamReply, { credentials, facts }: ReachableUpstream): Promise<UpstreamFailure> {
+  const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
+  return {
+    status: reply.status,
+    body: body.toString('utf8'),
+    headers: reply.headers,
+    nowMs: Date.now(),
+    secrets: credentials.secrets,
+    places: facts.errors,
+  }
+}
+
+/** The body to send once more where the failure is that a seal cannot be opened; null for any other. */
+function bodyWithoutSeals(
+  body: Buffer,
+  { status, body: text, places = null }: UpstreamFailure,
+  { dialect }: UpstreamTarget,
+): Buffer | null {
+  const error = readErrorText(text, places)
+  return error !== null && refusesSeals(status, error, dialect.reasoning.refusedSeal) ? withoutSeals(body) : null
+}
+
+/** Resolves with the reply, whatever its status. */
+function send<Prepared extends PreparedBody, Received>(
+  services: Services,
+  call: Call,
+  { plan, prepared, attempt }: Trying<Prepared, Received>,
+): Promise<UpstreamReply> {
   const { target, upstream, credential } = attempt
-  const reply = await callUpstream(
+  return callUpstream(
     upstream,
     credential,
     {
@@ -133,18 +186,6 @@ async function tryOne<Prepared extends PreparedBody, Received>(
       signal: plan.signal,
       onClose: attempt.closed,
     },
-  )
-  if (reply.status >= 200 && reply.status < 300) return reply
-  const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
-  throw gatewayErrorOf(
-    readUpstreamFailure({
-      status: reply.status,
-      body: body.toString('utf8'),
-      headers: reply.headers,
-      nowMs: Date.now(),
-      secrets: upstream.credentials.secrets,
-      places: upstream.facts.errors,
-    }),
   )
 }
 

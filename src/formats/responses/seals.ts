@@ -1,0 +1,44 @@
+/** Sealed reasoning that a provider cannot open: how it says so, and the request without it. */
+
+import type { ErrorBody } from '../../conversation/error-body.ts'
+import type { RefusedSeal } from '../../generated/types.ts'
+import { arrayOrEmpty, isObject, parseJson } from '../../lib/json.ts'
+import { elementsOf, membersOf } from '../../lib/json-text.ts'
+
+/**
+ * Codes and texts in common use: OpenAI says the code, Azure only the text (openai/openai-agents-python#2063), and both
+ * refuse reasoning that has lost the item after it (Responses API, read 2026-11).
+ */
+const CODE = 'invalid_encrypted_content'
+const TEXTS = [
+  /encrypted content\b.{0,200}\bcould not be (verified|decrypted|parsed)/is,
+  /\breasoning\b.{0,200}\bwas provided without its required following item/is,
+]
+
+/** Whether an error refuses the reasoning that came back, and not the rest of the request. */
+export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal | null): boolean {
+  if (fact !== null && isMeant(status, error, fact)) return true
+  return status === 400 && (error.code === CODE || TEXTS.some(text => text.test(error.message)))
+}
+
+function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
+  const code = fact.code ?? null
+  const message = fact.message ?? null
+  // Neither would be any error of that status.
+  if (fact.status !== status || (code === null && message === null)) return false
+  if (code !== null && code.toLowerCase() !== error.code) return false
+  return message === null || error.message.toLowerCase().includes(message.toLowerCase())
+}
+
+/** The body without items of reasoning, every other item's bytes as they were; null where it has none. */
+export function withoutSeals(body: Buffer): Buffer | null {
+  const text = body.toString('latin1')
+  const json = parseJson(text)
+  const items = arrayOrEmpty(isObject(json) ? json.input : undefined)
+  const kept = items.map(item => !(isObject(item) && item.type === 'reasoning'))
+  const member = membersOf(text).find(({ key }) => key === 'input')
+  if (member === undefined || !kept.includes(false)) return null
+  const elements = elementsOf(text, member.valueStart).filter((_, index) => kept[index])
+  const input = elements.map(({ start, end }) => text.slice(start, end)).join(',')
+  return Buffer.from(`${text.slice(0, member.valueStart)}[${input}]${text.slice(member.valueEnd)}`, 'latin1')
+}

@@ -1,0 +1,121 @@
+/** Sealed reasoning that the provider cannot open: asked once more without it, and nobody is blamed. */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import {
+  type Answer,
+  end,
+  json,
+  type ScriptedUpstream,
+  sse,
+  startScriptedUpstream,
+  write,
+} from '../support/scripted-upstream.ts'
+
+const CREDIT = 1_000_000n * 1_000_000n
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'gpt-5.5',
+  output: [{ id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Chào' }] }],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+}
+const refusal = (error: object) => json(400, { error: { type: 'invalid_request_error', param: null, ...error } })
+const REFUSALS: Readonly<Record<string, Answer>> = {
+  'by its code': refusal({ code: 'invalid_encrypted_content', message: 'The encrypted content gAAA is not valid.' }),
+  'by a text without a code': refusal({
+    code: null,
+    message: 'The encrypted content for item rs_1 could not be verified.',
+  }),
+  'by the item that is missing': refusal({
+    code: null,
+    message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+  }),
+}
+const USER = '{"role":"user","content":"ế 12345678901234567890"}'
+const REASONING = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"}'
+const CALL = '{ "type":"function_call","call_id":"c1","name":"f","arguments":"{}" }'
+const bodyOf = (items: readonly string[], more = '') =>
+  `{"model":"gpt-5.5", "input": [${items.join(',')}],"store":false${more}}`
+
+let script: Answer[] = []
+let provider: ScriptedUpstream
+let running: TestGateway
+let account: TestAccount
+
+beforeAll(async () => {
+  provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
+  // One try a call: what is sent once more is none.
+  running = await startTestGateway({
+    upstreams: { openai: `${provider.url}/v1` },
+    environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },
+  })
+})
+beforeEach(async () => {
+  account = await running.account(CREDIT)
+})
+afterAll(async () => {
+  await running.close()
+  await provider.close()
+})
+
+async function call(body: string, answers: readonly Answer[]) {
+  script = [...answers]
+  const before = provider.requests.length
+  const response = await fetch(`${running.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.apiKey}` },
+    body,
+  })
+  const text = await response.text()
+  return { status: response.status, text, sent: provider.requests.slice(before).map(sent => sent.body.toString()) }
+}
+
+test.each(Object.entries(REFUSALS))('is sent once more without it when it is refused %s', async (_how, refused) => {
+  const body = bodyOf([USER, REASONING, CALL])
+  const { status, sent } = await call(body, [refused, json(200, RESPONSE)])
+  expect([status, sent]).toEqual([200, [body, bodyOf([USER, CALL])]])
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, input_tokens: 3, output_tokens: 2 }])
+})
+
+test('streams too', async () => {
+  const stream: Answer = [
+    sse(),
+    write(
+      `event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1","model":"gpt-5.5"}}\n\n`,
+    ),
+    write(`event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: RESPONSE })}\n\n`),
+    end(),
+  ]
+  const refused = REFUSALS['by its code'] as Answer
+  const { status, text, sent } = await call(bodyOf([USER, REASONING], ',"stream":true'), [refused, stream])
+  expect([status, text.includes('response.completed'), sent.length]).toEqual([200, true, 2])
+})
+
+test('once only: what is refused without it is the client’s to see', async () => {
+  const refused = REFUSALS['by its code'] as Answer
+  const { status, text, sent } = await call(bodyOf([REASONING, USER]), [refused, refused, json(200, RESPONSE)])
+  expect([status, sent.length]).toEqual([400, 2])
+  expect(text).toContain('The encrypted content gAAA is not valid.')
+})
+
+test('no other refusal, and none of a body without reasoning, is sent again', async () => {
+  const other = refusal({ code: 'invalid_prompt', message: 'This prompt is not allowed.' })
+  expect((await call(bodyOf([USER, REASONING]), [other, json(200, RESPONSE)])).sent).toHaveLength(1)
+  const refused = REFUSALS['by its code'] as Answer
+  const plain = await call(bodyOf([USER]), [refused, json(200, RESPONSE)])
+  expect([plain.status, plain.sent.length]).toEqual([400, 1])
+})
+
+test('nothing of it is a try, or a fault of the provider', async () => {
+  const refused = REFUSALS['by its code'] as Answer
+  const status = () => running.gateway.upstreams.status().find(({ id }) => id === 'openai')
+  const before = status()
+  const { sent } = await call(bodyOf([USER, REASONING]), [refused, json(200, RESPONSE)])
+  await running.usage(account.accountId)
+  const { tries = 0, failures = 0, state } = before ?? {}
+  expect(sent).toHaveLength(2)
+  expect(status()).toMatchObject({ tries: tries + 1, failures, state, callsInFlight: 0 })
+})
