@@ -49,6 +49,13 @@ export const ERRORS = {
     message: "The conversation exceeds the model's maximum context length; reduce the length of the messages.",
     final: true,
   },
+  previous_response_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'previous_response_id is not supported: this service stores no responses. Send the whole conversation in input.',
+    final: true,
+  },
   thread_unsupported: {
     status: 400,
     type: 'invalid_request_error',
@@ -210,6 +217,8 @@ export interface ErrorDetails {
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>
+  /** Field that is at fault (`error.param`), where clients look for it. */
+  param?: string
   /** What an upstream answered, or what its error stands for: failover learns from it. Never shown. */
   upstreamStatus?: number
   /** For the log only; never shown to a client and never a prompt or a reply. */

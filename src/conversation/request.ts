@@ -92,8 +92,11 @@ export interface ToolDefinition {
   readonly schema: JsonObject
   readonly strict: boolean
   readonly cacheControl?: JsonObject
-  /** The tool is free-form for the client: `schema` has one text, `input`. Absent: a function. */
-  readonly freeform?: { readonly format: JsonObject | null }
+  /**
+   * The tool is free-form for the client: `schema` has one text, `input`, and `description` holds the grammar too, which
+   * the one in here does not. Absent: a function.
+   */
+  readonly freeform?: { readonly format: JsonObject | null; readonly description: string | null }
 }
 
 export type ToolChoice = { readonly mode: 'auto' | 'none' | 'any' } | { readonly mode: 'tool'; readonly name: string }

@@ -9,14 +9,14 @@ export interface RenderedError {
 }
 
 export function errorBody(error: GatewayError, requestId: string): string {
-  const { details } = error.details
+  const { details, param = null } = error.details
   return JSON.stringify({
     type: 'error',
     error: {
       type: error.type,
       message: error.message,
       code: error.code,
-      param: null,
+      param,
       ...(details === undefined ? {} : { details }),
     },
     request_id: requestId,

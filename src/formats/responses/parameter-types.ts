@@ -1,0 +1,47 @@
+/** Types of the parameters of a responses request that a conversion interprets. */
+
+import { typeChecker } from '../../conversation/parameter-types.ts'
+
+/** Throws GatewayError `invalid_request` with the place of the first value of a wrong type. */
+export const refuseWrongTypes = typeChecker(
+  {
+    instructions: 'text or list',
+    input: 'text or list',
+    max_output_tokens: 'integer',
+    temperature: 'number',
+    top_p: 'number',
+    tools: 'list',
+    'tools.*.name': 'text',
+    'tools.*.description': 'text',
+    'tools.*.parameters': 'object',
+    'tools.*.strict': 'boolean',
+    'tools.*.tools': 'list',
+    'tools.*.tools.*.name': 'text',
+    'tools.*.tools.*.description': 'text',
+    'tools.*.tools.*.parameters': 'object',
+    'tools.*.tools.*.strict': 'boolean',
+    tool_choice: 'text or object',
+    'tool_choice.name': 'text',
+    'tool_choice.namespace': 'text',
+    'tool_choice.tools': 'list',
+    parallel_tool_calls: 'boolean',
+    reasoning: 'object',
+    'reasoning.effort': 'text',
+    'reasoning.summary': 'text',
+    text: 'object',
+    'text.verbosity': 'text',
+    'text.format': 'object',
+    'text.format.type': 'text',
+    'text.format.name': 'text',
+    'text.format.schema': 'object',
+    'text.format.strict': 'boolean',
+    store: 'boolean',
+    background: 'boolean',
+    include: 'list',
+    metadata: 'object',
+    user: 'text',
+    safety_identifier: 'text',
+    prompt_cache_key: 'text',
+  },
+  'brackets',
+)

@@ -1,0 +1,108 @@
+/** Content of messages and outputs of a responses request as parts. */
+
+import { imageMediaType, isHttpUrl, readDataUrl } from '../../conversation/images.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
+import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+
+const FILE_IDS = 'file ids belong to one provider and cannot be used here'
+
+/** Reads a string, null, or an array of parts; what is empty is left out. `place` names it, e.g. `input[2].content`. */
+export function readContent(content: JsonValue | undefined, place: string): ResultContent[] {
+  return readParts(content, place).filter(part => part.kind !== 'text' || part.text !== '')
+}
+
+/** What a model or an instruction says: text only. */
+export function readTexts(content: JsonValue | undefined, place: string): TextPart[] {
+  const texts = readParts(content, place).map((part, index) =>
+    part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files can stand in user messages only'),
+  )
+  return texts.filter(part => part.text !== '')
+}
+
+function readParts(content: JsonValue | undefined, place: string): ResultContent[] {
+  if (content === null || content === undefined) return []
+  if (typeof content === 'string') return [textPart(content)]
+  if (!Array.isArray(content)) refuse(place, 'expected a string or an array of content parts')
+  return content.map((part, index) => readPart(part, `${place}[${index}]`))
+}
+
+/** What a tool gave back. Some clients hand it over as an object: it is data for the model, so it goes as text. */
+export function readOutput(output: JsonValue | undefined, place: string): ResultContent[] {
+  return isObject(output) ? [textPart(JSON.stringify(output))] : readContent(output, place)
+}
+
+function readPart(value: JsonValue, place: string): ResultContent {
+  if (typeof value === 'string') return textPart(value)
+  const part = objectOrNull(value) ?? refuse(place, 'expected a content part, e.g. {"type": "input_text", "text": "…"}')
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return textPart(part.text ?? '', `${place}.text`)
+    case 'refusal':
+      return textPart(part.refusal ?? '', `${place}.refusal`)
+    case 'input_image':
+      return readImage(part, place)
+    case 'input_file':
+      return readFile(part, place)
+    case 'input_audio':
+      return refuse(place, 'this model takes no audio; send text, images or files')
+    default:
+      return refuse(place, `content parts of type ${JSON.stringify(part.type ?? null)} are not supported by this model`)
+  }
+}
+
+function textPart(text: JsonValue, place = ''): TextPart {
+  return { kind: 'text', text: typeof text === 'string' ? text : refuse(place, 'expected a string') }
+}
+
+function readImage(part: JsonObject, place: string): ImagePart {
+  const given = part.image_url
+  const url = textOrNull(given) ?? textOrNull(objectOrNull(given)?.url)
+  if (url === null) {
+    if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the image as a data URL`)
+    refuse(`${place}.image_url`, 'expected a data URL or an http(s) URL')
+  }
+  if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
+  const data = readDataUrl(url) ?? refuse(`${place}.image_url`, 'expected a data URL or an http(s) URL')
+  const mediaType = imageMediaType(data.mediaType)
+  if (mediaType === null || data.data === '') {
+    refuse(`${place}.image_url`, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
+  }
+  return { kind: 'image', source: { type: 'base64', mediaType, data: data.data } }
+}
+
+function readFile(part: JsonObject, place: string): ResultContent {
+  const title = textOrNull(part.filename) ?? ''
+  const url = textOrNull(part.file_url)
+  const content = textOrNull(part.file_data)
+  if (content === null) {
+    if (url !== null) return document({ type: 'url', url })
+    if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the content as file_data`)
+    refuse(`${place}.file_data`, 'expected a data URL, or send file_url')
+  }
+  const data = readDataUrl(content) ?? { mediaType: mediaTypeOf(title), data: content }
+  if (data.mediaType === 'application/pdf')
+    return document({ type: 'base64', mediaType: data.mediaType, data: data.data })
+  const image = imageMediaType(data.mediaType)
+  if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data: data.data } }
+  if (data.mediaType.startsWith('text/') || data.mediaType === 'application/json') {
+    const text = Buffer.from(data.data, 'base64').toString('utf8')
+    return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}` }
+  }
+  return refuse(
+    `${place}.file_data`,
+    `files of type ${JSON.stringify(data.mediaType)} are not supported; send a PDF, text or an image`,
+  )
+
+  function document(source: DocumentPart['source']): DocumentPart {
+    return { kind: 'document', source, title, place }
+  }
+}
+
+/** Of bare base64: by the file's name, and PDF without one that tells. */
+function mediaTypeOf(filename: string): string {
+  if (/\.(txt|md|csv|tsv|log|html?|xml|ya?ml|[cm]?[jt]sx?|py|css)$/i.test(filename)) return 'text/plain'
+  return /\.json$/i.test(filename) ? 'application/json' : 'application/pdf'
+}
