@@ -1,0 +1,45 @@
+/** Text, images and documents as content of a responses request. */
+
+import { dataUrl, imageUrl } from '../../conversation/images.ts'
+import type { ContentPart, ResultContent, ResultPart } from '../../conversation/request.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+
+export function isContent(part: ContentPart): part is ResultContent {
+  return part.kind === 'text' || part.kind === 'image' || part.kind === 'document'
+}
+
+/** What is empty is left out. */
+export function writeContent(parts: readonly ResultContent[]): JsonObject[] {
+  return parts.filter(part => part.kind !== 'text' || part.text !== '').map(writePart)
+}
+
+/** Texts alone are one text. The format has no word for a result that failed, so the text says it. */
+export function writeOutput({ content, isError }: ResultPart): JsonValue {
+  if (content.every(part => part.kind === 'text')) {
+    const text = content
+      .map(part => part.text)
+      .filter(Boolean)
+      .join('\n')
+    return isError ? `Error: ${text}` : text
+  }
+  const parts = writeContent(content)
+  return isError ? [{ type: 'input_text', text: 'Error:' }, ...parts] : parts
+}
+
+function writePart(part: ResultContent): JsonObject {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'input_text', text: part.text }
+    case 'image':
+      return { type: 'input_image', image_url: imageUrl(part.source), detail: 'auto' }
+    case 'document': {
+      if (part.source.type === 'url') return { type: 'input_file', file_url: part.source.url }
+      const { mediaType, data } = part.source
+      return {
+        type: 'input_file',
+        filename: part.title === '' ? 'document.pdf' : part.title,
+        file_data: dataUrl(mediaType, data),
+      }
+    }
+  }
+}

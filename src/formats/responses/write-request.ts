@@ -1,0 +1,33 @@
+/** A conversation as a responses request. */
+
+import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { writeInput } from './write-input.ts'
+import { writeTools } from './write-tools.ts'
+
+/**
+ * The canonical body. How reasoning and a JSON reply are asked for is left to the dialect's pass. Throws GatewayError
+ * `invalid_request` for stop sequences, which this format has no word for: the reply would go on where it should end.
+ */
+export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
+  const { tools, sampling, words, stopSequences } = request
+  if (stopSequences.length > 0) refuse(words.stopField, 'this model takes no stop sequences; leave the field out')
+  const { instructions, input, places } = writeInput(request.turns, { dialect, tools })
+  const body: JsonObject = {
+    model,
+    ...(instructions !== '' && { instructions }),
+    input,
+    ...writeTools(tools, dialect),
+    ...(request.outputTokensMax !== null && { max_output_tokens: request.outputTokensMax }),
+    ...(sampling.temperature !== null && { temperature: sampling.temperature }),
+    ...(sampling.topP !== null && { top_p: sampling.topP }),
+    ...(request.verbosity !== null && { text: { verbosity: request.verbosity } }),
+    ...(request.endUser !== null && { safety_identifier: request.endUser }),
+    ...(request.cacheKey !== null && { prompt_cache_key: request.cacheKey }),
+    ...(dialect.reasoning.sealed && { include: ['reasoning.encrypted_content'] }),
+    store: false,
+    ...(request.streamed && { stream: true }),
+  }
+  return { body, places }
+}

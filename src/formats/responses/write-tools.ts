@@ -1,0 +1,49 @@
+/** Tools and tool choice of a responses request. */
+
+import type { ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
+import type { Dialect } from '../../generated/types.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+
+/** Names of the tools that go up as they were given: free-form ones, where the host has them. */
+export function freeformNames({ definitions }: ToolRequest, { tools }: Dialect): ReadonlySet<string> {
+  if (tools.custom !== 'native') return new Set()
+  return new Set(definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name))
+}
+
+/** Without tools none of the fields may be sent. */
+export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
+  if (tools.definitions.length === 0) return {}
+  const freeform = freeformNames(tools, dialect)
+  const isCustom = (name: string) => freeform.has(name)
+  return {
+    tools: tools.definitions.map(tool => (isCustom(tool.name) ? customTool(tool) : functionTool(tool))),
+    ...(tools.choice !== null && { tool_choice: writeChoice(tools.choice, isCustom) }),
+    ...(tools.oneCallOnly && tools.choice?.mode !== 'none' && { parallel_tool_calls: false }),
+  }
+}
+
+/** A tool that does not say is taken for strict, so that models fill in what is optional: the word is always there. */
+function functionTool({ name, description, schema, strict }: ToolDefinition): JsonObject {
+  return { type: 'function', name, ...(description !== null && { description }), parameters: schema, strict }
+}
+
+function customTool({ name, freeform }: ToolDefinition): JsonObject {
+  const { description = null, format = null } = freeform ?? {}
+  return {
+    type: 'custom',
+    name,
+    ...(description !== null && { description }),
+    ...(format !== null && { format }),
+  }
+}
+
+function writeChoice(choice: ToolChoice, isCustom: (name: string) => boolean): JsonValue {
+  switch (choice.mode) {
+    case 'any':
+      return 'required'
+    case 'tool':
+      return { type: isCustom(choice.name) ? 'custom' : 'function', name: choice.name }
+    default:
+      return choice.mode
+  }
+}
