@@ -387,7 +387,6 @@ describe('parameters', () => {
       verbosity: 'low',
       tierIsAuto: true,
       streamed: true,
-      wantsUsageChunk: false,
     })
   })
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/errors.ts'
-import { errorHeaders } from '../../src/http/error-body.ts'
+import { errorBody, errorHeaders } from '../../src/http/error-body.ts'
 
 const codes = Object.keys(ERRORS) as ErrorCode[]
 
@@ -26,4 +26,20 @@ test('no error tells clients to wait for up to a minute and not to try again', (
   }
   const long = errorHeaders(new GatewayError('maintenance', { retryAfterSeconds: 61 }))
   expect(long).toMatchObject({ 'retry-after': '61', 'x-should-retry': 'false' })
+})
+
+test('names the field at fault where a stage knows it', () => {
+  const error = new GatewayError('previous_response_not_found', { param: 'previous_response_id' })
+  expect(JSON.parse(errorBody(error, 'req_1'))).toEqual({
+    type: 'error',
+    error: {
+      type: 'invalid_request_error',
+      message:
+        'previous_response_id is not supported: this service stores no responses. Send the whole conversation in input.',
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
+    },
+    request_id: 'req_1',
+  })
+  expect(JSON.parse(errorBody(new GatewayError('internal'), 'req_1'))).toMatchObject({ error: { param: null } })
 })

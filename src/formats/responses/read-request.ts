@@ -33,7 +33,6 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     verbosity: textOrNull(objectOrNull(body.text)?.verbosity),
     tierIsAuto: body.service_tier === 'auto',
     streamed: body.stream === true,
-    wantsUsageChunk: false,
     words: responsesWords,
   }
   return { request, echo: echoOf(body, registry, turns) }
