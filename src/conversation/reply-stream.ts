@@ -26,6 +26,6 @@ export interface ReplyStream {
   countOutputTokens(): number
   /** The same, roughly, and cheap enough to be asked again and again. */
   estimateOutputTokens(): number
-  /** How a fault ends a stream that has begun: a complete event. Absent: the form that other formats have in common. */
-  failureEvent?(error: GatewayError): string
+  /** How a fault ends a stream that has begun: a complete event. Absent or null: the form that other formats have in common. */
+  failureEvent?(error: GatewayError): string | null
 }

@@ -35,7 +35,7 @@ export class ResponseChannel implements ClientChannel {
   /** Pieces of the body get their length in front here, in one write with their text. */
   #isChunked = false
   started = false
-  failureEvent: ((error: GatewayError) => string) | null = null
+  failureEvent: ((error: GatewayError) => string | null) | null = null
   firstByteMs: number | null = null
 
   constructor(options: ChannelOptions) {

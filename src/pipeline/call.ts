@@ -83,7 +83,7 @@ export interface ClientChannel {
   /** False: wait for `onDrain` before giving more. */
   writeBytes(chunk: Buffer): boolean
   /** How an error ends a stream that has begun: a complete event. Null: the form that both chat formats know. */
-  failureEvent: ((error: GatewayError) => string) | null
+  failureEvent: ((error: GatewayError) => string | null) | null
   /**
    * An HTTP error before the reply started, else an error event in the client's format and the end of the stream. A reply
    * of bytes is broken off, so that the client cannot take it for whole.

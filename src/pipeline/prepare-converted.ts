@@ -4,8 +4,6 @@ import { OutputGatherer } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import { GatewayError } from '../errors.ts'
-import { writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
-import { writeUsage as writeMessagesUsage } from '../formats/messages/usage.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
@@ -13,15 +11,12 @@ import { writeJson } from '../lib/json-write.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { marksOf } from '../translate/marks.ts'
-import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { applyRules } from '../translate/rules.ts'
 import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
 import { wireOf } from '../translate/wired.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
-
-const WRITE_USAGE = { messages: writeMessagesUsage, chat_completions: writeChatUsage } as const
 
 /** Bodies from this length on are written in turns of their own, in bytes. */
 const LARGE_BYTES = 256 * 1024
@@ -57,11 +52,14 @@ export function prepareConverted(
     readReply(bytes): ReadReply {
       const json = parseExactJson(bytes.toString('utf8'))
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-      const reply = readUpstreamReply(json)
-      const countOutputTokens = () => countTokens(outputTextOf(reply.body))
-      const used = usedBy(reply.usage, { countInputTokens, countOutputTokens })
-      const told = used.estimated ? { ...reply.body, usage: WRITE_USAGE[format](billedUsage(used)) } : reply.body
-      return { body: bytesOf(JSON.stringify(told)), usage: reply.usage, countOutputTokens }
+      const {
+        body: reply,
+        usage,
+        output,
+      } = readUpstreamReply(json, told =>
+        billedUsage(usedBy(told.usage, { countInputTokens, countOutputTokens: () => countTokens(told.output) })),
+      )
+      return { body: bytesOf(JSON.stringify(reply)), usage, countOutputTokens: () => countTokens(output) }
     },
     openStream: () => new ConvertedStream(stream, countInputTokens),
   })
@@ -121,6 +119,8 @@ class ConvertedStream implements ReplyStream {
     const used = usedByStream(this, this.#countInputTokens)
     return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
   }
+
+  failureEvent = (error: GatewayError): string | null => this.#translation.fail(error)
 
   countOutputTokens(): number {
     return this.#output.tokens()

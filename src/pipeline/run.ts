@@ -75,7 +75,7 @@ async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): 
     streamed: true,
   })
   events.begun(stream)
-  if (stream.failureEvent !== undefined) client.failureEvent = error => stream.failureEvent?.(error) ?? ''
+  if (stream.failureEvent !== undefined) client.failureEvent = error => stream.failureEvent?.(error) ?? null
   await relayStream({
     upstream,
     client,

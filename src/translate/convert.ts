@@ -27,7 +27,7 @@ export function translatorFor(clientFormat: FormatName, wire: FormatName): Trans
     return {
       upstreamBody: body,
       upstreamBetas: betas,
-      reply: upstreamReply => convertReply(upstreamReply, road),
+      reply: (upstreamReply, bill) => convertReply(upstreamReply, road, bill),
       stream: onOutput => new ConvertedStream(road, onOutput),
     }
   }

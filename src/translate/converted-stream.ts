@@ -11,7 +11,7 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
-import type { StreamTranslation, TranslationContext } from './translator.ts'
+import type { BillReply, StreamTranslation, TranslatedReply, TranslationContext } from './translator.ts'
 
 /** What reads and writes the replies of one call. Nothing of it may refer to a body. */
 export interface ReplyRoad {
@@ -87,6 +87,10 @@ export class ConvertedStream implements StreamTranslation {
     )
   }
 
+  fail(error: GatewayError): string | null {
+    return this.#writer.fail?.(error) ?? null
+  }
+
   #usageSoFar(): TokenUsage | null {
     const { state, usage } = this.#reader.usage
     return state === 'missing' ? null : usage
@@ -94,29 +98,28 @@ export class ConvertedStream implements StreamTranslation {
 }
 
 /** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
-export function convertReply(reply: JsonObject, road: ReplyRoad): { body: JsonObject; usage: UsageReport } {
+export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillReply): TranslatedReply {
   const { client, upstream, echo, facts, context } = road
   const error = readReplyError(reply)
   if (error !== null) throw gatewayErrorOf(error)
   if (!upstream.isReply(reply))
     throw new GatewayError('upstream_failed', { cause: 'the reply is not one of its format' })
-  let characters = 0
-  const count = (text: string) => {
-    characters += text.length
-  }
+  const said: string[] = []
   const fold = new ReplyFold()
-  const pipe = new ReplyPipe({ to: fold, facts, onOutput: count })
+  const pipe = new ReplyPipe({ to: fold, facts, onOutput: text => said.push(text) })
   const reader = openReader(upstream, pipe, context)
   for (const event of upstream.replay(reply)) reader.push(event)
   const stopReason = pipe.end(reader.end())
-  const { state, usage } = reader.usage
-  const told = state === 'missing' ? estimatedUsage(context, characters) : usage
+  const { usage } = reader
+  const output = said.join('')
+  const reported = usage.state === 'missing' ? estimatedUsage(context, output.length) : usage.usage
+  const told = bill === undefined ? reported : bill({ usage, output })
   const body = client.writeReply(
     { parts: fold.parts, stopReason, usage: told },
     echo,
     writerFacts(context, () => told),
   )
-  return { body, usage: reader.usage }
+  return { body, usage, output }
 }
 
 function openReader(upstream: ConversationFormat, sink: ReplySink, { target }: TranslationContext): ReplyReader {

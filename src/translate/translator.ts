@@ -3,6 +3,7 @@
 import type { UpstreamEvent } from '../conversation/reply.ts'
 import type { Seal } from '../conversation/seal.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
+import type { GatewayError } from '../errors.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
@@ -54,6 +55,8 @@ export interface StreamTranslation {
    * is told `billed` where given, else the usage that the upstream reported, or a rough guess without one.
    */
   end(billed?: TokenUsage): string
+  /** How a fault ends the stream: a complete event. Null: the form that the other formats have in common. */
+  fail(error: GatewayError): string | null
   /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
   readonly finished: boolean
   /** What the upstream has said of its tokens so far. */
@@ -68,10 +71,20 @@ export interface CallTranslation {
   /** Beta flags to send upstream. */
   readonly upstreamBetas: readonly string[]
   /** Non-streamed reply in the client's format. Throws GatewayError when the upstream's 200 is not a reply. */
-  reply(upstreamReply: JsonObject): { body: JsonObject; usage: UsageReport }
+  reply(upstreamReply: JsonObject, bill?: BillReply): TranslatedReply
   /** `onOutput` gets every piece of output that goes to the client: text, reasoning, tool arguments. */
   stream(onOutput?: (text: string) => void): StreamTranslation
 }
+
+export interface TranslatedReply {
+  readonly body: JsonObject
+  readonly usage: UsageReport
+  /** All output that the client gets: text, reasoning, tool arguments. */
+  readonly output: string
+}
+
+/** What the client is told of its tokens: what is billed. Absent: what was reported, or a rough guess. */
+export type BillReply = (reply: Omit<TranslatedReply, 'body'>) => TokenUsage
 
 /** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */
 export type Translator = (clientBody: JsonObject, context: TranslationContext) => CallTranslation
