@@ -1,7 +1,8 @@
-/** Parses large catalogues on two threads; small ones are not worth a thread. */
+/** Parses what is not plain YAML in large catalogues on two threads; a little is not worth a thread. */
 
 import { Worker } from 'node:worker_threads'
 import type { Parsed } from './parse.ts'
+import { readPlainYaml } from './plain-yaml.ts'
 import type { SourceText } from './source.ts'
 
 /** Characters from which a second thread pays for its start. */
@@ -9,7 +10,8 @@ const WORTH_A_THREAD = 400_000
 const THREAD_TIMEOUT_MS = 60_000
 
 /** The same texts, some of them parsed already. The result does not depend on what ran where. */
-export async function parseAhead(texts: readonly SourceText[]): Promise<readonly SourceText[]> {
+export async function parseAhead(given: readonly SourceText[]): Promise<readonly SourceText[]> {
+  const texts = given.map(readAhead)
   const open = texts.filter(({ parsed }) => parsed === undefined)
   const total = open.reduce((sum, { text }) => sum + text.length, 0)
   if (total < WORTH_A_THREAD) return texts
@@ -22,12 +24,17 @@ export async function parseAhead(texts: readonly SourceText[]): Promise<readonly
   const others = open.slice(share.length)
   // Started first, the thread works while this one parses the rest.
   const answered = answerOf(worker)
-  const { parseSource } = await import('./parse.ts')
-  const own = others.map(({ path, text }) => ({ path, text, parsed: parseSource(path, text) }))
+  const { parseYaml } = await import('./parse.ts')
+  const own = others.map(({ path, text }) => ({ path, text, parsed: parseYaml(path, text) }))
   const parsed = await answered
   const all = [...share.map(({ path, text }, index) => ({ path, text, parsed: parsed[index] as Parsed })), ...own]
   const byPath = new Map(all.map(source => [source.path, source]))
   return texts.map(source => byPath.get(source.path) ?? source)
+}
+
+function readAhead(source: SourceText): SourceText {
+  const value = source.parsed === undefined ? readPlainYaml(source.text) : undefined
+  return value === undefined ? source : { ...source, parsed: { value, findings: [] } }
 }
 
 function answerOf(worker: Worker): Promise<readonly Parsed[]> {

@@ -1,8 +1,8 @@
 /** The second thread of parse-ahead.ts: texts in, parsed values out. */
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { parseSource } from './parse.ts'
+import { parseYaml } from './parse.ts'
 import type { SourceText } from './source.ts'
 
 const texts = workerData as readonly SourceText[]
-parentPort?.postMessage(texts.map(({ path, text }) => parseSource(path, text)))
+parentPort?.postMessage(texts.map(({ path, text }) => parseYaml(path, text)))

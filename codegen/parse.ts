@@ -2,6 +2,8 @@
 
 import { isScalar, visit } from 'yaml'
 import type { Finding } from './findings.ts'
+import { isPlainNumber } from './plain-number.ts'
+import { readPlainYaml } from './plain-yaml.ts'
 import { wholeNumberMeant } from './spelling.ts'
 import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { DEPTH_MAX, findTextErrors, type Saying, TOO_DEEP } from './text-errors.ts'
@@ -16,6 +18,12 @@ export interface Parsed {
 const YAML_ALIASES_MAX = 100
 
 export function parseSource(path: string, text: string): Parsed {
+  const value = readPlainYaml(text)
+  return value === undefined ? parseYaml(path, text) : { value, findings: [] }
+}
+
+/** By the parser, whatever the text is. */
+export function parseYaml(path: string, text: string): Parsed {
   let tree: SyntaxTree | null = null
   const refused = (offset: number, { message, fix }: Saying): Parsed => {
     const place = tree === null ? { file: path, line: 1, column: 1 } : placeOf(path, tree, offset)
@@ -69,9 +77,4 @@ function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
     findings.push({ ...place, code: 'number-form', message: `${node.source} is read as ${node.value}`, fix })
   })
   return findings
-}
-
-function isPlainNumber(source: string, value: number): boolean {
-  if (Number.isInteger(value)) return source === String(value)
-  return /^-?(0|[1-9][0-9]*)\.[0-9]+$/.test(source) && source.replace(/0+$/, '') === String(value)
 }

@@ -1,7 +1,7 @@
 /** Source of one family: constants for what the family and its models say, then the entries, which spread them. */
 
 import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson, isSameData } from './canonical.ts'
 import { compareText } from './findings.ts'
 import type { Layer, LayerNode } from './layers.ts'
 import { Code, importOf, literal, Members } from './literal.ts'
@@ -103,7 +103,7 @@ class FamilySource {
     const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
     const base: Readonly<Record<string, unknown>> = { ...shared.target }
     const differs = ([key, value]: [string, unknown]) =>
-      key !== 'model' && key !== 'weight' && (key === 'dialect' || !isSame(value, base[key]))
+      key !== 'model' && key !== 'weight' && (key === 'dialect' || !isSameData(value, base[key]))
     const own = Object.entries(target)
       .filter(differs)
       .map(([key, value]): [string, unknown] => [
@@ -267,8 +267,4 @@ class FamilySource {
     this.#imports.set(file, names.add(name))
     return name
   }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || (typeof one === 'object' && canonicalJson(one) === canonicalJson(other))
 }

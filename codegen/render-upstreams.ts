@@ -1,7 +1,7 @@
 /** Source of what holds unless somebody says otherwise, and of the upstreams. */
 
 import type { Upstream } from '../src/generated/types.ts'
-import { canonicalJson } from './canonical.ts'
+import { isSameData } from './canonical.ts'
 import type { Said } from './layers.ts'
 import { Code, literal, Members } from './literal.ts'
 import { camelName } from './names.ts'
@@ -62,5 +62,5 @@ export function upstreamsContext(outline: Outline, upstreams: readonly Upstream[
 
 function isDefault({ defaults }: Outline, key: string, value: unknown): boolean {
   const plain: Readonly<Record<string, unknown>> = { ...defaults.upstream }
-  return Object.hasOwn(plain, key) && canonicalJson(plain[key]) === canonicalJson(value)
+  return Object.hasOwn(plain, key) && isSameData(plain[key], value)
 }

@@ -55,6 +55,8 @@ export function compileValidators(schemas: Schemas): Validators {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
+    // It would take longer than it saves, for thousands of files too.
+    code: { optimize: false },
     discriminator: true,
     strict: true,
     strictRequired: false,

@@ -3,6 +3,7 @@
 import { isAlias, isPair, isScalar, type Pair, Scalar, visit, type YAMLError } from 'yaml'
 import type { Finding } from './findings.ts'
 import { placeOf, type SyntaxTree } from './syntax-tree.ts'
+import { findUnseen } from './unseen.ts'
 
 /** Repeated keys are mistakes of their own; of other errors all but the first follow from it. */
 const REPEATED_KEYS_MAX = 20
@@ -33,19 +34,16 @@ export function findTextErrors(path: string, text: string, tree: SyntaxTree): Fi
 
 type At = (offset: number, message: string, fix: string) => Finding
 
-/** Nobody can see them, and keys and names that hold one are not what they look like. */
-const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00A0\u202F]/gu
 const SPACES = new Set(['\u00A0', '\u202F'])
 
-/** A mark of byte order in front is the one that may be there. */
 function unreadable(text: string, at: At): Finding | null {
-  const match = [...text.matchAll(UNSEEN)].find(({ 0: character, index }) => character !== '\uFEFF' || index > 0)
-  if (match === undefined) return null
-  const [character] = match
+  const found = findUnseen(text)
+  if (found === null) return null
+  const { character, index } = found
   const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
   return SPACES.has(character)
-    ? at(match.index, `${name} looks like a space and is none`, 'write a plain space')
-    : at(match.index, `${name} is a character that cannot be seen`, 'remove it')
+    ? at(index, `${name} looks like a space and is none`, 'write a plain space')
+    : at(index, `${name} is a character that cannot be seen`, 'remove it')
 }
 
 function unfinishedMerge(text: string, at: At): Finding | null {
