@@ -2,6 +2,7 @@
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../src/lib/json.ts'
 import { type ClientEvent, readEvents } from './grammar.ts'
 import type { Wire } from './roads.ts'
 
@@ -16,6 +17,55 @@ export interface Heard {
 
 export function heard(format: Wire, sse: string): Heard {
   return READERS[format](readEvents(sse))
+}
+
+/** The same of a whole reply. */
+export function heardWhole(format: Wire, reply: JsonObject): Heard {
+  return READERS[format](asEvents(format, reply).map(data => ({ name: '', data })))
+}
+
+/** A whole reply in the events that this file reads. */
+function asEvents(format: Wire, reply: JsonObject): JsonObject[] {
+  switch (format) {
+    case 'messages':
+      return [
+        { type: 'message_start', message: reply },
+        ...arrayOrEmpty(reply.content).flatMap(blockEvents),
+        { type: 'message_delta', delta: { stop_reason: reply.stop_reason ?? null }, usage: reply.usage ?? null },
+      ]
+    case 'chat':
+      return [{ ...reply, choices: arrayOrEmpty(reply.choices).filter(isObject).map(choiceEvent) }]
+    case 'responses':
+      return [
+        ...arrayOrEmpty(reply.output).filter(isObject).flatMap(itemEvents),
+        { type: `response.${reply.status}`, response: reply },
+      ]
+  }
+}
+
+function blockEvents(block: JsonValue, index: number): JsonObject[] {
+  if (!isObject(block)) return []
+  const delta: JsonObject =
+    block.type === 'tool_use'
+      ? { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+      : { ...block, type: `${block.type}_delta` }
+  return [
+    { type: 'content_block_start', index, content_block: block },
+    { type: 'content_block_delta', index, delta },
+  ]
+}
+
+function choiceEvent({ message, ...choice }: JsonObject): JsonObject {
+  const { tool_calls, ...rest } = isObject(message) ? message : {}
+  const calls = arrayOrEmpty(tool_calls).filter(isObject)
+  return { ...choice, delta: { ...rest, tool_calls: calls.map((call, index) => ({ ...call, index })) } }
+}
+
+function itemEvents(item: JsonObject): JsonObject[] {
+  const parts = [...arrayOrEmpty(item.summary), ...arrayOrEmpty(item.content)].filter(isObject)
+  const names: Record<string, string> = { summary_text: 'reasoning_summary_text' }
+  const events = parts.map(part => ({ ...part, type: `response.${names[String(part.type)] ?? part.type}.done` }))
+  return [...events, { type: 'response.output_item.done', item }]
 }
 
 const READERS: Readonly<Record<Wire, (events: readonly ClientEvent[]) => Heard>> = {

@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { STREAMS } from './fixtures/streams.ts'
-import { cutsAtEachByte, FRAMINGS } from './framings.ts'
+import { strictResponse } from '../formats/responses-grammar.ts'
+import { HOSTILE_RESPONSES } from './fixtures/hostile-responses.ts'
+import { STREAMS, WHOLE_REPLIES } from './fixtures/streams.ts'
+import { cutsAtEachByte, FRAMINGS, type FramedEvent } from './framings.ts'
 import { readEvents, strictCompletion, strictMessage } from './grammar.ts'
-import { heard } from './heard.ts'
-import { ROADS, type Wire } from './roads.ts'
+import { type Heard, heard, heardWhole } from './heard.ts'
+import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
 
 interface Told {
   readonly sse: string
@@ -60,39 +62,67 @@ function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, re
 }
 
 /** Converted streams keep every rule of their format; what passes through is as good as its provider. */
-const STRICT: Readonly<Partial<Record<Wire, (sse: string) => unknown>>> = {
+const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
   messages: strictMessage,
   chat: strictCompletion,
+  responses: strictResponse,
 }
 
-const roads = STREAMS.flatMap(stream =>
-  Object.entries(ROADS[stream.wire]).map(([client, open]) => [stream, client as Wire, open] as const),
-)
-const named = roads.map(([stream, client, open]) => [stream.name, client, { stream, open }] as const)
+/** A call whose input is text is, to clients that have no such calls, one with that text as its argument. */
+function asHeardBy(client: Wire, says: Heard): Heard {
+  if (client === 'responses') return says
+  return { ...says, calls: says.calls.map(([name, input]) => [name, typeof input === 'string' ? { input } : input]) }
+}
 
-describe.each(named)('%s, for a client of %s', (_name, client, { stream, open }) => {
-  const { events, says } = stream
-  const asItCame = FRAMINGS.get('as it came')!
+const AS_IT_CAME = FRAMINGS.get('as it came')!
 
-  test('says what the provider said', () => {
-    const told = tell(open(), asItCame(events))
+function expectFramingsSame(open: () => ReplyStream, events: readonly FramedEvent[]): void {
+  expectSame(
+    open,
+    [...FRAMINGS].map(([name, chunks]) => [name, chunks(events)] as const),
+  )
+}
+
+describe.each(STREAMS.map(stream => [stream.name, stream] as const))('%s', (_name, { wire, events, says }) => {
+  describe.each(WIRES)('for a client of %s', client => {
+    const open = () => openRoad(wire, client)
+
+    test('says what the provider said', () => {
+      const told = tell(open(), AS_IT_CAME(events))
+      if (says instanceof RegExp) return expect(told.failure).toMatch(says)
+      expect([told.failure, heard(client, told.sse)]).toEqual([null, asHeardBy(client, says)])
+      if (client !== wire) STRICT[client](told.sse)
+    })
+
+    test('says it in every framing', () => expectFramingsSame(open, events))
+
+    test.each([
+      ['LF', '\n'],
+      ['CR and LF', '\r\n'],
+    ] as const)('says it wherever it is cut, lines ending with %s', (_ending, lineEnd) => {
+      const runs = [...cutsAtEachByte(events, lineEnd)].map((chunks, run) => [`cut from ${run} on`, chunks] as const)
+      expectSame(open, [['as it came', AS_IT_CAME(events)], ...runs])
+    })
+  })
+})
+
+describe.each(['messages', 'chat'] as const)('a responses stream of a strange host, for a client of %s', client => {
+  const open = () => openRoad('responses', client)
+
+  test.each(HOSTILE_RESPONSES.map(row => [row.name, row] as const))('%s', (_name, { events, says }) => {
+    const told = tell(open(), AS_IT_CAME(events))
     if (says instanceof RegExp) expect(told.failure).toMatch(says)
-    else expect([told.failure, heard(client, told.sse)]).toEqual([null, says])
-    if (told.failure === null && client !== stream.wire) STRICT[client]?.(told.sse)
+    else {
+      const { tokens, ...rest } = heard(client, told.sse)
+      expect([told.failure, rest]).toEqual([null, says])
+      STRICT[client](told.sse)
+    }
+    expectFramingsSame(open, events)
   })
+})
 
-  test('says it in every framing', () => {
-    expectSame(
-      open,
-      [...FRAMINGS].map(([name, chunks]) => [name, chunks(events)] as const),
-    )
-  })
-
-  test.each([
-    ['LF', '\n'],
-    ['CR and LF', '\r\n'],
-  ] as const)('says it wherever it is cut, lines ending with %s', (_ending, lineEnd) => {
-    const runs = [...cutsAtEachByte(events, lineEnd)].map((chunks, run) => [`cut from ${run} on`, chunks] as const)
-    expectSame(open, [['as it came', asItCame(events)], ...runs])
+describe.each(WHOLE_REPLIES.map(reply => [reply.name, reply] as const))('%s, whole', (_name, { wire, reply, says }) => {
+  test.each(WIRES.filter(client => client !== wire))('says for a client of %s what the provider said', client => {
+    expect(heardWhole(client, convertWhole(wire, client, reply))).toEqual(asHeardBy(client, says))
   })
 })

@@ -1,27 +1,78 @@
 /** The streams that a relay drives: one for each format of an upstream and each format of a client. */
 
+import type { ConversationFormat } from '../../src/conversation/format.ts'
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
+import { NOTHING_TO_UNDO } from '../../src/dialect/types.ts'
+import { FORMATS } from '../../src/formats/index.ts'
+import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
+import { replayResponse } from '../../src/formats/responses/replay.ts'
+import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
 import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
 import { ResponsesPassThrough } from '../../src/translate/pass-through/responses.ts'
-import type { StreamTranslation } from '../../src/translate/translator.ts'
-import { chatViaMessages, contextOf, dialectOf, messagesViaChat } from './support.ts'
+import { echoOf } from '../formats/responses-support.ts'
+import { contextOf } from './support.ts'
+
+export type Wire = 'messages' | 'chat' | 'responses'
+export const WIRES = ['messages', 'chat', 'responses'] as const satisfies readonly Wire[]
 
 /** Counts characters, so that what was counted is what was said. */
 const countTokens = (text: string) => text.length
+const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
+const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }
+
+const SAME: Readonly<Record<Wire, () => ReplyStream>> = {
+  chat: () => new ChatPassThrough({ ...PASS_THROUGH, choices: 1, wantsUsage: true, billed }),
+  messages: () => new MessagesPassThrough(PASS_THROUGH),
+  responses: () => new ResponsesPassThrough(PASS_THROUGH),
+}
+
+type Replies = Pick<ConversationFormat, 'isReply' | 'replay' | 'openReader' | 'openWriter' | 'writeReply'>
+
+const responses = {
+  isReply: () => true,
+  replay: replayResponse,
+  openReader: (sink, facts) => new ResponsesReader(sink, facts),
+  openWriter: (echo, facts) => new ResponsesWriter(echo as never, facts),
+  writeReply: (reply, echo, facts) => writeReply(reply, echo as never, facts),
+} satisfies Replies
+
+const FORMAT_OF: Readonly<Record<Wire, Replies>> = {
+  messages: FORMATS.messages,
+  chat: FORMATS.chat_completions,
+  responses,
+}
+
 const REQUEST = {
   stream: true,
   stream_options: { include_usage: true },
   max_tokens: 100,
   messages: [{ role: 'user', content: 'hi' }],
 }
-const usageFacts = {}
-const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
+const READ = { openMark: () => null, origin: 'somewhere', toolsLeftOut: null }
+const CUSTOM = { kind: 'custom', name: 'write_sql', namespace: null } as const
+const ECHO_OF: Readonly<Record<Wire, () => unknown>> = {
+  messages: () => FORMATS.messages.readRequest(REQUEST, READ).echo,
+  chat: () => FORMATS.chat_completions.readRequest(REQUEST, READ).echo,
+  responses: () => echoOf({ tools: new Map([['write_sql', CUSTOM]]) }),
+}
 
-function asReply(translation: (onOutput: (text: string) => void) => StreamTranslation): ReplyStream {
+function roadOf(upstream: Wire, client: Wire): ReplyRoad {
+  return {
+    client: FORMAT_OF[client] as ConversationFormat,
+    upstream: FORMAT_OF[upstream] as ConversationFormat,
+    echo: ECHO_OF[client](),
+    facts: NOTHING_TO_UNDO,
+    context: contextOf({ upstream: upstream === 'messages' ? 'messages' : 'chat_completions' }),
+  }
+}
+
+function converted(upstream: Wire, client: Wire): ReplyStream {
   const output = new OutputGatherer({ countTokens })
-  const stream = translation(text => output.add(text))
+  const stream = new ConvertedStream(roadOf(upstream, client), text => output.add(text))
   return {
     encoding: 'utf8',
     push: event => (event.hasData ? stream.push(event) : ''),
@@ -41,26 +92,11 @@ function asReply(translation: (onOutput: (text: string) => void) => StreamTransl
   }
 }
 
-export type Wire = 'messages' | 'chat' | 'responses'
+export function openRoad(upstream: Wire, client: Wire): ReplyStream {
+  return upstream === client ? SAME[client]() : converted(upstream, client)
+}
 
-/** By the upstream's format, then by the client's. */
-export const ROADS: Readonly<Record<Wire, Readonly<Partial<Record<Wire, () => ReplyStream>>>>> = {
-  chat: {
-    chat: () =>
-      new ChatPassThrough({ clientModel: 'client', countTokens, choices: 1, wantsUsage: true, usageFacts, billed }),
-    messages: () =>
-      asReply(onOutput =>
-        messagesViaChat(REQUEST, contextOf({ upstream: 'chat_completions', dialect: dialectOf() })).stream(onOutput),
-      ),
-  },
-  messages: {
-    messages: () => new MessagesPassThrough({ clientModel: 'client', countTokens }),
-    chat: () =>
-      asReply(onOutput =>
-        chatViaMessages(REQUEST, contextOf({ upstream: 'messages', dialect: dialectOf() })).stream(onOutput),
-      ),
-  },
-  responses: {
-    responses: () => new ResponsesPassThrough({ clientModel: 'client', countTokens, usageFacts }),
-  },
+/** A whole reply, converted. */
+export function convertWhole(upstream: Wire, client: Wire, reply: JsonObject): JsonObject {
+  return convertReply(reply, roadOf(upstream, client)).body
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
-import { ROADS } from './roads.ts'
+import { openRoad, WIRES } from './roads.ts'
 
 const LIMIT = { eventBytesMax: 1_000_000 }
 
@@ -160,7 +160,9 @@ function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
 
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
 
-describe.each(Object.entries(ROADS.chat))('a chat stream to a client of %s', (_, open) => {
+describe.each(WIRES)('a chat stream to a client of %s', client => {
+  const open = () => openRoad('chat', client)
+
   test('says the same on the fast lane', () => {
     fc.assert(
       fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
@@ -183,7 +185,9 @@ describe.each(Object.entries(ROADS.chat))('a chat stream to a client of %s', (_,
   })
 })
 
-describe.each(Object.entries(ROADS.messages))('a messages stream to a client of %s', (_, open) => {
+describe.each(WIRES)('a messages stream to a client of %s', client => {
+  const open = () => openRoad('messages', client)
+
   test('says the same on the fast lane', () => {
     fc.assert(
       fc.property(pieces, escapes, places, (value, escaped, cuts) => {
@@ -213,7 +217,7 @@ test('what a messages stream says is counted piece by piece, whatever its pieces
       const counted = said.filter(
         ([kind], index) => kind !== 'ping' && kind !== 'refusal' && opened >= 0 && index >= opened,
       )
-      const { output } = throughFeed(ROADS.messages.messages!(), messagesBytes(said, escaped), cuts)
+      const { output } = throughFeed(openRoad('messages', 'messages'), messagesBytes(said, escaped), cuts)
       expect(output).toBe(counted.reduce((sum, [, text]) => sum + text.length, 0))
     }),
   )
@@ -243,7 +247,8 @@ describe('an event that looks like the ones before and is not', () => {
     // In the third piece, when the looks of a piece are known.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
-    for (const open of Object.values(ROADS.chat)) {
+    for (const client of WIRES) {
+      const open = () => openRoad('chat', client)
       const { skimmed, ...told } = throughFeed(open(), bytes, [])
       expect(told.bytes.replace(/msg_[0-9a-z-]+/g, '')).toBe(
         throughReader(open(), bytes).bytes.replace(/msg_[0-9a-z-]+/g, ''),
