@@ -4,6 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { InputWeight } from '../conversation/input-weight.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
+import { weighInput as weighResponses } from '../formats/responses/input-weight.ts'
 import type { CountingPicture, ModelEntry, WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { inTurn } from '../lib/loop-turns.ts'
@@ -31,15 +32,15 @@ export async function countInput(catalogue: Catalogue, raw: Buffer, limits: Body
   }
 }
 
-/** What a body in the given format has that counts; null where nobody here can tell. */
-export function weigh(body: JsonObject, format: WireName): InputWeight | null {
+/** What a body in the given format has that counts. */
+export function weigh(body: JsonObject, format: WireName): InputWeight {
   switch (format) {
     case 'messages':
       return weighMessages(body)
     case 'chat_completions':
       return weighChat(body)
     case 'responses':
-      return null
+      return weighResponses(body)
   }
 }
 

@@ -50,7 +50,6 @@ export class InputCount {
     this.#body = null
     if (body === null || this.#tokens !== null || usage.usage.inputTokens > 0) return
     this.#weight = weigh(body.json, this.#format)
-    if (this.#weight === null) return
     const characters = this.#weight.texts.reduce((sum, text) => sum + text.length, 0)
     if (characters > KEPT_CHARACTERS_MAX) this.tokens()
   }
