@@ -12,7 +12,7 @@ import type { SseEvent } from '../lib/sse.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { marksOf } from '../translate/marks.ts'
 import { applyRules } from '../translate/rules.ts'
-import type { ChatFormat, StreamTranslation, Translator } from '../translate/translator.ts'
+import type { StreamTranslation, Translator } from '../translate/translator.ts'
 import { wireOf } from '../translate/wired.ts'
 import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
@@ -22,7 +22,7 @@ import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 const LARGE_BYTES = 256 * 1024
 
 export function prepareConverted(
-  preparation: Preparation<ChatFormat>,
+  preparation: Preparation,
   translator: Translator,
 ): PreparedCall | Promise<PreparedCall> {
   const { body, entry, clientModel, target, format, betas, inputTokensEstimate, countInputTokens } = preparation
@@ -37,7 +37,7 @@ export function prepareConverted(
     countInputTokens,
     marks: marksOf(preparation.sealer, target.via),
   })
-  if (body.streamed && format === 'messages') countAhead(countInputTokens)
+  if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
   // Rules work in place, and the body shares parts with the client's, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)

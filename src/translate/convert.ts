@@ -3,7 +3,8 @@
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
-import { FORMATS, type FormatName } from '../formats/index.ts'
+import { FORMATS } from '../formats/index.ts'
+import type { WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { planBetas } from './betas.ts'
 import { applyEdits } from './body-edit.ts'
@@ -13,7 +14,7 @@ import { writeMessagesRequest } from './to-messages.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
 /** From one format to another. */
-export function translatorFor(clientFormat: FormatName, wire: FormatName): Translator {
+export function translatorFor(clientFormat: WireName, wire: WireName): Translator {
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
@@ -39,7 +40,7 @@ interface Written {
   readonly reply: ReplyFacts
 }
 
-function write(wire: FormatName, request: WritableRequest, context: TranslationContext): Written {
+function write(wire: WireName, request: WritableRequest, context: TranslationContext): Written {
   if (wire !== 'messages') return { ...writeChatRequest(request, context), betas: [] }
   const { body, reply } = writeMessagesRequest(request, context)
   const facts = context.target.dialect.betas

@@ -19,11 +19,11 @@ export function wireOf(target: UpstreamTarget): WireName {
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** Formats that are translated into each other. */
+/** Wires that a request of another format can be written for. */
 const TRANSLATED: ReadonlySet<WireName> = new Set(['messages', 'chat_completions'])
 
 function canServe(format: WireName, wire: WireName): boolean {
-  return format === wire || (TRANSLATED.has(format) && TRANSLATED.has(wire))
+  return format === wire || TRANSLATED.has(wire)
 }
 
 /** The entry itself where its targets have no choice. */

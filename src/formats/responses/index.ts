@@ -1,0 +1,17 @@
+/** The responses format. */
+
+import type { ConversationFormat } from '../../conversation/format.ts'
+import type { ResponsesEcho } from './echo.ts'
+import { ResponsesReader } from './read-reply.ts'
+import { readRequest } from './read-request.ts'
+import { replayResponse } from './replay.ts'
+import { ResponsesWriter, writeReply } from './write-reply.ts'
+
+export const responses: ConversationFormat<ResponsesEcho> = {
+  readRequest,
+  isReply: reply => Array.isArray(reply.output),
+  replay: replayResponse,
+  openReader: (sink, facts) => new ResponsesReader(sink, facts),
+  openWriter: (echo, facts) => new ResponsesWriter(echo, facts),
+  writeReply,
+}
