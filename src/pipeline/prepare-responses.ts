@@ -3,12 +3,13 @@
 import { readReplyError } from '../conversation/reply-error.ts'
 import { GatewayError } from '../errors.ts'
 import { readFailure } from '../formats/responses/failure.ts'
-import { reportOf, writeUsage } from '../formats/responses/usage.ts'
+import { ResponsesPassThrough } from '../formats/responses/relay.ts'
+import { relayEdits } from '../formats/responses/relay-whole.ts'
+import { reportOf } from '../formats/responses/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
-import { ResponsesPassThrough } from '../translate/pass-through/responses.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
@@ -25,21 +26,14 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       refuseUnlessFinished(json)
       const usage = reportOf(json, usageFacts)
-      const changes: BodyEdit[] =
-        json.model === undefined || json.model === clientModel
-          ? []
-          : [{ op: 'set', path: '/model', value: clientModel }]
-      // Figures that stand elsewhere are told where clients look for them.
-      if (usage.state !== 'missing' && !isObject(json.usage)) {
-        changes.push({ op: 'set', path: '/usage', value: writeUsage(usage.usage) })
-      }
+      const changes = relayEdits(json, usage, { clientModel, names: null, mark: null })
       return {
         body: changes.length === 0 ? bytes : editJson(text, changes),
         usage,
         countOutputTokens: () => countOutput(bytes),
       }
     },
-    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts }),
+    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names: null, mark: null }),
   }))
 }
 

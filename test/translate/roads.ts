@@ -6,13 +6,13 @@ import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { NOTHING_TO_UNDO } from '../../src/dialect/types.ts'
 import { FORMATS } from '../../src/formats/index.ts'
 import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
+import { ResponsesPassThrough } from '../../src/formats/responses/relay.ts'
 import { replayResponse } from '../../src/formats/responses/replay.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
 import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
-import { ResponsesPassThrough } from '../../src/translate/pass-through/responses.ts'
 import { echoOf } from '../formats/responses-support.ts'
 import { contextOf } from './support.ts'
 
@@ -27,7 +27,7 @@ const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }
 const SAME: Readonly<Record<Wire, () => ReplyStream>> = {
   chat: () => new ChatPassThrough({ ...PASS_THROUGH, choices: 1, wantsUsage: true, billed }),
   messages: () => new MessagesPassThrough(PASS_THROUGH),
-  responses: () => new ResponsesPassThrough(PASS_THROUGH),
+  responses: () => new ResponsesPassThrough({ ...PASS_THROUGH, names: null, mark: null }),
 }
 
 type Replies = Pick<ConversationFormat, 'isReply' | 'replay' | 'openReader' | 'openWriter' | 'writeReply'>

@@ -1,17 +1,16 @@
 /** A reply as a responses stream, or as a whole response. */
 
-import { carryingId } from '../../conversation/carried-items.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { carrierOf, isReferable, selfCarryingId } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { failureCodeOf } from './failure.ts'
 import { EventLog } from './write-events.ts'
 import {
-  begunReasoning,
   callItem,
   itemId,
   markOf,
@@ -23,11 +22,6 @@ import {
 } from './write-items.ts'
 import { FunctionItem, MessageItem, type OpenItem, ReasoningItem, RewrittenCallItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject } from './write-response.ts'
-
-/** Items that come back by their ids from clients that refer to items; calls of functions come back whole. */
-function isReferable({ type }: JsonObject): boolean {
-  return type !== 'function_call'
-}
 
 export class ResponsesWriter implements ReplyWriter {
   readonly #events = new EventLog()
@@ -124,22 +118,13 @@ export class ResponsesWriter implements ReplyWriter {
     }
   }
 
-  /**
-   * An id is told before what it stands for is known, so the last item's id carries the others: reasoning of which there is
-   * nothing to show. Reasoning may be missing from a conversation, so it is left out where not all of it fits.
-   */
   #carryItems(): void {
-    const items = this.#referable
-    if (items.length === 0) return
-    const { mark } = this.#facts
-    const needed = items.filter(({ type }) => type !== 'reasoning')
-    const id = carryingId('rs_', items, mark) ?? carryingId('rs_', needed, mark)
-    if (id === null) return
+    const carrier = carrierOf(this.#referable, this.#facts.mark)
+    if (carrier === null) return
     const output_index = this.#items.length
-    const item = reasoningItem(id, [], null)
-    this.#events.add('response.output_item.added', { output_index, item: begunReasoning(id) })
-    this.#events.add('response.output_item.done', { output_index, item })
-    this.#items.push(JSON.stringify(item))
+    this.#events.add('response.output_item.added', { output_index, item: carrier.begun })
+    this.#events.add('response.output_item.done', { output_index, item: carrier.done })
+    this.#items.push(JSON.stringify(carrier.done))
   }
 }
 
@@ -149,7 +134,10 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   const output = reply.parts.map(part => wholeItem(part, calls, facts)).filter(item => item !== null)
   const refused = reply.parts.some(part => part.kind === 'refusal' && part.text !== '')
   const state = endState(reply.stopReason, reply.usage, { refused })
-  return response.whole(state, echo.refersToItems ? output.map(item => carryingItself(item, facts)) : output)
+  return response.whole(
+    state,
+    echo.refersToItems ? output.map(item => ({ ...item, id: selfCarryingId(item, facts.mark) })) : output,
+  )
 }
 
 /** Null for a part of which there is nothing to show. */
@@ -170,11 +158,4 @@ function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): Jso
       return callItem(itemId(call.kind, facts), call, part.arguments === '' ? '{}' : part.arguments)
     }
   }
-}
-
-function carryingItself(item: JsonObject, { mark }: WriterFacts): JsonObject {
-  if (!isReferable(item)) return item
-  const { id, ...rest } = item
-  const prefix = /^[a-z]+_/.exec(String(id))?.[0] ?? ''
-  return { ...item, id: carryingId(prefix, [rest], mark) ?? id ?? '' }
 }

@@ -1,6 +1,7 @@
 /** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
+import { replaceData } from '../../conversation/event-edit.ts'
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import { type CountTokens, OutputGatherer } from '../../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
@@ -20,7 +21,6 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { replaceData } from './messages.ts'
 
 /** What a call is billed, in the shape of usage. */
 export interface BilledUsage {

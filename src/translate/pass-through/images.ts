@@ -1,11 +1,11 @@
 /** A stream of images: partial ones and finished ones go through as they came; the finished ones are counted. */
 
+import { replaceData } from '../../conversation/event-edit.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { replaceData } from './messages.ts'
 
 export interface ImagesPassThroughOptions {
   readonly clientModel: string

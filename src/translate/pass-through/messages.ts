@@ -1,13 +1,13 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
+import { replaceData } from '../../conversation/event-edit.ts'
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
 import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
-import { type BodyEdit, editJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from './output-counter.ts'
 
 /** How an event begins that carries a piece of output. */
 const DELTA_HEAD = 'event: content_block_delta\ndata:'
@@ -109,20 +109,4 @@ export class MessagesPassThrough implements ReplyStream {
   #renamed(raw: string, places: readonly string[]): string {
     return replaceData(raw, places, this.#clientModel)
   }
-}
-
-/** Sets one value at places of the JSON object behind `data:` of an event that has one data line. */
-export function replaceData(raw: string, places: readonly string[], value: string): string {
-  return editData(
-    raw,
-    places.map((path): BodyEdit => ({ op: 'set', path, value })),
-  )
-}
-
-/** Edits the JSON object behind `data:` of an event that has one data line. */
-export function editData(raw: string, edits: readonly BodyEdit[]): string {
-  if (edits.length === 0) return raw
-  const open = raw.indexOf('{', raw.indexOf('data:'))
-  const close = raw.lastIndexOf('}') + 1
-  return raw.slice(0, open) + editJson(raw.slice(open, close), edits) + raw.slice(close)
 }

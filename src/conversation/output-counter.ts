@@ -1,6 +1,6 @@
 /** Reads the output out of events that go through as they came, for a count when no usage comes. */
 
-import { type CountTokens, OutputGatherer, textWritten } from '../../conversation/output-gatherer.ts'
+import { type CountTokens, OutputGatherer, textWritten } from './output-gatherer.ts'
 
 export type { CountTokens }
 

@@ -1,0 +1,29 @@
+/** Names of tools in a response that passes through, as edits: calls, and the tools that the response repeats. */
+
+import type { ToolNames } from '../../conversation/names.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { BodyEdit } from '../../lib/json-text.ts'
+
+/** For a response at `path`. */
+export function namesInResponse(response: JsonObject, path: string, names: ToolNames): BodyEdit[] {
+  const { output, tools, tool_choice } = response
+  return [
+    ...namesInList(output, `${path}/output`, names),
+    ...namesInList(tools, `${path}/tools`, names),
+    ...(isObject(tool_choice) ? namesIn(tool_choice, `${path}/tool_choice`, names) : []),
+  ]
+}
+
+/** For an item, a tool or a choice of tools at `path`. */
+export function namesIn(value: JsonObject, path: string, names: ToolNames): BodyEdit[] {
+  const { name, tools } = value
+  const told = typeof name === 'string' ? names.client(name) : name
+  const own: BodyEdit[] = told === name ? [] : [{ op: 'set', path: `${path}/name`, value: told }]
+  return [...own, ...namesInList(tools, `${path}/tools`, names)]
+}
+
+function namesInList(values: JsonValue | undefined, path: string, names: ToolNames): BodyEdit[] {
+  return arrayOrEmpty(values).flatMap((value, index) =>
+    isObject(value) ? namesIn(value, `${path}/${index}`, names) : [],
+  )
+}

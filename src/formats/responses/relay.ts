@@ -1,0 +1,198 @@
+/** A stream of the responses format: events go through as they came, apart from names of the model and of tools. */
+
+import type { Mark } from '../../conversation/carried-items.ts'
+import { editData } from '../../conversation/event-edit.ts'
+import type { ToolNames } from '../../conversation/names.ts'
+import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
+import type { ReplyStream } from '../../conversation/reply-stream.ts'
+import { failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
+import type { UsageFacts, UsageReport } from '../../conversation/usage.ts'
+import type { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
+import type { BodyEdit } from '../../lib/json-text.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { carrierOf } from './carrier.ts'
+import { namesIn, namesInResponse } from './client-names.ts'
+import { failureCodeOf, readFailure } from './failure.ts'
+import { StreamUsage, writeUsage } from './usage.ts'
+
+/** Text of an event that holds a response, written without blanks or with them. */
+const RESPONSE_MARKER = '"response"'
+
+export interface ResponsesPassThroughOptions {
+  readonly clientModel: string
+  readonly countTokens: CountTokens
+  readonly usageFacts: UsageFacts
+  /** Tools that went upstream under other names; null: all kept theirs. */
+  readonly names: ToolNames | null
+  /** Marks what the client may refer to by id; null: it refers to nothing, or the upstream keeps its responses. */
+  readonly mark: Mark | null
+}
+
+export class ResponsesPassThrough implements ReplyStream {
+  readonly encoding = 'latin1'
+  readonly #options: ResponsesPassThroughOptions
+  readonly #counter: OutputCounter
+  readonly #usage: StreamUsage
+  #terminal = ''
+  #started = false
+  /** What is known of the response, for the event that tells of its failure. */
+  #response: { readonly id: string; readonly createdAt: number } | null = null
+  #lastSequence = -1
+  /** Finished items, for a client that may refer to them; and the place behind them. */
+  readonly #items: JsonObject[] = []
+  #nextIndex = 0
+  #failureCode: string | null = null
+  finished = false
+
+  constructor(options: ResponsesPassThroughOptions) {
+    this.#options = options
+    this.#usage = new StreamUsage(options.usageFacts)
+    this.#counter = new OutputCounter({ countTokens: options.countTokens, markers: OUTPUT_MARKERS.responses })
+  }
+
+  get usage(): UsageReport {
+    return this.#usage.report
+  }
+
+  push(event: SseEvent): string {
+    const raw = event.relayed
+    if (!event.hasData) return this.#started ? raw : ''
+    if (event.data === '[DONE]') return ''
+    const sequence = /"sequence_number": ?(\d{1,15})/.exec(raw)?.[1]
+    if (sequence !== undefined) this.#lastSequence = Number(sequence)
+    const name = event.name || String(parseEvent(event).type)
+    if (name.endsWith('.delta')) {
+      this.#started = true
+      if (!name.includes('audio')) this.#counter.append(raw)
+      return raw
+    }
+    switch (name) {
+      case 'error':
+        throw this.#failed(parseEvent(event).error ?? parseEvent(event))
+      case 'response.failed':
+        this.#read(event, raw)
+        throw this.#failed(objectOrNull(parseEvent(event).response)?.error)
+      case 'response.completed':
+      case 'response.incomplete':
+        this.finished = true
+        this.#terminal = this.#ended(event, raw)
+        return ''
+      case 'response.output_item.added':
+        this.#started = true
+        return this.#options.names === null ? raw : this.#renamedItem(raw, parseEvent(event))
+      case 'response.output_item.done':
+        this.#started = true
+        return this.#itemDone(raw, parseEvent(event))
+      default:
+        if (!name.startsWith('response.')) readEvent(event)
+        this.#started = true
+        return raw.includes(RESPONSE_MARKER) ? this.#read(event, raw) : raw
+    }
+  }
+
+  end(): string {
+    if (!this.finished) throw failedStream('a stream without a finished response')
+    return this.#terminal
+  }
+
+  countOutputTokens(): number {
+    return this.#counter.tokens()
+  }
+
+  estimateOutputTokens(): number {
+    return this.#counter.estimate()
+  }
+
+  /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
+  failureEvent(error: GatewayError): string {
+    const code = this.#failureCode ?? failureCodeOf(error)
+    const sequence_number = this.#lastSequence + 1
+    if (this.#response === null) {
+      return eventText({ type: 'error', sequence_number, code, message: error.message, param: null })
+    }
+    const { id, createdAt } = this.#response
+    return eventText({
+      type: 'response.failed',
+      sequence_number,
+      response: {
+        id,
+        object: 'response',
+        created_at: createdAt,
+        status: 'failed',
+        error: { code, message: error.message },
+        incomplete_details: null,
+        model: this.#options.clientModel,
+        output: [],
+        usage: null,
+      },
+    })
+  }
+
+  #failed(value: JsonObject[string]): GatewayError {
+    const { error, code } = readFailure(value)
+    this.#failureCode = code
+    return error
+  }
+
+  #itemDone(raw: string, data: JsonObject): string {
+    const { item, output_index } = data
+    this.#usage.item(item)
+    if (this.#options.mark !== null && isObject(item)) this.#items.push(item)
+    this.#nextIndex = Math.max(this.#nextIndex, (numberOrNull(output_index) ?? -1) + 1)
+    return this.#renamedItem(raw, data)
+  }
+
+  #renamedItem(raw: string, { item }: JsonObject): string {
+    const { names } = this.#options
+    return names === null || !isObject(item) ? raw : editData(raw, namesIn(item, '/item', names))
+  }
+
+  /** Takes from an event what is needed of its response; returns the event with the client's names. */
+  #read(event: SseEvent, raw: string): string {
+    const response = objectOrNull(parseEvent(event).response)
+    return response === null ? raw : editData(raw, this.#told(response))
+  }
+
+  #told(response: JsonObject): BodyEdit[] {
+    const { clientModel, names } = this.#options
+    const id = textOrNull(response.id)
+    if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }
+    const usage = this.#usage.response(response, { final: this.finished })
+    const isNamed = typeof response.model !== 'string' || response.model === clientModel
+    return [
+      ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: clientModel } as const]),
+      // Figures that stand elsewhere are told where clients look for them.
+      ...(usage === null || isObject(response.usage)
+        ? []
+        : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),
+      ...(names === null ? [] : namesInResponse(response, '/response', names)),
+    ]
+  }
+
+  /** The end, and before it the item that carries those that the client may refer to. */
+  #ended(event: SseEvent, raw: string): string {
+    const { mark } = this.#options
+    const carrier = mark === null ? null : carrierOf(this.#items, mark)
+    const { response, sequence_number } = parseEvent(event)
+    if (carrier === null || !isObject(response)) return this.#read(event, raw)
+    const first = numberOrNull(sequence_number)
+    const numbered = (ahead: number) => (first === null ? {} : { sequence_number: first + ahead })
+    const place = { output_index: this.#nextIndex }
+    const output = Array.isArray(response.output) && response.output.length > 0 ? response.output : null
+    const edits: BodyEdit[] = [
+      ...Object.entries(numbered(2)).map(([key, value]): BodyEdit => ({ op: 'set', path: `/${key}`, value })),
+      ...(output === null ? [] : [{ op: 'set', path: '/response/output', value: [...output, carrier.done] } as const]),
+      ...this.#told(response),
+    ]
+    return [
+      eventText({ type: 'response.output_item.added', ...numbered(0), ...place, item: carrier.begun }),
+      eventText({ type: 'response.output_item.done', ...numbered(1), ...place, item: carrier.done }),
+      editData(raw, edits),
+    ].join('')
+  }
+}
+
+function eventText(data: JsonObject): string {
+  return `event: ${String(data.type)}\ndata: ${JSON.stringify(data)}\n\n`
+}
