@@ -1,16 +1,23 @@
 /** Streams as providers send them, and broken ones: each client gets the same of them, however they are framed and cut. */
 
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { strictResponse } from '../formats/responses-grammar.ts'
+import { CHAT_STREAMS } from './fixtures/chat-streams.ts'
 import { HOSTILE_RESPONSES } from './fixtures/hostile-responses.ts'
+import { MESSAGES_STREAMS } from './fixtures/messages-streams.ts'
 import { STREAMS, WHOLE_REPLIES } from './fixtures/streams.ts'
 import { cutsAtEachByte, FRAMINGS, type FramedEvent } from './framings.ts'
 import { readEvents, strictCompletion, strictMessage } from './grammar.ts'
 import { type Heard, heard, heardWhole } from './heard.ts'
 import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
+import { chatEvents, messagesEvents } from './support.ts'
+
+/** Chunks that the gateway adds tell the time. */
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterAll(() => void vi.useRealTimers())
 
 interface Told {
   readonly sse: string
@@ -118,6 +125,20 @@ describe.each(['messages', 'chat'] as const)('a responses stream of a strange ho
       STRICT[client](told.sse)
     }
     expectFramingsSame(open, events)
+  })
+})
+
+/** What these streams say is tested where their formats are. */
+const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
+  ...CHAT_STREAMS.map(([name, chunks]) => ['chat', name, chatEvents(...chunks)] as const),
+  ...MESSAGES_STREAMS.map(
+    ([name, events]) => ['messages', name, messagesEvents(...(events as { type: string }[]))] as const,
+  ),
+]
+
+describe.each(STRANGE)('a %s stream of a strange host: %s', (wire, _name, events) => {
+  test.each(WIRES)('is the same in every framing, for a client of %s', client => {
+    expectFramingsSame(() => openRoad(wire, client), events)
   })
 })
 
