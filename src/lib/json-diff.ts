@@ -1,34 +1,63 @@
 /** What turned one JSON value into another, as edits: so that a change made on parsed data can be made on the bytes. */
 
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
-import type { BodyEdit } from './json-text.ts'
+import type { ArrangedItem, BodyEdit } from './json-text.ts'
 
 function pointerOf(path: string, key: string | number): string {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
+/** What both share is not looked into. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
+  if (before === after) return
   if (isObject(before) && isObject(after)) {
     for (const key of Object.keys(before)) {
       if (!Object.hasOwn(after, key) || after[key] === undefined)
         edits.push({ op: 'remove', path: pointerOf(path, key) })
     }
     for (const [key, value] of Object.entries(after)) {
-      if (value !== undefined)
-        collect(Object.hasOwn(before, key) ? before[key] : undefined, value, pointerOf(path, key), edits)
+      if (value === undefined) continue
+      const old = Object.hasOwn(before, key) ? before[key] : undefined
+      if (old !== value) collect(old, value, pointerOf(path, key), edits)
     }
     return
   }
-  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
-    after.forEach((value, index) => {
-      collect(before[index], value, pointerOf(path, index), edits)
-    })
+  if (!Array.isArray(before) || !Array.isArray(after)) {
+    edits.push({ op: 'set', path, value: after })
     return
   }
-  if (before !== after) edits.push({ op: 'set', path, value: after })
+  if (before.length !== after.length) {
+    edits.push({ op: 'arrange', path, items: arranged(before, after) })
+    return
+  }
+  for (const [index, value] of after.entries()) {
+    if (before[index] !== value) collect(before[index], value, pointerOf(path, index), edits)
+  }
 }
 
-/** Edits that turn `before` into `after`, as deep as they can stand; an array that changed its length is set as a whole. */
+/** Elements that both share stay as they are written; one that stands behind the same element is taken for it, changed. */
+function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
+  const places = new Map(before.map((value, index) => [value, index]))
+  const kept = new Set(after)
+  let previous = -1
+  return after.map((value): ArrangedItem => {
+    const from = isContainer(value) ? places.get(value) : undefined
+    if (from !== undefined) {
+      previous = from
+      return { from, edits: [] }
+    }
+    const candidate = before[previous + 1]
+    if (!isObject(candidate) || !isObject(value) || kept.has(candidate)) return { value }
+    previous += 1
+    return { from: previous, edits: editsBetween(candidate, value) }
+  })
+}
+
+function isContainer(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+/** Edits that turn `before` into `after`, as deep as they can stand; a list that changed its length is arranged anew. */
 export function editsBetween(before: JsonObject, after: JsonObject): BodyEdit[] {
   const edits: BodyEdit[] = []
   collect(before, after, '', edits)

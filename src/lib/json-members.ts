@@ -1,7 +1,7 @@
 /** Edits of an object's own members, all in one go and without another look at the text: for bodies that are large. */
 
 import { unescapeKey } from './json.ts'
-import { asciiJson, type BodyEdit, type Member } from './json-text.ts'
+import { asciiJson, type BodyEdit, type Member, replacement } from './json-text.ts'
 
 /**
  * The text of an object with its edits applied, as pieces to be written one behind the other: it says the same as what
@@ -30,8 +30,8 @@ export function editMembers(
   let from = open
   for (const [index, member] of members.entries()) {
     const edit = wanted.get(member.key)
-    if (edit?.op === 'set') {
-      pieces.push(text.slice(from, member.valueStart), asciiJson(edit.value))
+    if (edit !== undefined && edit.op !== 'remove') {
+      pieces.push(text.slice(from, member.valueStart), replacement(text, member.valueStart, edit))
       from = member.valueEnd
     } else if (edit !== undefined) {
       const next = members[index + 1]

@@ -18,6 +18,12 @@ export interface Member {
 export type BodyEdit =
   | { readonly op: 'set'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
+
+/** An element of a list that is arranged anew: one that was there, with its bytes but for the edits, or a new value. */
+export type ArrangedItem =
+  | { readonly from: number; readonly edits: readonly BodyEdit[] }
+  | { readonly value: unknown }
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -124,6 +130,18 @@ export function asciiJson(value: unknown): string {
   })
 }
 
+/** What an edit puts in the place of the value at `at`. */
+export function replacement(text: string, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): string {
+  if (edit.op === 'set') return asciiJson(edit.value)
+  const elements = text.charCodeAt(at) === OPEN_BRACKET ? elementsOf(text, at) : []
+  const items = edit.items.flatMap(item => {
+    if ('value' in item) return [asciiJson(item.value)]
+    const element = elements[item.from]
+    return element === undefined ? [] : [editJson(text.slice(element.start, element.end), item.edits)]
+  })
+  return `[${items.join(',')}]`
+}
+
 interface Splice {
   readonly start: number
   readonly end: number
@@ -150,6 +168,11 @@ function editObject(text: string, start: number, tokens: readonly string[], edit
   }
   if (edit.op === 'remove' && tokens.length > 1) return text
   if (edit.op === 'remove') return index < 0 ? text : applySplice(text, removalOf(members, index))
+  if (present && tokens.length === 1) {
+    const { valueStart, valueEnd } = present
+    return applySplice(text, { start: valueStart, end: valueEnd, text: replacement(text, valueStart, edit) })
+  }
+  if (edit.op === 'arrange') return text
   const value = asciiJson(tokens.slice(1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), edit.value))
   if (present) return applySplice(text, { start: present.valueStart, end: present.valueEnd, text: value })
   const open = skipSpace(text, start) + 1
@@ -163,7 +186,7 @@ function editAt(text: string, at: number, tokens: readonly string[], edit: BodyE
   if (code !== OPEN_BRACKET || tokens.length < 2) {
     const element = code === OPEN_BRACKET ? elementsOf(text, at)[Number(tokens[0])] : undefined
     if (!element || edit.op === 'remove') return text
-    return applySplice(text, { ...element, text: asciiJson(edit.value) })
+    return applySplice(text, { ...element, text: replacement(text, element.start, edit) })
   }
   const element = elementsOf(text, at)[Number(tokens[0])]
   return element ? editAt(text, element.start, tokens.slice(1), edit) : text
@@ -232,8 +255,8 @@ function editElements(text: string, start: number, steps: readonly Step[]): stri
 
 /**
  * Applies edits one after the other to an object. Paths are RFC 6901 pointers; `set` creates missing members of objects and
- * replaces a plain value that stands in its way, `remove` of something absent changes nothing, and array elements can be
- * entered or replaced but not removed.
+ * replaces a plain value that stands in its way, `remove` and `arrange` of something absent change nothing, and array
+ * elements can be entered or replaced but not removed.
  */
 export function editJson(text: string, edits: readonly BodyEdit[]): string {
   const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
