@@ -12,6 +12,14 @@ export interface NameRules {
   /** Longest name accepted, in characters. */
   readonly nameMax: number
   readonly nameStart: 'any' | 'letter'
+  /** Characters that stay as they are; absent: letters, digits, `_` and `-`. */
+  readonly characters?: 'any' | 'word'
+}
+
+/** Whether a name may go up as it is. */
+export function isNameAccepted(name: string, { nameMax, nameStart, characters = 'word' }: NameRules): boolean {
+  if (name.length > nameMax || (characters === 'word' && !WORD.test(name))) return false
+  return nameStart === 'any' || /^[a-zA-Z]/.test(name)
 }
 
 /** Two-way map between the client's tool names and those that go upstream. One per request. */
@@ -24,8 +32,8 @@ export class ToolNames {
   constructor(names: Iterable<string>, rules: NameRules) {
     this.#rules = rules
     const all = [...new Set(names)]
-    for (const name of all) if (this.#isAccepted(name)) this.#add(name, name)
-    for (const name of all) if (!this.#isAccepted(name)) this.#add(name, this.#shorten(name))
+    for (const name of all) if (isNameAccepted(name, rules)) this.#add(name, name)
+    for (const name of all) if (!isNameAccepted(name, rules)) this.#add(name, this.#shorten(name))
   }
 
   /** The name to send upstream. Throws when the request did not announce the name to the constructor. */
@@ -38,11 +46,6 @@ export class ToolNames {
   /** The client's own name for what the upstream wrote; unknown names stay. */
   client(name: string): string {
     return this.#client.get(name) ?? name
-  }
-
-  #isAccepted(name: string): boolean {
-    if (name.length > this.#rules.nameMax || !WORD.test(name)) return false
-    return this.#rules.nameStart === 'any' || /^[a-zA-Z]/.test(name)
   }
 
   #shorten(name: string): string {

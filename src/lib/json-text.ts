@@ -21,9 +21,7 @@ export type BodyEdit =
   | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
 
 /** An element of a list that is arranged anew: one that was there, with its bytes but for the edits, or a new value. */
-export type ArrangedItem =
-  | { readonly from: number; readonly edits: readonly BodyEdit[] }
-  | { readonly value: unknown }
+export type ArrangedItem = { readonly from: number; readonly edits: readonly BodyEdit[] } | { readonly value: unknown }
 
 const QUOTE = 34
 const BACKSLASH = 92

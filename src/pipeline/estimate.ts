@@ -1,9 +1,9 @@
 /** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
 
+import { BUDGET_TOKENS_MIN } from '../dialect/reasoning-plan.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
-import { BUDGET_TOKENS_MIN } from '../translate/reasoning-plan.ts'
 import type { ChatBody } from './receive.ts'
 
 /** Bytes of text that one input token stands for in a hold. */

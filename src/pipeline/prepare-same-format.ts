@@ -39,8 +39,8 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     const used = usedByStream(stream, countInputTokens)
     return { usage: billedUsage(used), estimated: used.estimated }
   }
-  const { betas: betasToSend, hidesUsageChunk } = plan
-  const prefilled = isPrefilled(body.json, target)
+  const { betas: betasToSend, reply } = plan
+  const prefilled = isPrefilled(plan.body, target)
   const choices = numberOrNull(body.json.n) ?? 1
   // These functions live as long as the reply: none of them may refer to the body or to its edits.
   return withBody(bodyFor(body, target, format, plan.edits), written => ({
@@ -72,7 +72,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     openStream() {
       const options = { clientModel, countTokens }
       if (format === 'messages') return new MessagesPassThrough(options)
-      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
+      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !reply.hidesUsageChunk, billed })
     },
   }))
 }

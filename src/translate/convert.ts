@@ -2,12 +2,11 @@
 
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
+import { planBetas } from '../dialect/betas.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { planBetas } from './betas.ts'
-import { applyEdits } from './body-edit.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
 import { writeChatRequest } from './to-chat.ts'
 import { writeMessagesRequest } from './to-messages.ts'
@@ -43,7 +42,5 @@ interface Written {
 function write(wire: WireName, request: WritableRequest, context: TranslationContext): Written {
   if (wire !== 'messages') return { ...writeChatRequest(request, context), betas: [] }
   const { body, reply } = writeMessagesRequest(request, context)
-  const facts = context.target.dialect.betas
-  const { betas, edits } = planBetas(body, { betas: context.betas, edits: [], facts })
-  return { body: applyEdits(body, edits), betas, reply }
+  return { ...planBetas(body, context.betas, context.target.dialect.betas), reply }
 }

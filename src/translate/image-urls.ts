@@ -2,7 +2,7 @@
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import type { BodyEdit } from './body-edit.ts'
+import type { BodyEdit } from '../lib/json-text.ts'
 import type { ChatFormat } from './translator.ts'
 
 export interface FetchedImage {

@@ -3,9 +3,9 @@
 import { ToolNames } from '../conversation/names.ts'
 import { isCall, type PairedTurn } from '../conversation/pairing.ts'
 import type { ToolDefinition, ToolRequest, Turn } from '../conversation/request.ts'
+import { REPLY_TOOL } from '../dialect/structure.ts'
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { REPLY_TOOL } from './structure.ts'
 
 export interface ToolPlan {
   readonly tools: ToolRequest

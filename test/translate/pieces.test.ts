@@ -9,15 +9,15 @@ import { idInForm, ToolNames, UpstreamIds } from '../../src/conversation/names.t
 import { nearestLevel } from '../../src/conversation/reasoning-request.ts'
 import { splitTag, TagSplitter } from '../../src/conversation/reasoning-tag.ts'
 import { readSignedId, signId } from '../../src/conversation/signed-ids.ts'
-import { endUserId } from '../../src/translate/end-user.ts'
-import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
-import { chosenOutputTokens, clampOutputTokens } from '../../src/translate/output-cap.ts'
+import { endUserId } from '../../src/dialect/end-user.ts'
+import { chosenOutputTokens, clampOutputTokens } from '../../src/dialect/output-cap.ts'
 import {
   qualifiesForStrictChat,
   qualifiesForStrictMessages,
   replySchema,
   toolSchema,
-} from '../../src/translate/schemas.ts'
+} from '../../src/dialect/schemas.ts'
+import { imageUrlsToFetch, inlineImages } from '../../src/translate/image-urls.ts'
 
 describe('tool names', () => {
   const name = fc.oneof(fc.string({ minLength: 1, maxLength: 100 }), fc.stringMatching(/^[a-z_.]{1,90}$/))

@@ -122,7 +122,8 @@ describe('a message thread', () => {
 
   function sameFormat(body: object, thread: boolean) {
     const target = { dialect: dialectOf({ turns: { threads: thread } }) }
-    return planSameFormat({ format: 'messages', body: body as JsonObject, entry: { outputTokensMax: 10 }, target })
+    const entry = { outputTokensMax: 10, contextTokens: null, capabilities: [] }
+    return planSameFormat({ format: 'messages', body: body as JsonObject, entry, target })
   }
 
   test('that begins on a converted path is refused so that the SDK goes on without it', () => {

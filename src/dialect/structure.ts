@@ -2,8 +2,8 @@
 
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Dialect } from './dialect.ts'
 import { qualifiesForStrictChat, replySchema } from './schemas.ts'
+import type { Dialect } from './words.ts'
 
 /** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
 export const REPLY_TOOL = 'json_reply'

@@ -2,7 +2,7 @@
 
 import type { SamplingRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './words.ts'
 
 export interface SamplingCircumstances {
   /** The model will reason in this call. */

@@ -3,7 +3,7 @@
 import { nearestLevel } from '../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Dialect, DialectReasoning, EffortLevel } from './dialect.ts'
+import type { Dialect, DialectReasoning, EffortLevel } from './words.ts'
 
 /** Least thinking budget that is accepted anywhere, in tokens. */
 export const BUDGET_TOKENS_MIN = 1_024
@@ -93,7 +93,10 @@ export function planMessagesReasoning(
       }
       const effort = effortOf(wish, reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
-      const thinking = { type: 'adaptive', ...(reasoning.display === 'on_request' && { display: 'summarized' }) }
+      const thinking = {
+        type: 'adaptive',
+        ...(reasoning.display === 'on_request' && wish.shown !== false && { display: 'summarized' }),
+      }
       return { fields: { thinking, ...(level !== null && { output_config: { effort: level } }) }, reasons: true }
     }
     default:

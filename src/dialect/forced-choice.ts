@@ -2,7 +2,7 @@
 
 import type { ToolRequest } from '../conversation/request.ts'
 import type { JsonValue } from '../lib/json.ts'
-import type { DialectTools } from './dialect.ts'
+import type { DialectTools } from './words.ts'
 
 /** The wish as such an upstream takes it: the only tool there is gets named, and of several the model chooses. */
 export function nameOnlyTool(tools: ToolRequest, { forced }: Pick<DialectTools, 'forced'>): ToolRequest {

@@ -1,7 +1,7 @@
 /** The end user's id: an opaque hint for the provider, hashed where its form does not fit. */
 
 import { hash } from '../conversation/names.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect } from './words.ts'
 
 /** The id itself where the upstream takes it, else a stable hash of it. */
 export function endUserId(id: string, facts: Pick<Dialect['endUser'], 'lengthMax' | 'characters'>): string {

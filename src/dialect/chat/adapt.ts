@@ -1,0 +1,90 @@
+/** The pass over a chat request. */
+
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
+import { namesOf } from '../tool-names.ts'
+import { type Adapt, type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
+import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { contentRules, withContent } from './content.ts'
+import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
+import { withEcho, withSignature } from './history.ts'
+import { planChat } from './plan.ts'
+import { withReasoning } from './reasoning.ts'
+import { withResults } from './results.ts'
+import { withReplyTool, withTools } from './tools.ts'
+import { placed, withInstruction, withPrefill } from './turns.ts'
+
+export const adaptChat: Adapt = (given, facts) => {
+  const { dialect } = facts
+  const names = namesOf(toolNamesIn(given), facts)
+  const { reasoning, choice, structure } = planChat(given, facts)
+  const rewriter = new CallRewriter(names, dialect.tools.callId)
+  let body = given
+  if (Array.isArray(body.messages)) {
+    const messages = messagesFor(body.messages, { facts, rewriter, instruction: structure?.instruction ?? null })
+    body = withMember(body, 'messages', messages)
+  }
+  body = withCap(body, facts)
+  body = withTools(body, choice, facts)
+  if (names !== null) body = withToolNames(body, names)
+  body = withStructure(body, structure)
+  body = withReasoning(body, dialect, reasoning)
+  body = withSampling(body, dialect, reasoning.reasons)
+  body = withStops(body, facts)
+  body = withEndUser(body, dialect)
+  body = withUsage(body, dialect)
+  const reply: ReplyFacts = {
+    names,
+    replyTool: structure?.tool ? REPLY_TOOL : null,
+    unwrapsFence: structure?.unwrapsFence === true,
+    tag: dialect.reasoning.tag,
+    hidesUsageChunk: given.stream === true && !wantsUsage(given),
+  }
+  return { body, betas: [], reply: saysNothing(reply) ? NOTHING_TO_UNDO : reply }
+}
+
+function saysNothing({ names, replyTool, unwrapsFence, tag, hidesUsageChunk }: ReplyFacts): boolean {
+  return names === null && replyTool === null && !unwrapsFence && tag === null && !hidesUsageChunk
+}
+
+interface MessagePlan {
+  readonly facts: DialectFacts
+  readonly rewriter: CallRewriter
+  readonly instruction: string | null
+}
+
+function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction }: MessagePlan): JsonValue[] {
+  const { turns, tools, reasoning } = facts.dialect
+  const rules = contentRules(facts)
+  const system = turns.systemRole === 'system' ? 'system' : 'developer'
+  const each = mapList(given, (message, index) => {
+    if (!isObject(message)) return message
+    let changed = rules === null ? message : withContent(message, facts.place(index), rules)
+    switch (message.role) {
+      case 'assistant':
+        changed = withSignature(withEcho(changed, reasoning), tools.signature)
+        return rewriter.message(changed)
+      case 'tool':
+      case 'function':
+        return rewriter.message(changed)
+      case 'developer':
+        return withMember(changed, 'role', system)
+      case 'system':
+        // Where developers are known, the system still is.
+        return facts.road === 'converted' ? withMember(changed, 'role', system) : changed
+      default:
+        return changed
+    }
+  })
+  const told = instruction === null ? each : withInstruction(each, instruction, turns)
+  return withPrefill(placed(withResults(told, tools.resultImages), turns), turns)
+}
+
+function withStructure(body: JsonObject, structure: StructurePlan | null): JsonObject {
+  if (structure === null) return body
+  const { response_format: format } = structure.fields
+  const asked =
+    format === undefined ? withoutMembers(body, ['response_format']) : withMember(body, 'response_format', format)
+  return structure.tool === null ? asked : withReplyTool(asked, structure.tool)
+}

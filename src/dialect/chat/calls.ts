@@ -1,0 +1,121 @@
+/** Names of tools and ids of calls in a chat request, wherever they stand. */
+
+import type { IdForm, ToolNames } from '../../conversation/names.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { CallIds } from '../call-ids.ts'
+import { mapList, withMember } from '../copy.ts'
+
+/** Longest id that is sent anywhere, in characters. */
+const ID_LENGTH_MAX = 64
+
+/** Members of a tool, a choice or a call that hold a name. */
+const NAMED = ['function', 'custom'] as const
+
+/** All names of tools in the request: in the list, in the choice, in the history. */
+export function toolNamesIn(body: JsonObject): string[] {
+  const names: string[] = []
+  const note = (value: JsonValue | undefined): void => {
+    if (isObject(value) && typeof value.name === 'string') names.push(value.name)
+  }
+  const noteTool = (tool: JsonValue | undefined): void => {
+    if (isObject(tool)) for (const member of NAMED) note(tool[member])
+  }
+  for (const tool of arrayOrEmpty(body.tools)) noteTool(tool)
+  for (const fn of arrayOrEmpty(body.functions)) note(fn)
+  noteTool(body.tool_choice)
+  note(body.function_call)
+  for (const message of arrayOrEmpty(body.messages)) {
+    if (!isObject(message)) continue
+    for (const call of arrayOrEmpty(message.tool_calls)) noteTool(call)
+    note(message.function_call)
+    if (message.role === 'tool' || message.role === 'function') note(message)
+  }
+  return names
+}
+
+/** The names outside the history. */
+export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
+  let changed = body
+  if (Array.isArray(body.tools))
+    changed = withMember(
+      changed,
+      'tools',
+      mapList(body.tools, tool => named(tool, names)),
+    )
+  if (Array.isArray(body.functions)) {
+    changed = withMember(
+      changed,
+      'functions',
+      mapList(body.functions, fn => renamed(fn, names)),
+    )
+  }
+  if (isObject(body.tool_choice)) changed = withMember(changed, 'tool_choice', choiceNamed(body.tool_choice, names))
+  if (isObject(body.function_call)) changed = withMember(changed, 'function_call', renamed(body.function_call, names))
+  return changed
+}
+
+function choiceNamed(choice: JsonObject, names: ToolNames): JsonValue {
+  const allowed = objectOrNull(choice.allowed_tools)
+  if (allowed === null || !Array.isArray(allowed.tools)) return named(choice, names)
+  const tools = mapList(allowed.tools, tool => named(tool, names))
+  return withMember(choice, 'allowed_tools', withMember(allowed, 'tools', tools))
+}
+
+function named(tool: JsonValue, names: ToolNames): JsonValue {
+  if (!isObject(tool)) return tool
+  let changed = tool
+  for (const member of NAMED) {
+    const inner = tool[member]
+    if (isObject(inner)) changed = withMember(changed, member, renamed(inner, names))
+  }
+  return changed
+}
+
+function renamed(value: JsonValue, names: ToolNames): JsonValue {
+  return isObject(value) && typeof value.name === 'string'
+    ? withMember(value, 'name', names.upstream(value.name))
+    : value
+}
+
+/** Names and ids of a message, one rewriter for a request. */
+export class CallRewriter {
+  readonly #names: ToolNames | null
+  readonly #form: IdForm
+  readonly #ids: CallIds
+
+  constructor(names: ToolNames | null, form: IdForm) {
+    this.#names = names
+    this.#form = form
+    this.#ids = new CallIds(form)
+  }
+
+  message(message: JsonObject): JsonObject {
+    let changed = message
+    if (Array.isArray(message.tool_calls)) {
+      changed = withMember(
+        changed,
+        'tool_calls',
+        mapList(message.tool_calls, call => this.#call(call)),
+      )
+    }
+    if (typeof message.tool_call_id === 'string') {
+      changed = withMember(changed, 'tool_call_id', this.#id(message.tool_call_id))
+    }
+    if (this.#names === null) return changed
+    if (isObject(message.function_call)) {
+      changed = withMember(changed, 'function_call', renamed(message.function_call, this.#names))
+    }
+    const isResult = message.role === 'tool' || message.role === 'function'
+    return isResult ? (renamed(changed, this.#names) as JsonObject) : changed
+  }
+
+  #call(call: JsonValue): JsonValue {
+    if (!isObject(call)) return call
+    const identified = typeof call.id === 'string' ? withMember(call, 'id', this.#id(call.id)) : call
+    return this.#names === null ? identified : named(identified, this.#names)
+  }
+
+  #id(id: string): string {
+    return this.#form === 'any' && id.length <= ID_LENGTH_MAX ? id : this.#ids.of(id)
+  }
+}

@@ -1,0 +1,85 @@
+/** Earlier reasoning and signatures in a chat request, as the upstream wants them back. */
+
+import {
+  arrayOrEmpty,
+  atPointer,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectAtPointer,
+  textOrNull,
+} from '../../lib/json.ts'
+import { mapList, withMember, withMemberBehind, withMemberRenamed, withoutMembers } from '../copy.ts'
+import type { DialectReasoning, DialectTools } from '../words.ts'
+
+const FIELDS = ['reasoning_content', 'reasoning'] as const
+
+/** An assistant's message with its reasoning in the place that the upstream knows, or without it. */
+export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: DialectReasoning): JsonObject {
+  const thought = thoughtOf(message)
+  if (echo === 'never') return withoutThought(message)
+  const text = thought === '' && echo === 'always' ? (echoPlaceholder ?? '') : thought
+  const isMissing = thought === '' && echo === 'if_present'
+  if (field === 'content_parts') return text === '' ? withoutThought(message) : withParts(withoutThought(message), text)
+  if (isMissing || field === 'item_content') return message
+  const from = FIELDS.find(name => textOrNull(message[name]) !== null)
+  const bare = withoutParts(message)
+  const moved = from === undefined ? bare : withMemberRenamed(bare, from, field, text)
+  return withoutMembers(
+    withMemberBehind(moved, 'content', field, text),
+    FIELDS.filter(name => name !== field),
+  )
+}
+
+/** Wherever it stands; '' for none. */
+function thoughtOf(message: JsonObject): string {
+  for (const field of FIELDS) if (typeof message[field] === 'string' && message[field] !== '') return message[field]
+  return arrayOrEmpty(message.content)
+    .filter(isThought)
+    .map(part => textOfThought(part.thinking))
+    .join('')
+}
+
+function textOfThought(thinking: JsonValue | undefined): string {
+  if (typeof thinking === 'string') return thinking
+  return arrayOrEmpty(thinking)
+    .map(part => (isObject(part) ? (textOrNull(part.text) ?? '') : ''))
+    .join('')
+}
+
+function withoutThought(message: JsonObject): JsonObject {
+  return withoutMembers(withoutParts(message), FIELDS)
+}
+
+function withoutParts(message: JsonObject): JsonObject {
+  const { content } = message
+  if (!Array.isArray(content) || !content.some(isThought)) return message
+  return withMember(
+    message,
+    'content',
+    mapList(content, part => (isThought(part) ? undefined : part)),
+  )
+}
+
+function withParts(message: JsonObject, text: string): JsonObject {
+  const { content } = message
+  const thought = { type: 'thinking', thinking: [{ type: 'text', text }] }
+  const shown: readonly JsonValue[] =
+    textOrNull(content) === null ? arrayOrEmpty(content) : [{ type: 'text', text: content as string }]
+  return withMember(message, 'content', [thought, ...shown])
+}
+
+function isThought(part: JsonValue): part is JsonObject {
+  return isObject(part) && part.type === 'thinking'
+}
+
+/** The first of a turn's calls with the signature that is accepted for calls of other models, where none carries one. */
+export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
+  const calls = arrayOrEmpty(message.tool_calls)
+  const call = calls[0]
+  if (path === null || placeholder === null || !isObject(call)) return message
+  const [key] = Object.keys(objectAtPointer(path, null))
+  if (key === undefined || call[key] !== undefined) return message
+  if (calls.some(each => atPointer(each, path) !== undefined)) return message
+  return withMember(message, 'tool_calls', [{ ...call, ...objectAtPointer(path, placeholder) }, ...calls.slice(1)])
+}

@@ -1,0 +1,43 @@
+/** Tools of a chat request, the choice among them, and the tool that stands for a JSON reply. */
+
+import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
+import { REPLY_TOOL } from '../structure.ts'
+import type { DialectFacts } from '../types.ts'
+
+export function withTools(body: JsonObject, choice: JsonValue | undefined, facts: DialectFacts): JsonObject {
+  const { tools } = facts.dialect
+  let changed = tools.parallelFlag ? body : withoutMembers(body, ['parallel_tool_calls'])
+  if (choice !== undefined) changed = withMember(changed, 'tool_choice', choice)
+  if (!Array.isArray(body.tools)) return changed
+  return withMember(
+    changed,
+    'tools',
+    mapList(body.tools, tool => toolFor(tool, facts)),
+  )
+}
+
+function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
+  const fn = isObject(tool) ? objectOrNull(tool.function) : null
+  if (!isObject(tool) || fn === null) return tool
+  let changed = fn
+  const schema = objectOrNull(fn.parameters)
+  if (schema !== null && dialect.tools.schema === 'no_meta_schema') {
+    changed = withMember(changed, 'parameters', withoutMembers(schema, ['$schema']))
+  }
+  // A client that writes this format itself is told what is wrong with its schema.
+  const isStrict =
+    dialect.tools.strict === 'pass' && (road === 'same' || (schema !== null && qualifiesForStrictChat(schema)))
+  return withMember(tool, 'function', isStrict ? changed : withoutMembers(changed, ['strict']))
+}
+
+/** A tool that must be called in the place of all others: its input is the reply. */
+export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
+  const fn = { name: REPLY_TOOL, parameters: toolSchema(schema, 'pass') }
+  return {
+    ...withoutMembers(body, ['parallel_tool_calls']),
+    tools: [{ type: 'function', function: fn }],
+    tool_choice: { type: 'function', function: { name: REPLY_TOOL } },
+  }
+}

@@ -1,0 +1,95 @@
+/** Roles and order of the messages of a chat request. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { withMember } from '../copy.ts'
+import type { Dialect } from '../words.ts'
+
+type Turns = Dialect['turns']
+
+export function isSystem(message: JsonValue | undefined): message is JsonObject {
+  return isObject(message) && (message.role === 'system' || message.role === 'developer')
+}
+
+/** Where the conversation begins behind its instructions. */
+function firstTurn(messages: readonly JsonValue[]): number {
+  const first = messages.findIndex(message => !isSystem(message))
+  return first < 0 ? messages.length : first
+}
+
+/** The messages with a text among the leading instructions. */
+export function withInstruction(messages: readonly JsonValue[], text: string, { systemRole }: Turns): JsonValue[] {
+  const at = firstTurn(messages) - 1
+  const last = messages[at]
+  if (!isSystem(last))
+    return [{ role: systemRole === 'developer' ? 'developer' : 'system', content: text }, ...messages]
+  const content =
+    typeof last.content === 'string'
+      ? joinedTexts(last.content, text)
+      : [...arrayOrEmpty(last.content), { type: 'text', text }]
+  return messages.with(at, withMember(last, 'content', content))
+}
+
+/** Instructions that come later, as the upstream takes them; turns of one role as one, where roles must alternate. */
+export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
+  const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
+  return alternate ? merged(set) : set
+}
+
+function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_text'): JsonValue[] {
+  const first = firstTurn(messages)
+  const rest = messages.slice(first)
+  const later = rest.filter(isSystem)
+  if (later.length === 0) return messages as JsonValue[]
+  if (midSystem === 'user_text') {
+    return [
+      ...messages.slice(0, first),
+      ...rest.map(message => (isSystem(message) ? withMember(message, 'role', 'user') : message)),
+    ]
+  }
+  const [top, ...others] = [...messages.slice(0, first).filter(isSystem), ...later] as [JsonObject, ...JsonObject[]]
+  return [others.reduce(joined, top), ...rest.filter(message => !isSystem(message))]
+}
+
+/** Messages of results stay apart, and so does what follows calls. */
+function merged(messages: readonly JsonValue[]): JsonValue[] {
+  const out: JsonValue[] = []
+  for (const message of messages) {
+    const last = out.at(-1)
+    const joins =
+      isObject(last) &&
+      isObject(message) &&
+      last.role === message.role &&
+      message.role !== 'tool' &&
+      last.tool_calls === undefined
+    if (joins) out.splice(-1, 1, joined(last, message))
+    else out.push(message)
+  }
+  return out.length === messages.length ? (messages as JsonValue[]) : out
+}
+
+function joined(first: JsonObject, second: JsonObject): JsonObject {
+  return { ...first, ...second, role: first.role, content: joinedContent(first.content, second.content) }
+}
+
+function joinedContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
+  if (typeof first === 'string' && typeof second === 'string') return joinedTexts(first, second)
+  return [...partsOf(first), ...partsOf(second)]
+}
+
+function joinedTexts(...texts: string[]): string {
+  return texts.filter(Boolean).join('\n\n')
+}
+
+function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(content)) return content
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+}
+
+/** A last assistant message that the model shall continue: with the flag that asks for it, or followed by a turn that does. */
+export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns): JsonValue[] {
+  const last = messages.at(-1)
+  const isHistory = !isObject(last) || last.role !== 'assistant' || last.tool_calls !== undefined
+  if (isHistory || prefill === 'continue' || prefill === 'unsupported') return messages as JsonValue[]
+  if (prefill === 'user_turn') return [...messages, { role: 'user', content: 'Continue.' }]
+  return last[prefill] === undefined ? messages.with(-1, withMember(last, prefill, true)) : (messages as JsonValue[])
+}

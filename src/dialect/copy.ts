@@ -1,0 +1,62 @@
+/** Changes by copy: what does not change is shared with what was given, and nothing given is ever changed. */
+
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+
+/** The object with this value for the member, in its old place; itself where it has that very value. */
+export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
+  return Object.hasOwn(object, key) && object[key] === value ? object : { ...object, [key]: value }
+}
+
+/** As `withMember`, with a new member behind `before` where that is there. */
+export function withMemberBehind(object: JsonObject, before: string, key: string, value: JsonValue): JsonObject {
+  if (Object.hasOwn(object, key) || !Object.hasOwn(object, before)) return withMember(object, key, value)
+  const entries = Object.entries(object)
+  const at = entries.findIndex(([name]) => name === before) + 1
+  return Object.fromEntries(entries.toSpliced(at, 0, [key, value]))
+}
+
+/** The value under another name, where the old one stood. */
+export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
+  if (from === to) return withMember(object, to, value)
+  const others = Object.entries(object).filter(([key]) => key !== to)
+  return Object.fromEntries(others.map(([key, old]) => (key === from ? [to, value] : [key, old])))
+}
+
+export function withoutMembers(object: JsonObject, keys: readonly string[]): JsonObject {
+  if (!keys.some(key => Object.hasOwn(object, key))) return object
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+}
+
+/** The list with each element changed, and left out where that gives undefined; itself where nothing changes. */
+export function mapList(
+  list: readonly JsonValue[],
+  change: (value: JsonValue, index: number) => JsonValue | undefined,
+): JsonValue[] {
+  let changed: JsonValue[] | null = null
+  for (const [index, value] of list.entries()) {
+    const next = change(value, index)
+    if (next !== value && changed === null) changed = list.slice(0, index)
+    if (changed !== null && next !== undefined) changed.push(next)
+  }
+  // Nobody changes a list that was given.
+  return changed ?? (list as JsonValue[])
+}
+
+/** The object without what a pointer names; a step of `*` names every member. */
+export function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue | undefined {
+  if (step === undefined) return undefined
+  if (Array.isArray(value)) {
+    // Elements of a list stay in their places.
+    if (rest.length === 0) return value
+    return mapList(value, (inner, index) => (step === '*' || step === String(index) ? without(inner, rest) : inner))
+  }
+  if (!isObject(value)) return value
+  let changed: JsonObject = value
+  for (const key of step === '*' ? Object.keys(value) : [step]) {
+    if (!Object.hasOwn(value, key)) continue
+    const inner = without(value[key], rest)
+    if (inner === undefined) changed = withoutMembers(changed, [key])
+    else changed = withMember(changed, key, inner)
+  }
+  return changed
+}

@@ -1,0 +1,62 @@
+/** The pass over a messages request. */
+
+import { refuseThread } from '../../formats/messages/threads.ts'
+import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { planBetas } from '../betas.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
+import { namesOf } from '../tool-names.ts'
+import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
+import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { asksOfContent, withContent } from './content.ts'
+import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
+import { planMessages } from './plan.ts'
+import { withoutForeignThinking } from './thinking.ts'
+import { withReplyTool, withTools } from './tools.ts'
+import { placed, withInstruction } from './turns.ts'
+
+export const adaptMessages: Adapt = (given, facts) => {
+  const { dialect } = facts
+  if (!dialect.turns.threads) refuseThread(given)
+  const names = namesOf(toolNamesIn(given), facts)
+  const cap = capFor(given, facts)
+  const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
+  let body = cap === null ? given : withMember(given, 'max_tokens', cap)
+  if (Array.isArray(body.messages)) {
+    const rewriter = new CallRewriter(names, dialect.tools.callId)
+    body = withMember(body, 'messages', messagesFor(body.messages, facts, rewriter))
+  }
+  body = withTools(body, choice, facts)
+  if (names !== null) body = withToolNames(body, names)
+  body = withReasoning(body, facts, reasoning)
+  body = withStructure(body, structure, facts)
+  body = placed(body, dialect.turns)
+  body = withSampling(body, facts, reasoning.reasons)
+  body = withStops(body, facts)
+  body = withEndUser(body, dialect)
+  const unwrapsFence = structure?.unwrapsFence === true
+  const replyTool = structure?.tool ? REPLY_TOOL : null
+  const isPlain = names === null && replyTool === null && !unwrapsFence
+  const reply = isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence }
+  return { ...planBetas(body, facts.betas, dialect.betas), reply }
+}
+
+function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter: CallRewriter): JsonValue[] {
+  const asks = asksOfContent(facts)
+  return mapList(given, (message, index) => {
+    if (!isObject(message) || !Array.isArray(message.content)) return message
+    const own = withoutForeignThinking(message.content, facts.openMark)
+    const content = rewriter.content(asks ? withContent(own, facts.place(index), facts) : own)
+    return content === undefined ? message : withMember(message, 'content', content)
+  })
+}
+
+function withStructure(body: JsonObject, plan: StructurePlan | null, facts: DialectFacts): JsonObject {
+  if (plan === null) return body
+  const format = objectOrNull(plan.fields.output_config)?.format
+  const config = objectOrNull(body.output_config) ?? {}
+  const asked = format === undefined ? withoutMembers(config, ['format']) : withMember(config, 'format', format)
+  const told = withoutMembers(withConfig(body, asked), ['output_format'])
+  const instructed = plan.instruction === null ? told : withInstruction(told, plan.instruction)
+  return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool, facts)
+}

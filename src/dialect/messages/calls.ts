@@ -1,0 +1,73 @@
+/** Names of tools and ids of calls in a messages request, wherever they stand. */
+
+import type { IdForm, ToolNames } from '../../conversation/names.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { CallIds } from '../call-ids.ts'
+import { mapList, withMember } from '../copy.ts'
+
+/** Longest id that is sent anywhere, in characters. */
+const ID_LENGTH_MAX = 64
+
+/** Names of tools that the client runs and of their calls. What the provider runs has names of its own. */
+export function toolNamesIn(body: JsonObject): string[] {
+  const names: string[] = []
+  const note = (value: JsonValue | undefined): void => {
+    if (isObject(value) && typeof value.name === 'string') names.push(value.name)
+  }
+  for (const tool of arrayOrEmpty(body.tools)) if (isClientTool(tool)) note(tool)
+  note(body.tool_choice)
+  for (const message of arrayOrEmpty(body.messages)) {
+    if (!isObject(message)) continue
+    for (const block of arrayOrEmpty(message.content)) if (isObject(block) && block.type === 'tool_use') note(block)
+  }
+  return names
+}
+
+/** The names outside the history. */
+export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
+  let changed = body
+  if (Array.isArray(body.tools)) {
+    const tools = mapList(body.tools, tool => (isClientTool(tool) ? renamed(tool, names) : tool))
+    changed = withMember(changed, 'tools', tools)
+  }
+  return isObject(body.tool_choice) ? withMember(changed, 'tool_choice', renamed(body.tool_choice, names)) : changed
+}
+
+function isClientTool(tool: JsonValue): tool is JsonObject {
+  return isObject(tool) && (tool.type === undefined || tool.type === null || tool.type === 'custom')
+}
+
+function renamed(value: JsonObject, names: ToolNames): JsonObject {
+  return typeof value.name === 'string' ? withMember(value, 'name', names.upstream(value.name)) : value
+}
+
+/** Names and ids of blocks, one rewriter for a request. */
+export class CallRewriter {
+  readonly #names: ToolNames | null
+  readonly #form: IdForm
+  readonly #ids: CallIds
+
+  constructor(names: ToolNames | null, form: IdForm) {
+    this.#names = names
+    this.#form = form
+    this.#ids = new CallIds(form)
+  }
+
+  content(content: JsonValue | undefined): JsonValue | undefined {
+    return Array.isArray(content) ? mapList(content, block => this.#block(block)) : content
+  }
+
+  #block(block: JsonValue): JsonValue {
+    if (!isObject(block)) return block
+    if (block.type === 'tool_result') return this.#identified(block, 'tool_use_id')
+    if (block.type !== 'tool_use') return block
+    const identified = this.#identified(block, 'id')
+    return this.#names === null ? identified : renamed(identified, this.#names)
+  }
+
+  #identified(block: JsonObject, member: string): JsonObject {
+    const id = block[member]
+    if (typeof id !== 'string' || (this.#form === 'any' && id.length <= ID_LENGTH_MAX)) return block
+    return withMember(block, member, this.#ids.of(id))
+  }
+}

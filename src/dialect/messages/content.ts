@@ -1,0 +1,75 @@
+/** Blocks of a messages request: images, documents, and texts that must be plain strings. */
+
+import { refuse, refuseCapability } from '../../conversation/refuse.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { mapList, withMember } from '../copy.ts'
+import type { DialectFacts } from '../types.ts'
+
+/** Whether the facts ask anything of contents. */
+export function asksOfContent({ dialect: { content }, hasVision }: DialectFacts): boolean {
+  return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file' || content.text === 'string'
+}
+
+export function withContent(content: JsonValue | undefined, place: string, facts: DialectFacts): JsonValue | undefined {
+  if (!Array.isArray(content)) return content
+  const written = mapList(content, block => blockFor(block, place, facts))
+  const strings = facts.dialect.content.text === 'string'
+  const texts = written === content && !strings ? null : plainTexts(written)
+  return texts === null || (!strings && texts.length > 1) ? written : texts.join('\n\n')
+}
+
+/** The texts of a content that holds nothing else, and no marks; null for others. */
+function plainTexts(blocks: readonly JsonValue[]): string[] | null {
+  const texts = blocks.map(block =>
+    isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,
+  )
+  return texts.every(text => typeof text === 'string') ? texts : null
+}
+
+function blockFor(block: JsonValue, place: string, facts: DialectFacts): JsonValue {
+  if (!isObject(block)) return block
+  switch (block.type) {
+    case 'image':
+      return imageFor(block, place, facts)
+    case 'document':
+      return documentFor(block, place, facts)
+    case 'tool_result': {
+      const content = withContent(block.content, place, facts)
+      return content === undefined ? block : withMember(block, 'content', content)
+    }
+    default:
+      return block
+  }
+}
+
+function imageFor(block: JsonObject, place: string, { dialect, hasVision }: DialectFacts): JsonObject {
+  if (!hasVision) {
+    if (dialect.content.imagesUnsupported === 'placeholder') return note('[image omitted: this model takes no images]')
+    return refuseCapability('image_block', `${place}: this model takes no images`)
+  }
+  if (dialect.content.imageUrl === 'pass' || objectOrNull(block.source)?.type !== 'url') return block
+  return refuse(place, 'this model takes no image URLs; send the image as base64')
+}
+
+function documentFor(block: JsonObject, place: string, { dialect }: DialectFacts): JsonObject {
+  if (dialect.content.documents === 'file') return block
+  const source = objectOrNull(block.source)
+  const title = textOrNull(block.title)
+  if (source?.type === 'text' || source?.type === 'content') {
+    const text = source.type === 'text' ? source.data : textsOf(source.content)
+    return note([title, text].filter(line => typeof line === 'string' && line !== '').join('\n\n'))
+  }
+  if (dialect.content.documents === 'placeholder') return note(`[document ${title ?? 'document.pdf'} omitted]`)
+  return refuseCapability('document_block', `${place}: this model takes no documents`)
+}
+
+function textsOf(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content
+  return arrayOrEmpty(content)
+    .map(block => textOrNull(objectOrNull(block)?.text) ?? '')
+    .join('\n')
+}
+
+function note(text: string): JsonObject {
+  return { type: 'text', text }
+}

@@ -1,0 +1,113 @@
+/** Fields of a messages request beside its messages and tools: the cap, thinking and effort, sampling, the end user. */
+
+import { isEffortLevel, nearestLevel } from '../../conversation/reasoning-request.ts'
+import { readStopSequences } from '../../conversation/stop-sequences.ts'
+import {
+  arrayOrEmpty,
+  type JsonObject,
+  type JsonValue,
+  numberOrNull,
+  objectOrNull,
+  textOrNull,
+} from '../../lib/json.ts'
+import { withMember, withoutMembers } from '../copy.ts'
+import { endUserId } from '../end-user.ts'
+import { chosenOutputTokens, clampOutputTokens } from '../output-cap.ts'
+import type { ReasoningPlan } from '../reasoning-plan.ts'
+import { takesSampling } from '../sampling.ts'
+import { stopSequences } from '../stops.ts'
+import type { DialectFacts } from '../types.ts'
+import type { Dialect } from '../words.ts'
+import { thinkingFor } from './plan.ts'
+
+/** The cap within the model's limit; null where the body has none that is one. The format demands one. */
+export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
+  const { dialect, road, outputTokensMax } = facts
+  const wanted = numberOrNull(given)
+  if (wanted === null) return road === 'converted' ? chosenOutputTokens(facts) : null
+  // A cap of 0 warms the cache.
+  if (road === 'same' && wanted < 1) return wanted
+  return clampOutputTokens(wanted, { outputTokensMax, capMin: dialect.output.capMin })
+}
+
+/** `thinking` and `output_config.effort`. */
+export function withReasoning(body: JsonObject, { dialect, road }: DialectFacts, plan: ReasoningPlan): JsonObject {
+  const given = objectOrNull(body.thinking)
+  const thinking = thinkingFor(given, plan)
+  const thought =
+    thinking === null
+      ? given === null
+        ? body
+        : withoutMembers(body, ['thinking'])
+      : withMember(body, 'thinking', thinking)
+  const config = objectOrNull(body.output_config)
+  const planned = textOrNull(objectOrNull(plan.fields.output_config)?.effort)
+  const isOff = (thinking ?? given)?.type === 'disabled'
+  const effort = road === 'converted' ? planned : effortFor(config?.effort, planned, { dialect, isOff })
+  return effort === (config?.effort ?? null) ? thought : withEffort(thought, config, effort)
+}
+
+function withEffort(body: JsonObject, config: JsonObject | null, effort: JsonValue): JsonObject {
+  if (effort !== null) return withMember(body, 'output_config', withMember(config ?? {}, 'effort', effort))
+  return withConfig(body, withoutMembers(config ?? {}, ['effort']))
+}
+
+/** Leaves no empty object behind. */
+export function withConfig(body: JsonObject, config: JsonObject): JsonObject {
+  if (config === body.output_config) return body
+  return Object.keys(config).length === 0
+    ? withoutMembers(body, ['output_config'])
+    : withMember(body, 'output_config', config)
+}
+
+/** The effort that goes up: the client's own where the model has it, the planned one where the client gave none. */
+function effortFor(
+  effort: JsonValue | undefined,
+  planned: string | null,
+  { dialect, isOff }: { readonly dialect: Dialect; readonly isOff: boolean },
+): JsonValue {
+  const { levels, disable } = dialect.reasoning
+  if (effort === null || effort === undefined) return planned
+  if (levels === null) return null
+  if (isOff && disable === 'refused') return nearestLevel('none', levels)
+  if (!isEffortLevel(effort)) return effort
+  const level = nearestLevel(effort, levels)
+  const isTooHigh = isOff && disable === 'up_to_high' && (level === 'xhigh' || level === 'max')
+  return isTooHigh ? nearestLevel('high', levels) : level
+}
+
+export function withSampling(
+  body: JsonObject,
+  { dialect: { sampling }, road }: DialectFacts,
+  reasons: boolean,
+): JsonObject {
+  // A model of this format takes no sampling parameters while it reasons; a client that writes the format is told so.
+  const isClosed = !takesSampling(sampling, reasons) || (road === 'converted' && reasons)
+  if (isClosed) return withoutMembers(body, ['temperature', 'top_p', 'top_k'])
+  const temperature = numberOrNull(body.temperature)
+  const left = sampling.topK ? [] : ['top_k']
+  if (sampling.parameters === 'temperature_xor_top_p' && temperature !== null) left.push('top_p')
+  const taken = withoutMembers(body, left)
+  return temperature === null || temperature <= sampling.temperatureMax
+    ? taken
+    : withMember(taken, 'temperature', sampling.temperatureMax)
+}
+
+/** Throws GatewayError `invalid_request` for more than the upstream takes: the reply would go on where it should end. */
+export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
+  const given = arrayOrEmpty(body.stop_sequences)
+  const { stopMax } = dialect.sampling
+  if (given.length === 0) return stopMax === 0 ? withoutMembers(body, ['stop_sequences']) : body
+  const stops = stopSequences(readStopSequences(body.stop_sequences), { field: stopField, max: stopMax })
+  if (given.length <= stopMax) return body
+  return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
+}
+
+/** The id in a form that the upstream takes. */
+export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
+  const metadata = objectOrNull(body.metadata)
+  if (endUser.field === null) return withoutMembers(body, ['metadata'])
+  const id = textOrNull(metadata?.user_id)
+  if (metadata === null || id === null) return body
+  return withMember(body, 'metadata', withMember(metadata, 'user_id', endUserId(id, endUser)))
+}

@@ -1,0 +1,43 @@
+/** Tools of a messages request, the choice among them, and the tool that stands for a JSON reply. */
+
+import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
+import { REPLY_TOOL } from '../structure.ts'
+import type { DialectFacts } from '../types.ts'
+
+export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
+  const { parallelFlag } = facts.dialect.tools
+  const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
+  const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
+  if (!Array.isArray(body.tools)) return chosen
+  return withMember(
+    chosen,
+    'tools',
+    mapList(body.tools, tool => toolFor(tool, facts)),
+  )
+}
+
+function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
+  if (!isObject(tool)) return tool
+  let changed = tool
+  const schema = objectOrNull(tool.input_schema)
+  if (schema !== null && dialect.tools.schema === 'no_meta_schema') {
+    changed = withMember(changed, 'input_schema', withoutMembers(schema, ['$schema']))
+  }
+  // A client that writes this format itself is told what is wrong with its schema.
+  const isStrict =
+    dialect.tools.strict === 'pass' && (road === 'same' || (schema !== null && qualifiesForStrictMessages(schema)))
+  return isStrict ? changed : withoutMembers(changed, ['strict'])
+}
+
+/** A tool that must be called in the place of all others: its input is the reply. */
+export function withReplyTool(body: JsonObject, schema: JsonObject, { dialect }: DialectFacts): JsonObject {
+  const choice = objectOrNull(body.tool_choice)
+  const isSingle = choice?.disable_parallel_tool_use === true && dialect.tools.parallelFlag
+  return {
+    ...body,
+    tools: [{ name: REPLY_TOOL, input_schema: toolSchema(schema, dialect.tools.schema) }],
+    tool_choice: { type: 'tool', name: REPLY_TOOL, ...(isSingle && { disable_parallel_tool_use: true }) },
+  }
+}

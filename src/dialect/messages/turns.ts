@@ -1,0 +1,124 @@
+/** Roles and order of the messages of a messages request. */
+
+import { refuse } from '../../conversation/refuse.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { withMember, withoutMembers } from '../copy.ts'
+import type { Dialect } from '../words.ts'
+
+type Turns = Dialect['turns']
+
+/** `system` with a text behind what it says. */
+export function withInstruction(body: JsonObject, text: string): JsonObject {
+  return withSystem(body, joinedSystem(body.system, text))
+}
+
+function joinedSystem(system: JsonValue | undefined, more: JsonValue | undefined): JsonValue {
+  if (!isFilled(system)) return more ?? ''
+  if (!isFilled(more)) return system
+  if (typeof system === 'string' && typeof more === 'string') return `${system}\n${more}`
+  return [...blocksOf(system), ...blocksOf(more)]
+}
+
+function isFilled(content: JsonValue | undefined): content is JsonValue {
+  return content !== undefined && content !== null && content !== ''
+}
+
+/** Instructions among the turns, turns of one role, and a last assistant turn, as the upstream takes them. */
+export function placed(body: JsonObject, { midSystem, alternate, prefill }: Turns): JsonObject {
+  if (!Array.isArray(body.messages)) return body
+  let changed = body
+  if (midSystem === 'hoist') changed = hoisted(changed, body.messages)
+  else if (midSystem === 'user_text') changed = withMember(changed, 'messages', body.messages.map(asUserText))
+  if (alternate) changed = withMember(changed, 'messages', merged(changed.messages as JsonValue[]))
+  return withPrefill(changed, prefill)
+}
+
+function hoisted(body: JsonObject, messages: readonly JsonValue[]): JsonObject {
+  const later = messages.filter(isSystem)
+  if (later.length === 0) return body
+  const system = later.reduce<JsonValue | undefined>((all, { content }) => joinedSystem(all, content), body.system)
+  const turns = messages.filter(message => !isSystem(message))
+  return { ...withSystem(body, system ?? ''), messages: turns }
+}
+
+/** A new member stands before the messages. */
+function withSystem(body: JsonObject, system: JsonValue): JsonObject {
+  if (Object.hasOwn(body, 'system')) return withMember(body, 'system', system)
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([key, value]) =>
+      key === 'messages' ? [['system', system] as const, [key, value] as const] : [[key, value] as const],
+    ),
+  )
+}
+
+function asUserText(message: JsonValue): JsonValue {
+  return isSystem(message) ? withMember(withoutMembers(message, ['output_config']), 'role', 'user') : message
+}
+
+function merged(messages: readonly JsonValue[]): JsonValue[] {
+  const out: JsonValue[] = []
+  for (const message of messages) {
+    const last = out.at(-1)
+    if (!isObject(last) || !isObject(message) || last.role !== message.role) out.push(message)
+    else out.splice(-1, 1, { ...last, ...message, content: joinedContent(last.content, message.content) })
+  }
+  return out.length === messages.length ? (messages as JsonValue[]) : out
+}
+
+function joinedContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
+  if (typeof first === 'string' && typeof second === 'string') return [first, second].filter(Boolean).join('\n\n')
+  return [...blocksOf(first), ...blocksOf(second)]
+}
+
+function blocksOf(content: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(content)) return content
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
+}
+
+/** Asks the model to go on where it does not continue a last assistant message by itself. */
+const GO_ON = 'Continue.'
+
+/** Throws GatewayError `invalid_request` where the model goes on with nothing. */
+function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
+  const messages = body.messages as JsonValue[]
+  const last = messages.at(-1)
+  if (!isObject(last) || !isPrefill(last)) return body
+  switch (prefill) {
+    case 'user_turn':
+      return withMember(body, 'messages', [...messages, { role: 'user', content: GO_ON }])
+    case 'unsupported':
+      return refuse(
+        'messages',
+        'This model does not support assistant message prefill. The conversation must end with a user message.',
+      )
+    default:
+      return withMember(body, 'messages', messages.with(-1, withMember(last, 'content', trimmed(last.content))))
+  }
+}
+
+/** An assistant's turn of text. One that a tool of the provider interrupted goes on by itself, on every model. */
+function isPrefill({ role, content }: JsonObject): boolean {
+  if (role !== 'assistant') return false
+  if (typeof content === 'string') return content !== ''
+  const own = ['text', 'thinking', 'redacted_thinking']
+  return (
+    Array.isArray(content) &&
+    content.length > 0 &&
+    content.every(block => isObject(block) && own.includes(String(block.type)))
+  )
+}
+
+/** The last text of a continued reply may not end in blanks. */
+function trimmed(content: JsonValue | undefined): JsonValue {
+  if (typeof content === 'string') return content.trimEnd()
+  if (!Array.isArray(content)) return content ?? ''
+  const last = content.at(-1)
+  if (!isObject(last) || typeof last.text !== 'string') return content
+  const text = last.text.trimEnd()
+  if (text === last.text) return content
+  return text === '' ? content.slice(0, -1) : content.with(-1, withMember(last, 'text', text))
+}
+
+function isSystem(message: JsonValue): message is JsonObject {
+  return isObject(message) && message.role === 'system'
+}
