@@ -19,6 +19,11 @@ export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''
 
+  /** Whatever comes is given out as it is. */
+  get isPlain(): boolean {
+    return this.#state === 'plain'
+  }
+
   push(piece: string): string {
     if (this.#state === 'plain') return piece
     this.#held += piece

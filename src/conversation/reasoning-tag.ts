@@ -22,6 +22,11 @@ export class TagSplitter {
     this.#closing = `</${tag}>`
   }
 
+  /** Whatever comes is text and is given out as it is. */
+  get isPlain(): boolean {
+    return this.#state === 'text' && !this.#trims
+  }
+
   push(piece: string): TaggedText {
     if (this.#state === 'text') return { reasoning: '', text: this.#trim(piece) }
     this.#held += piece

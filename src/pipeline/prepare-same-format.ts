@@ -4,8 +4,11 @@ import { readReplyError } from '../conversation/reply-error.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { type UsageFacts, usageReport } from '../conversation/usage.ts'
 import { GatewayError } from '../errors.ts'
+import { undoneReply as undoneChat } from '../formats/chat/undo.ts'
 import { readUsage as readChatUsage, writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
+import { undoneReply as undoneMessages } from '../formats/messages/undo.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
+import { parseExactJson } from '../lib/exact-json.ts'
 import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -19,13 +22,16 @@ import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedByStream } from './stream-result.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
+const UNDONE = { messages: undoneMessages, chat_completions: undoneChat } as const
+
 function isReply(json: JsonObject, format: ChatFormat): boolean {
   if (readReplyError(json) !== null) return false
   return format === 'messages' ? json.type === 'message' : arrayOrEmpty(json.choices).some(isObject)
 }
 
 export function prepareSameFormat(preparation: Preparation<ChatFormat>): PreparedCall | Promise<PreparedCall> {
-  const { body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } = preparation
+  const { sealer, body, entry, clientModel, target, format, betas, countInputTokens, outputTokensAfforded } =
+    preparation
   const plan = planSameFormat({
     format,
     body: body.json,
@@ -33,6 +39,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     target,
     outputTokensAfforded,
     betas,
+    openMark: text => sealer.open(text),
   })
   const usageFacts: UsageFacts = target.dialect.usage
   const billed = (stream: ReplyStream) => {
@@ -40,6 +47,8 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     return { usage: billedUsage(used), estimated: used.estimated }
   }
   const { betas: betasToSend, reply } = plan
+  const undoing = reply.names === null && reply.tag === null && !reply.unwrapsFence ? null : reply
+  const { hidesUsageChunk } = reply
   const prefilled = isPrefilled(plan.body, target)
   const choices = numberOrNull(body.json.n) ?? 1
   // These functions live as long as the reply: none of them may refer to the body or to its edits.
@@ -63,6 +72,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       if (chatUsage !== null && !isObject(json.usage)) {
         edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
       }
+      if (undoing !== null) edits.push(...UNDONE[format](parseExactJson(bytes.toString('utf8')) as JsonObject, undoing))
       return {
         body: edits.length === 0 ? bytes : editJson(text, edits),
         usage: format === 'messages' ? messagesReportOf(json) : usageReport(chatUsage, { final: true }),
@@ -70,9 +80,9 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       }
     },
     openStream() {
-      const options = { clientModel, countTokens }
+      const options = { clientModel, countTokens, undoing }
       if (format === 'messages') return new MessagesPassThrough(options)
-      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !reply.hidesUsageChunk, billed })
+      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
     },
   }))
 }

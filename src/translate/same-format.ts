@@ -31,7 +31,7 @@ export interface SameFormatCall {
   readonly outputTokensAfforded?: number | null
   /** Beta flags that the client sent (messages format), in order. */
   readonly betas?: readonly string[]
-  /** Opens marks of this gateway; absent: there are none. */
+  /** Opens marks of the caller's account; absent: there are none. */
   readonly openMark?: (text: string) => JsonValue | null
 }
 

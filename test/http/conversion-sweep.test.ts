@@ -52,7 +52,7 @@ const SCHEMA = {
 }
 const LONG_NAME = `mcp__${'long_server_name_'.repeat(4)}weather`
 
-/** A model that takes no stop sequences refuses them on a converted call, because leaving them out would change the reply. */
+/** A call with stop sequences is refused for a model that takes none, because leaving them out would change the reply. */
 function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   return {
     model,
@@ -99,8 +99,8 @@ function messagesRequest(model: string, { stops }: { stops: boolean }): object {
   }
 }
 
-/** A model that sees no images refuses them itself where nothing is converted. */
-function chatRequest(model: string, { sees }: { sees: boolean }): object {
+/** A call with images may be refused for a model that sees none. */
+function chatRequest(model: string, { sees, stops }: { sees: boolean; stops: boolean }): object {
   const fn = (name: string, args: string, id: string) => ({ id, type: 'function', function: { name, arguments: args } })
   return {
     model,
@@ -108,7 +108,7 @@ function chatRequest(model: string, { sees }: { sees: boolean }): object {
     temperature: 0.7,
     reasoning_effort: 'medium',
     user: 'u'.repeat(190),
-    stop: ['STOP'],
+    ...(stops && { stop: ['STOP'] }),
     tools: [
       { type: 'function', function: { name: 'weather', description: 'Weather', parameters: SCHEMA } },
       { type: 'function', function: { name: 'look' } },
@@ -149,7 +149,7 @@ describe.each(ENTRIES.filter(entry => entry.both))('$id', ({ id, sees, stops }) 
   })
 
   test('answers a chat agent, whole and streamed alike', async () => {
-    const request = chatRequest(id, { sees })
+    const request = chatRequest(id, { sees, stops })
     const whole = JSON.parse(await call('/v1/chat/completions', request)) as { choices: JsonObject[] }
     expect(whole).toMatchObject({ object: 'chat.completion', model: id, choices: [{ finish_reason: 'tool_calls' }] })
     const streamed = strictCompletion(await call('/v1/chat/completions', { ...request, stream: true }))

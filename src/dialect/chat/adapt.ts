@@ -78,7 +78,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     }
   })
   const told = instruction === null ? each : withInstruction(each, instruction, turns)
-  return withPrefill(placed(withResults(told, tools.resultImages), turns), turns)
+  return withPrefill(placed(withResults(told, tools.resultImages), turns), turns, facts.road)
 }
 
 function withStructure(body: JsonObject, structure: StructurePlan | null): JsonObject {

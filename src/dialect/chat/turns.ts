@@ -2,6 +2,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { withMember } from '../copy.ts'
+import type { Road } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
 type Turns = Dialect['turns']
@@ -85,11 +86,16 @@ function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
   return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 }
 
-/** A last assistant message that the model shall continue: with the flag that asks for it, or followed by a turn that does. */
-export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns): JsonValue[] {
+/**
+ * A last assistant message that the model shall continue: with the flag that asks for it, or followed by a turn that does.
+ * A client that writes this format sets the flag itself where it wants that.
+ */
+export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
   const last = messages.at(-1)
   const isHistory = !isObject(last) || last.role !== 'assistant' || last.tool_calls !== undefined
   if (isHistory || prefill === 'continue' || prefill === 'unsupported') return messages as JsonValue[]
   if (prefill === 'user_turn') return [...messages, { role: 'user', content: 'Continue.' }]
-  return last[prefill] === undefined ? messages.with(-1, withMember(last, prefill, true)) : (messages as JsonValue[])
+  return road === 'converted' && last[prefill] === undefined
+    ? messages.with(-1, withMember(last, prefill, true))
+    : (messages as JsonValue[])
 }

@@ -45,7 +45,7 @@ function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter:
   const asks = asksOfContent(facts)
   return mapList(given, (message, index) => {
     if (!isObject(message) || !Array.isArray(message.content)) return message
-    const own = withoutForeignThinking(message.content, facts.openMark)
+    const own = withoutForeignThinking(message.content)
     const content = rewriter.content(asks ? withContent(own, facts.place(index), facts) : own)
     return content === undefined ? message : withMember(message, 'content', content)
   })

@@ -29,7 +29,7 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
   const reason = (wanted: ReasoningRequest): ReasoningPlan => {
     const own = wanted === facts.reasoning ? ownReasoning(body, facts, maxTokens) : null
     if (own !== null) return own
-    const unsignedToolTurn = endsInUnsignedToolTurn(body, facts.openMark)
+    const unsignedToolTurn = endsInUnsignedToolTurn(body)
     return planMessagesReasoning(wanted, dialect.reasoning, { maxTokens, unsignedToolTurn })
   }
   const { plan, forced } =

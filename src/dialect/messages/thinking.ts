@@ -1,37 +1,35 @@
 /** Earlier thinking in a messages request. */
 
+import { isMark } from '../../conversation/seal.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import { mapList } from '../copy.ts'
-import type { DialectFacts } from '../types.ts'
-
-type OpenMark = DialectFacts['openMark']
 
 /**
- * A content without the thinking that its upstream never signed: of models of another vendor, without a signature or in a
- * mark of this gateway. The whole request is refused for it.
+ * A content without the thinking that no upstream of this format signed: of models of another vendor, without a signature
+ * or in a mark of this gateway, sound or not. The whole request is refused for it.
  */
-export function withoutForeignThinking(content: JsonValue | undefined, openMark: OpenMark): JsonValue | undefined {
+export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
-  return mapList(content, block => (isForeign(block, openMark) ? undefined : block))
+  return mapList(content, block => (isForeign(block) ? undefined : block))
 }
 
-function isForeign(block: JsonValue, openMark: OpenMark): boolean {
+function isForeign(block: JsonValue): boolean {
   if (!isObject(block)) return false
   switch (block.type) {
     case 'thinking':
-      return textOrNull(block.signature) === null || openMark(String(block.signature)) !== null
+      return textOrNull(block.signature) === null || isMark(String(block.signature))
     case 'redacted_thinking':
-      return typeof block.data === 'string' && openMark(block.data) !== null
+      return typeof block.data === 'string' && isMark(block.data)
     default:
       return false
   }
 }
 
 /** The last assistant turn called tools without signed thinking before: thinking cannot be switched on behind it. */
-export function endsInUnsignedToolTurn(body: JsonObject, openMark: OpenMark): boolean {
+export function endsInUnsignedToolTurn(body: JsonObject): boolean {
   const messages = arrayOrEmpty(body.messages).filter(isObject)
   const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)
   if (!blocks.some(block => block.type === 'tool_use')) return false
   const thinking = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
-  return thinking.length === 0 || thinking.some(block => isForeign(block, openMark))
+  return thinking.length === 0 || thinking.some(block => isForeign(block))
 }

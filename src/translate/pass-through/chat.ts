@@ -1,13 +1,15 @@
 /** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
-import { replaceData } from '../../conversation/event-edit.ts'
+import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import { type CountTokens, OutputGatherer } from '../../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
+import type { Undoing } from '../../conversation/undo-text.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import { deltaMember, spokenParts } from '../../formats/chat/reply-parts.ts'
+import { ChunkUndo } from '../../formats/chat/undo.ts'
 import { readUsage } from '../../formats/chat/usage.ts'
 import { ChunkWriter } from '../../formats/chat/write-chunks.ts'
 import {
@@ -39,6 +41,8 @@ export interface ChatPassThroughOptions {
   readonly usageFacts: UsageFacts
   /** What is billed for a stream that has ended: a client that asked for usage is told the same. */
   readonly billed: (stream: ReplyStream) => BilledUsage
+  /** What must be undone in the reply; null or absent: nothing. */
+  readonly undoing?: Undoing | null
 }
 
 export class ChatPassThrough implements ReplyStream {
@@ -65,9 +69,11 @@ export class ChatPassThrough implements ReplyStream {
   finished = false
   skimmedTo = 0
   readonly #template = new TemplateLearner()
+  readonly #undo: ChunkUndo | null
 
   constructor(options: ChatPassThroughOptions) {
     this.#options = options
+    this.#undo = options.undoing ? new ChunkUndo(options.undoing) : null
     this.#output = new OutputGatherer({ countTokens: options.countTokens })
   }
 
@@ -99,8 +105,25 @@ export class ChatPassThrough implements ReplyStream {
       return ''
     }
     this.#started = true
+    if (this.#undo !== null) return this.#undone(this.#undo, { raw, renamed, chunk })
     this.#learn(raw, chunk)
     return renamed
+  }
+
+  #undone(undo: ChunkUndo, { raw, renamed, chunk }: { raw: string; renamed: string; chunk: JsonObject }): string {
+    const edits = undo.chunk(chunk)
+    if (edits === null) return ''
+    const [choice] = arrayOrEmpty(chunk.choices)
+    if (edits.length === 0 && isObject(choice) && undo.isPlain(choice)) this.#learn(raw, chunk)
+    return editData(renamed, edits)
+  }
+
+  /** What the undoing still held, as chunks of their own. */
+  #heldBack(): string {
+    const { reasoning, text } = this.#undo?.end() ?? { reasoning: '', text: '' }
+    const write = (member: 'content' | 'reasoning_content', held: string) =>
+      held === '' ? '' : (this.#chunks?.written(member, asciiJson(held).slice(1, -1)) ?? '')
+    return write('reasoning_content', reasoning) + write('content', text)
   }
 
   skim(all: string, at: number): string {
@@ -123,7 +146,8 @@ export class ChatPassThrough implements ReplyStream {
     this.#isOver = true
     // Readers of the format take a choice without a finish for one that was cut.
     const finish = this.#finishSeen ? '' : (this.#chunks?.finish(this.#hasCalls ? 'tool_calls' : 'stop') ?? '')
-    return finish + this.#lastUsage() + this.#terminal
+    const held = this.#finishSeen ? '' : this.#heldBack()
+    return held + finish + this.#lastUsage() + this.#terminal
   }
 
   #lastUsage(): string {

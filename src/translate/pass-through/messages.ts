@@ -1,17 +1,27 @@
 /** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
 
-import { replaceData } from '../../conversation/event-edit.ts'
+import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
+import type { Undoing } from '../../conversation/undo-text.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
+import { EventUndo } from '../../formats/messages/undo.ts'
 import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
+import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 
 /** How an event begins that carries a piece of output. */
 const DELTA_HEAD = 'event: content_block_delta\ndata:'
 const LINE_FEED = 10
+
+export interface MessagesPassThroughOptions {
+  readonly clientModel: string
+  readonly countTokens: CountTokens
+  /** What must be undone in the reply; null or absent: nothing. */
+  readonly undoing?: Undoing | null
+}
 
 export class MessagesPassThrough implements ReplyStream {
   readonly encoding = 'latin1'
@@ -22,9 +32,11 @@ export class MessagesPassThrough implements ReplyStream {
   readonly #usage = new StreamUsage()
   finished = false
   skimmedTo = 0
+  readonly #undo: EventUndo | null
 
-  constructor({ clientModel, countTokens }: { clientModel: string; countTokens: CountTokens }) {
+  constructor({ clientModel, countTokens, undoing = null }: MessagesPassThroughOptions) {
     this.#clientModel = clientModel
+    this.#undo = undoing === null ? null : new EventUndo(undoing)
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages })
   }
 
@@ -38,13 +50,17 @@ export class MessagesPassThrough implements ReplyStream {
     switch (event.name || String(readEvent(event).type)) {
       case 'content_block_delta':
         this.#counter.append(raw)
-        return raw
+        return this.#undo === null || this.#undo.isPlain ? raw : edited(raw, this.#undo.delta(readEvent(event)))
       case 'message_start':
         this.#started = true
         return this.#start(readEvent(event), raw)
-      case 'content_block_start':
-        this.#usage.block(readEvent(event))
-        return raw
+      case 'content_block_start': {
+        const start = readEvent(event)
+        this.#usage.block(start)
+        return this.#undo === null ? raw : editData(raw, this.#undo.start(start))
+      }
+      case 'content_block_stop':
+        return this.#undo === null ? checked(event, raw) : this.#undo.stop(readEvent(event).index) + raw
       case 'message_delta':
         return this.#delta(readEvent(event), raw)
       case 'message_stop':
@@ -63,7 +79,7 @@ export class MessagesPassThrough implements ReplyStream {
   /** Pieces of output: blocks of these two lines and no others. */
   skim(all: string, at: number): string {
     this.skimmedTo = at
-    if (this.finished) return ''
+    if (this.finished || this.#undo?.isPlain === false) return ''
     let end = at
     while (all.slice(end, end + DELTA_HEAD.length) === DELTA_HEAD) {
       const lineEnd = all.indexOf('\n', end + DELTA_HEAD.length)
@@ -109,4 +125,15 @@ export class MessagesPassThrough implements ReplyStream {
   #renamed(raw: string, places: readonly string[]): string {
     return replaceData(raw, places, this.#clientModel)
   }
+}
+
+/** The event's own bytes, if they are what they should be. */
+function checked(event: SseEvent, raw: string): string {
+  readEvent(event)
+  return raw
+}
+
+/** '' where nothing is left of the event. */
+function edited(raw: string, edits: readonly BodyEdit[] | null): string {
+  return edits === null ? '' : editData(raw, edits)
 }

@@ -1,0 +1,116 @@
+/**
+ * Undoes, in chat replies that pass through, what was done to their request: tools get the client's names back, reasoning
+ * leaves the text and JSON its code fence. Everything else of a reply stays as the provider wrote it.
+ */
+
+import type { TaggedText } from '../../conversation/reasoning-tag.ts'
+import { TextUndo, type Undoing, undoneText } from '../../conversation/undo-text.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import type { BodyEdit } from '../../lib/json-text.ts'
+
+/** For a whole reply. */
+export function undoneReply(reply: JsonObject, undoing: Undoing): BodyEdit[] {
+  return arrayOrEmpty(reply.choices).flatMap((choice, index) => {
+    const message = objectOrNull(objectOrNull(choice)?.message)
+    if (message === null) return []
+    const place = `/choices/${index}/message`
+    const text = textOrNull(message.content)
+    const spoken = text === null ? [] : spokenEdits(message, place, undoneText(text, undoing))
+    return [...spoken, ...nameEdits(message, place, undoing)]
+  })
+}
+
+/** For the chunks of one stream. */
+export class ChunkUndo {
+  readonly #undoing: Undoing
+  readonly #texts = new Map<JsonValue | undefined, TextUndo>()
+
+  constructor(undoing: Undoing) {
+    this.#undoing = undoing
+  }
+
+  /** The edits of a chunk; null: nothing is left of it. */
+  chunk(chunk: JsonObject): BodyEdit[] | null {
+    const choices = arrayOrEmpty(chunk.choices)
+    const edits: BodyEdit[] = []
+    let isHeld = false
+    for (const [place, choice] of choices.entries()) {
+      if (!isObject(choice)) continue
+      const delta = objectOrNull(choice.delta)
+      if (delta === null) continue
+      const made = this.#delta(choice, delta, `/choices/${place}/delta`)
+      edits.push(...made)
+      isHeld ||= made.length > 0 && choices.length === 1 && isNothing(choice, delta, made)
+    }
+    return isHeld && !isObject(chunk.usage) ? null : edits
+  }
+
+  /** Deltas of this choice need no edit any more. */
+  isPlain(choice: JsonObject): boolean {
+    return this.#texts.get(choice.index)?.isPlain === true
+  }
+
+  /** What the first choice still held when its stream broke off without a finish. */
+  end(): TaggedText {
+    const [text] = this.#texts.values()
+    return text?.end() ?? NOTHING
+  }
+
+  #delta(choice: JsonObject, delta: JsonObject, place: string): BodyEdit[] {
+    const names = nameEdits(delta, place, this.#undoing)
+    if (this.#undoing.tag === null && !this.#undoing.unwrapsFence) return names
+    const text = this.#textOf(choice.index)
+    const content = textOrNull(delta.content)
+    const came = content === null ? NOTHING : text.push(content)
+    // Whatever comes behind the text shows that it has ended.
+    const isOver = textOrNull(choice.finish_reason) !== null || arrayOrEmpty(delta.tool_calls).length > 0
+    const rest = isOver ? text.end() : NOTHING
+    const spoken = { reasoning: came.reasoning + rest.reasoning, text: came.text + rest.text }
+    return content === null && spoken.text === '' && spoken.reasoning === ''
+      ? names
+      : [...spokenEdits(delta, place, spoken), ...names]
+  }
+
+  #textOf(index: JsonValue | undefined): TextUndo {
+    let text = this.#texts.get(index)
+    if (text === undefined) {
+      text = new TextUndo(this.#undoing)
+      this.#texts.set(index, text)
+    }
+    return text
+  }
+}
+
+const NOTHING: TaggedText = { reasoning: '', text: '' }
+
+/** A delta of text alone, all of which is held. */
+function isNothing(choice: JsonObject, delta: JsonObject, edits: readonly BodyEdit[]): boolean {
+  const isEmptied = edits.length === 1 && edits[0]?.op === 'set' && edits[0].value === ''
+  const others = Object.keys(delta).filter(key => key !== 'content' && delta[key] !== null && delta[key] !== '')
+  return isEmptied && others.length === 0 && textOrNull(choice.finish_reason) === null
+}
+
+function spokenEdits(message: JsonObject, place: string, { reasoning, text }: TaggedText): BodyEdit[] {
+  const edits: BodyEdit[] = []
+  if (text !== message.content) edits.push({ op: 'set', path: `${place}/content`, value: text })
+  if (reasoning !== '') {
+    const value = (textOrNull(message.reasoning_content) ?? '') + reasoning
+    edits.push({ op: 'set', path: `${place}/reasoning_content`, value })
+  }
+  return edits
+}
+
+function nameEdits(message: JsonObject, place: string, { names }: Undoing): BodyEdit[] {
+  if (names === null) return []
+  const edit = (holder: JsonValue | undefined, path: string): BodyEdit[] => {
+    const name = textOrNull(objectOrNull(holder)?.name)
+    const own = name === null ? null : names.client(name)
+    return own === null || own === name ? [] : [{ op: 'set', path: `${path}/name`, value: own }]
+  }
+  const calls = arrayOrEmpty(message.tool_calls).flatMap((call, index) =>
+    ['function', 'custom'].flatMap(member =>
+      edit(objectOrNull(call)?.[member], `${place}/tool_calls/${index}/${member}`),
+    ),
+  )
+  return [...calls, ...edit(message.function_call, `${place}/function_call`)]
+}

@@ -1,0 +1,67 @@
+/**
+ * Undoes, in messages replies that pass through, what was done to their request: tools get the client's names back, and
+ * JSON leaves its code fence. Everything else of a reply stays as the provider wrote it.
+ */
+
+import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
+import type { Undoing } from '../../conversation/undo-text.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
+import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
+
+/** For a whole reply. */
+export function undoneReply(reply: JsonObject, { names, unwrapsFence }: Undoing): BodyEdit[] {
+  return arrayOrEmpty(reply.content).flatMap((block, index): BodyEdit[] => {
+    if (!isObject(block)) return []
+    const place = `/content/${index}`
+    if (block.type === 'tool_use') return nameEdit(block, place, names)
+    const text = block.type === 'text' && unwrapsFence ? textOrNull(block.text) : null
+    const bare = text === null ? null : withoutFence(text)
+    return bare === null || bare === text ? [] : [{ op: 'set', path: `${place}/text`, value: bare }]
+  })
+}
+
+/** For the events of one stream. */
+export class EventUndo {
+  readonly #undoing: Undoing
+  /** Of the text block that is open. */
+  #fence: FenceFilter | null = null
+
+  constructor(undoing: Undoing) {
+    this.#undoing = undoing
+  }
+
+  /** Deltas need no edit until the next block begins. */
+  get isPlain(): boolean {
+    return this.#fence === null || this.#fence.isPlain
+  }
+
+  start(event: JsonObject): BodyEdit[] {
+    const block = objectOrNull(event.content_block)
+    this.#fence = block?.type === 'text' && this.#undoing.unwrapsFence ? new FenceFilter() : null
+    return block?.type === 'tool_use' ? nameEdit(block, '/content_block', this.#undoing.names) : []
+  }
+
+  /** The edits of a delta; null: all of it is held. */
+  delta(event: JsonObject): BodyEdit[] | null {
+    const text = textOrNull(objectOrNull(event.delta)?.text)
+    if (this.#fence === null || text === null) return []
+    const shown = this.#fence.push(text)
+    if (shown === '') return null
+    return shown === text ? [] : [{ op: 'set', path: '/delta/text', value: shown }]
+  }
+
+  /** An event with what the block still held, or '', as a block ends. */
+  stop(index: JsonValue | undefined): string {
+    const text = this.#fence?.end() ?? ''
+    this.#fence = null
+    if (text === '') return ''
+    const event = { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
+    return `event: content_block_delta\ndata: ${asciiJson(event)}\n\n`
+  }
+}
+
+function nameEdit(block: JsonObject, place: string, names: Undoing['names']): BodyEdit[] {
+  const name = textOrNull(block.name)
+  const own = name === null || names === null ? null : names.client(name)
+  return own === null || own === name ? [] : [{ op: 'set', path: `${place}/name`, value: own }]
+}
