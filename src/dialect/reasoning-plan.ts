@@ -160,7 +160,7 @@ function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   }
 }
 
-function effortOf(wish: ReasoningRequest, reasoning: DialectReasoning): EffortLevel | null {
+export function effortOf(wish: ReasoningRequest, reasoning: DialectReasoning): EffortLevel | null {
   if (wish.effort !== null) return wish.effort
   if (wish.budgetTokens === null) return null
   if (wish.budgetTokens < reasoning.budgetFloors.medium) return 'low'

@@ -1,0 +1,73 @@
+/** The pass over a responses request. */
+
+import { type JsonObject, objectOrNull } from '../../lib/json.ts'
+import { withMember, withoutMembers } from '../copy.ts'
+import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
+import { namesOf } from '../tool-names.ts'
+import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
+import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { withContents } from './content.ts'
+import { withCap, withEndUser, withSampling } from './fields.ts'
+import { withoutMarks } from './marks.ts'
+import { planResponses } from './plan.ts'
+import { withEcho, withReasoning } from './reasoning.ts'
+import { withResults } from './results.ts'
+import { withReplyTool, withTools } from './tools.ts'
+import { placed, withInstruction, withRoles } from './turns.ts'
+
+export const adaptResponses: Adapt = (given, facts) => {
+  const { dialect } = facts
+  const names = namesOf(toolNamesIn(given), facts)
+  const { reasoning, choice, structure } = planResponses(given, facts)
+  let body = withInput(given, facts, new CallRewriter(names, dialect.tools.callId))
+  body = withTools(body, choice, facts)
+  if (names !== null) body = withToolNames(body, names)
+  body = withStructure(body, structure, dialect.turns)
+  body = withReasoning(body, facts, reasoning)
+  body = withSampling(body, dialect, reasoning.reasons)
+  body = withCap(body, facts)
+  body = withEndUser(body, dialect)
+  const { tag } = dialect.reasoning
+  const replyTool = structure?.tool ? REPLY_TOOL : null
+  const unwrapsFence = structure?.unwrapsFence === true
+  const isPlain = names === null && replyTool === null && !unwrapsFence && tag === null
+  return {
+    body,
+    betas: [],
+    reply: isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence, tag },
+  }
+}
+
+function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter): JsonObject {
+  if (!Array.isArray(body.input)) return body
+  const { turns, tools, reasoning } = facts.dialect
+  // Places count as long as the items are the client's.
+  let items = withContents(body.input, facts)
+  items = withoutMarks(items, facts)
+  items = withRoles(items, turns)
+  items = withEcho(items, reasoning, facts.road)
+  items = withResults(items, tools.resultImages)
+  items = rewriter.items(items)
+  return withMember(body, 'input', placed(items, turns))
+}
+
+function withStructure(
+  body: JsonObject,
+  plan: StructurePlan | null,
+  turns: DialectFacts['dialect']['turns'],
+): JsonObject {
+  if (plan === null) return body
+  const text = objectOrNull(body.text) ?? {}
+  const format = formatOf(objectOrNull(plan.fields.response_format))
+  const asked = format === null ? withoutMembers(text, ['format']) : withMember(text, 'format', format)
+  const isEmpty = Object.keys(asked).length === 0
+  const told = isEmpty ? withoutMembers(body, ['text']) : withMember(body, 'text', asked)
+  const instructed = plan.instruction === null ? told : withInstruction(told, plan.instruction, turns)
+  return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
+}
+
+/** This format has the members of a schema beside its type. */
+function formatOf(format: JsonObject | null): JsonObject | null {
+  const schema = objectOrNull(format?.json_schema)
+  return schema === null ? format : { type: 'json_schema', strict: false, ...schema }
+}

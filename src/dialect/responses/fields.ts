@@ -1,0 +1,44 @@
+/** Fields of a responses request beside its input and tools: the cap, sampling, the end user. */
+
+import { type JsonObject, numberOrNull, textOrNull } from '../../lib/json.ts'
+import { withMember, withoutMembers } from '../copy.ts'
+import { endUserId } from '../end-user.ts'
+import { clampOutputTokens } from '../output-cap.ts'
+import { takesSampling } from '../sampling.ts'
+import type { DialectFacts } from '../types.ts'
+import type { Dialect } from '../words.ts'
+
+export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
+  const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
+  const wanted = numberOrNull(body.max_output_tokens) ?? outputTokensAfforded
+  if (wanted === null || (road === 'same' && wanted < 1)) return body
+  const { capMin } = dialect.output
+  return withMember(body, 'max_output_tokens', clampOutputTokens(wanted, { outputTokensMax, capMin }))
+}
+
+const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k', 'top_logprobs']
+
+export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: boolean): JsonObject {
+  if (!takesSampling(sampling, reasons)) return withoutMembers(body, SAMPLING_FIELDS)
+  const temperature = numberOrNull(body.temperature)
+  const left = sampling.topK ? [] : ['top_k']
+  if (sampling.parameters === 'temperature_xor_top_p' && temperature !== null) left.push('top_p')
+  const taken = withoutMembers(body, left)
+  return temperature === null || temperature <= sampling.temperatureMax
+    ? taken
+    : withMember(taken, 'temperature', sampling.temperatureMax)
+}
+
+const USER_FIELDS = ['safety_identifier', 'user']
+/** Longest id that this format takes, in characters. */
+const USER_LENGTH_MAX = 128
+
+/** The format has its own fields for the id; the dialect says whether it goes, and in which form. */
+export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
+  if (endUser.field === null) return withoutMembers(body, USER_FIELDS)
+  const lengthMax = Math.min(endUser.lengthMax, USER_LENGTH_MAX)
+  return USER_FIELDS.reduce((changed, field) => {
+    const id = textOrNull(body[field])
+    return id === null ? changed : withMember(changed, field, endUserId(id, { ...endUser, lengthMax }))
+  }, body)
+}

@@ -1,0 +1,42 @@
+/** What this gateway put into replies of converted calls, taken out of the history before the provider sees it. */
+
+import { CarriedItems } from '../../conversation/carried-items.ts'
+import { isMark } from '../../conversation/seal.ts'
+import { isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
+import { mapList, withoutMembers } from '../copy.ts'
+import type { DialectFacts } from '../types.ts'
+import { isReasoning } from './items.ts'
+
+/**
+ * Reasoning of models elsewhere goes, ids that carry items go from the items that have them, and references to carried
+ * items become the items. References of the provider's own are its to resolve.
+ */
+export function withoutMarks(items: readonly JsonValue[], { road, openMark }: DialectFacts): JsonValue[] {
+  if (road === 'converted') return items as JsonValue[]
+  return mapList(resolved(items, openMark), item => {
+    if (!isObject(item) || isReference(item)) return item
+    const isMarked = isMarkedId(item.id)
+    if (isReasoning(item) && (isMarked || isMark(textOrNull(item.encrypted_content) ?? ''))) return undefined
+    return isMarked ? withoutMembers(item, ['id']) : item
+  })
+}
+
+function resolved(items: readonly JsonValue[], openMark: DialectFacts['openMark']): readonly JsonValue[] {
+  const ids = items.filter(isReference).map(item => item.id)
+  // One carries the others, or itself.
+  if (!ids.some(isMarkedId)) return items
+  const carried = new CarriedItems(ids, openMark)
+  return items.flatMap((item): readonly JsonValue[] =>
+    isReference(item) ? (carried.resolve(item.id) ?? [item]) : [item],
+  )
+}
+
+function isReference(item: JsonValue): item is JsonObject & { id: string } {
+  if (!isObject(item) || typeof item.id !== 'string') return false
+  return item.type === 'item_reference' || (item.type === undefined && item.role === undefined)
+}
+
+/** Behind the prefix that tells the type of the item. */
+function isMarkedId(id: JsonValue | undefined): boolean {
+  return typeof id === 'string' && isMark(id.slice(id.indexOf('_') + 1))
+}

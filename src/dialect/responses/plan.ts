@@ -1,0 +1,91 @@
+/** What reasoning, a forced tool and a JSON reply come to in one responses call: each depends on the others. */
+
+import { nearestLevel } from '../../conversation/reasoning-request.ts'
+import type { ReasoningRequest } from '../../conversation/request.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { onlyName } from '../forced-choice.ts'
+import { effortOf, planForcedTool, type ReasoningPlan } from '../reasoning-plan.ts'
+import { planChatStructure, type StructurePlan } from '../structure.ts'
+import type { DialectFacts } from '../types.ts'
+import type { DialectReasoning } from '../words.ts'
+
+export interface ResponsesPlan {
+  /** `fields` are members of `reasoning`. */
+  readonly reasoning: ReasoningPlan
+  /** `tool_choice`; undefined: none. */
+  readonly choice: JsonValue | undefined
+  /** null: the client's own words for it go up. */
+  readonly structure: StructurePlan | null
+}
+
+export function planResponses(body: JsonObject, facts: DialectFacts): ResponsesPlan {
+  const { dialect } = facts
+  const hasTools = arrayOrEmpty(body.tools).length > 0
+  const reason = (wanted: ReasoningRequest) => planReasoning(wanted, dialect.reasoning, hasTools)
+  const choice = dialect.tools.forced === 'named_only' && hasTools ? namedChoice(body) : body.tool_choice
+  const forces = hasTools && isForced(choice)
+  const asksHere = isStructureOurs(facts)
+  const repliesByTool =
+    asksHere &&
+    facts.road === 'converted' &&
+    dialect.structuredOutput.method === 'tool' &&
+    !(hasTools && choice !== 'none')
+  const { plan, forced } =
+    forces || repliesByTool
+      ? planForcedTool(facts.reasoning, dialect, reason)
+      : { plan: reason(facts.reasoning), forced: false }
+  const canForceTool = repliesByTool && forced
+  return {
+    reasoning: plan,
+    choice: forces && !forced ? unforced(choice) : choice,
+    structure: asksHere
+      ? planChatStructure({ wish: facts.structure, mode: dialect.structuredOutput.method, canForceTool })
+      : null,
+  }
+}
+
+/** In this format every way of reasoning is an effort, and `none` switches it off. */
+function planReasoning(wish: ReasoningRequest, reasoning: DialectReasoning, hasTools: boolean): ReasoningPlan {
+  const { parameter, levels, byDefault } = reasoning
+  const unsaid: ReasoningPlan = { fields: {}, reasons: byDefault }
+  if (parameter === null) return unsaid
+  if (hasTools && reasoning.besideTools === 'explicit_none') return { fields: { effort: 'none' }, reasons: false }
+  if (hasTools && reasoning.besideTools === 'refused') return unsaid
+  const effort = wish.wanted === false ? 'none' : effortOf(wish, reasoning)
+  if (effort === null) return { fields: {}, reasons: wish.wanted ?? byDefault }
+  // What is a switch in another format of this model has no level there.
+  const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
+  const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
+  return level === null ? unsaid : { fields: { effort: level }, reasons: level !== 'none' }
+}
+
+/** What the client wrote in the upstream's own format goes as it is wherever the upstream knows it. */
+function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
+  if (structure === null) return false
+  if (road === 'converted') return true
+  const { method } = dialect.structuredOutput
+  if (method === 'native' || method === 'json_schema') return false
+  return structure.kind === 'schema' || method === 'prompt'
+}
+
+function isForced(choice: JsonValue | undefined): boolean {
+  if (!isObject(choice)) return choice === 'required'
+  return choice.type === 'function' || choice.type === 'custom' || isRequiredSet(choice)
+}
+
+function isRequiredSet({ type, mode }: JsonObject): boolean {
+  return type === 'allowed_tools' && mode === 'required'
+}
+
+function unforced(choice: JsonValue | undefined): JsonValue {
+  return isObject(choice) && isRequiredSet(choice) ? { ...choice, mode: 'auto' } : 'auto'
+}
+
+/** Where only a named tool can be forced, the only one there is gets named. */
+function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
+  if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)
+  if (choice !== 'required') return choice
+  const given = arrayOrEmpty(tools).map(objectOrNull)
+  const name = onlyName(given.map(tool => tool?.name))
+  return name === null ? 'auto' : { type: given[0]?.type === 'custom' ? 'custom' : 'function', name }
+}

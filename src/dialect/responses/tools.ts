@@ -1,0 +1,49 @@
+/** Tools of a responses request, the choice among them, and the tool that stands for a JSON reply. */
+
+import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
+import { REPLY_TOOL } from '../structure.ts'
+import type { DialectFacts } from '../types.ts'
+
+export function withTools(body: JsonObject, choice: JsonValue | undefined, facts: DialectFacts): JsonObject {
+  const { tools } = facts.dialect
+  let changed = tools.parallelFlag ? body : withoutMembers(body, ['parallel_tool_calls'])
+  if (choice !== undefined) changed = withMember(changed, 'tool_choice', choice)
+  return Array.isArray(body.tools) ? withMember(changed, 'tools', toolsFor(body.tools, facts)) : changed
+}
+
+function toolsFor(tools: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
+  return mapList(tools, tool => {
+    if (!isObject(tool)) return tool
+    if (tool.type === 'namespace' && Array.isArray(tool.tools)) {
+      return withMember(tool, 'tools', toolsFor(tool.tools, facts))
+    }
+    return tool.type === 'function' ? functionFor(tool, facts) : tool
+  })
+}
+
+function functionFor(tool: JsonObject, { dialect, road }: DialectFacts): JsonObject {
+  const { schema: form, strict } = dialect.tools
+  const given = objectOrNull(tool.parameters)
+  let changed = tool
+  if (road === 'converted') {
+    const parameters = toolSchema(given ?? {}, form)
+    changed = withMember(changed, 'parameters', parameters)
+    // A client that writes this format itself is told what is wrong with its schema.
+    if (tool.strict === true && !qualifiesForStrictChat(parameters)) changed = withMember(changed, 'strict', false)
+  } else if (given !== null && form === 'no_meta_schema') {
+    changed = withMember(changed, 'parameters', withoutMembers(given, ['$schema']))
+  }
+  return strict === 'pass' ? changed : withoutMembers(changed, ['strict'])
+}
+
+/** A tool that must be called in the place of all others: its input is the reply. */
+export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
+  const parameters = toolSchema(schema, 'pass')
+  return {
+    ...withoutMembers(body, ['parallel_tool_calls']),
+    tools: [{ type: 'function', name: REPLY_TOOL, parameters, strict: false }],
+    tool_choice: { type: 'function', name: REPLY_TOOL },
+  }
+}

@@ -1,0 +1,75 @@
+/** Instructions, roles and order of the items of a responses request. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapList, withMember } from '../copy.ts'
+import type { Dialect } from '../words.ts'
+import { isMessage, isSystem } from './items.ts'
+
+type Turns = Dialect['turns']
+
+/** Where developers are known, the system still is. */
+export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): JsonValue[] {
+  if (systemRole !== 'system') return items as JsonValue[]
+  return mapList(items, item =>
+    isMessage(item) && item.role === 'developer' ? withMember(item, 'role', 'system') : item,
+  )
+}
+
+/** The request with a text among its instructions. */
+export function withInstruction(body: JsonObject, text: string, { systemRole }: Turns): JsonObject {
+  const { instructions, input } = body
+  const isField = typeof instructions === 'string' && instructions !== ''
+  if (isField || systemRole === 'instructions' || !Array.isArray(input)) {
+    const told: JsonValue = Array.isArray(instructions)
+      ? [...instructions, message('developer', text)]
+      : [isField ? instructions : '', text].filter(Boolean).join('\n\n')
+    return withMember(body, 'instructions', told)
+  }
+  const role = systemRole === 'developer' ? 'developer' : 'system'
+  return withMember(body, 'input', input.toSpliced(firstTurn(input), 0, message(role, text)))
+}
+
+function message(role: string, text: string): JsonObject {
+  return { type: 'message', role, content: [{ type: 'input_text', text }] }
+}
+
+/** Where the conversation begins behind its instructions. */
+function firstTurn(items: readonly JsonValue[]): number {
+  const first = items.findIndex(item => !isSystem(item))
+  return first < 0 ? items.length : first
+}
+
+/** Instructions that come later, as the host takes them; messages of one role as one, where roles must alternate. */
+export function placed(items: readonly JsonValue[], { midSystem, alternate, prefill }: Turns): JsonValue[] {
+  const set = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)
+  const turns = alternate ? merged(set) : set
+  const last = turns.at(-1)
+  const asksToGoOn = prefill === 'user_turn' && isMessage(last) && last.role === 'assistant'
+  return asksToGoOn ? [...turns, message('user', 'Continue.')] : turns
+}
+
+function placeSystem(items: readonly JsonValue[], midSystem: 'hoist' | 'user_text'): JsonValue[] {
+  const first = firstTurn(items)
+  const rest = items.slice(first)
+  if (!rest.some(isSystem)) return items as JsonValue[]
+  if (midSystem === 'user_text') {
+    return mapList(items, (item, index) => (index > first && isSystem(item) ? withMember(item, 'role', 'user') : item))
+  }
+  return [...items.slice(0, first), ...rest.filter(isSystem), ...rest.filter(item => !isSystem(item))]
+}
+
+function merged(items: readonly JsonValue[]): JsonValue[] {
+  const out: JsonValue[] = []
+  for (const item of items) {
+    const last = out.at(-1)
+    if (isMessage(last) && isMessage(item) && last.role === item.role) {
+      out.splice(-1, 1, { ...last, content: [...partsOf(last), ...partsOf(item)] })
+    } else out.push(item)
+  }
+  return out.length === items.length ? (items as JsonValue[]) : out
+}
+
+function partsOf({ role, content }: JsonObject): readonly JsonValue[] {
+  if (typeof content !== 'string') return arrayOrEmpty(content).filter(isObject)
+  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: content }]
+}

@@ -1,0 +1,434 @@
+/** What each word of the dialect does to a responses request: to the client's own, and to one written of another format. */
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
+import { carryingId } from '../../src/conversation/carried-items.ts'
+import type { ReasoningRequest, StructureRequest } from '../../src/conversation/request.ts'
+import { makeSealer } from '../../src/conversation/seal.ts'
+import { adaptResponses } from '../../src/dialect/responses/adapt.ts'
+import { type DialectFacts, NOTHING_TO_UNDO, type Road } from '../../src/dialect/types.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { readReasoning, readStructure } from '../../src/formats/responses/read-request.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
+import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { dialectOf } from '../translate/support.ts'
+
+const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
+
+/** GPT over its own format. */
+const OPENAI: Words = {
+  turns: { system_role: 'instructions' },
+  tools: { result_images: 'native', custom: 'native' },
+  reasoning: { parameter: 'reasoning_effort', levels: ['none', 'low', 'medium', 'high'], sealed: true },
+}
+const DEEPSEEK: Words = {
+  reasoning: {
+    parameter: 'thinking_type',
+    levels: ['low', 'high', 'max'],
+    by_default: true,
+    field: 'item_content',
+    echo: 'always',
+  },
+  turns: { system_role: 'developer' },
+}
+
+interface More extends Partial<DialectFacts> {
+  readonly shown?: boolean
+}
+
+function adapt(body: object, words: Words, road: Road, { shown, ...more }: More = {}) {
+  const given = body as JsonObject
+  const reasoning = readReasoning(given)
+  const facts: DialectFacts = {
+    dialect: dialectOf(words),
+    road,
+    hasVision: true,
+    outputTokensMax: 1000,
+    contextTokens: null,
+    inputTokensEstimate: 0,
+    outputTokensAfforded: null,
+    reasoning: shown === undefined ? reasoning : { ...reasoning, shown },
+    structure: readStructure(given),
+    betas: [],
+    stopField: 'stop',
+    place: index => `input[${index}]`,
+    openMark: sealer.open,
+    ...more,
+  }
+  const before = JSON.stringify(given)
+  const adapted = adaptResponses(given, facts)
+  // Nothing that was given is ever changed.
+  expect(JSON.stringify(given)).toBe(before)
+  return adapted
+}
+
+const same = (body: object, words: Words = OPENAI, more: More = {}) => adapt(body, words, 'same', more).body
+const converted = (body: object, words: Words = OPENAI, more: More = {}) => adapt(body, words, 'converted', more).body
+
+const user = (content: unknown) => ({ type: 'message', role: 'user', content })
+const said = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
+const system = (text: string, role = 'developer') => ({
+  type: 'message',
+  role,
+  content: [{ type: 'input_text', text }],
+})
+const call = (call_id: string, name = 'f') => ({ type: 'function_call', call_id, name, arguments: '{}' })
+const output = (call_id: string, value: unknown = 'ok') => ({ type: 'function_call_output', call_id, output: value })
+const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }
+const file = (data: string) => ({ type: 'input_file', filename: 'a.x', file_data: data })
+const pdf = file('data:application/pdf;base64,JVBE')
+const fn = (name: string, rest: object = {}) => ({
+  type: 'function',
+  name,
+  parameters: { type: 'object', properties: {} },
+  ...rest,
+})
+const tools = [fn('f', { strict: false })]
+const text = (value: string) => ({ type: 'input_text', text: value })
+
+/** Case, words, body before, body after on both roads, or only on the client's own. */
+// biome-ignore format: one case per line
+const BOTH: [string, Words, object, object][] = [
+  ['a cap stays within the model', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],
+  ['a cap is as large as the host wants it', { output: { cap_min: 16 } }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
+  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 1, top_p: 1, top_logprobs: 2, user: 'u' }, { user: 'u' }],
+  ['the temperature is clamped', { sampling: { temperature_max: 1 } }, { temperature: 1.5, top_p: 0.5 }, { temperature: 1, top_p: 0.5 }],
+  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+  ['top_k goes', {}, { top_k: 5 }, {}],
+  ['sampling goes while the model reasons', { ...DEEPSEEK, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
+  ['an effort goes to the nearest one', OPENAI, { reasoning: { effort: 'max' } }, { reasoning: { effort: 'high' } }],
+  ['an effort that is accepted stays', OPENAI, { reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
+  ['an effort goes where none is taken', {}, { reasoning: { effort: 'low' } }, {}],
+  ['an effort goes beside tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'refused' } }, { reasoning: { effort: 'low' }, tools }, { tools }],
+  ['an effort stays without tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'refused' } }, { reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
+  ['no effort is said beside tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning: { effort: 'none' } }],
+  ['reasoning is off', OPENAI, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
+  ['reasoning is off where it is a switch elsewhere', DEEPSEEK, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
+  ['reasoning is least where it cannot be off', { reasoning: { parameter: 'reasoning_effort', levels: ['low', 'high'], disable: 'refused' } }, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'low' } }],
+  ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
+  ['a named tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'function', name: 'f' } }, { tools, tool_choice: 'auto' }],
+  ['a set of tools cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [] } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }],
+  ['only a named tool can be forced', { tools: { forced: 'named_only' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: { type: 'function', name: 'f' } }],
+  ['of several tools none is named', { tools: { forced: 'named_only' } }, { tools: [...tools, ...tools], tool_choice: 'required' }, { tools: [...tools, ...tools], tool_choice: 'auto' }],
+  ['a forced tool switches reasoning off', { ...DEEPSEEK, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'required', reasoning: { effort: 'none' } }],
+  ['a forced tool gives way where reasoning cannot', { reasoning: { parameter: null, by_default: true }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
+  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
+  ['strict goes', { tools: { strict: 'drop' } }, { tools: [fn('f', { strict: true })] }, { tools: [fn('f')] }],
+  ['the meta schema goes', { tools: { schema: 'no_meta_schema' } }, { tools: [fn('f', { strict: false, parameters: { $schema: 'x', type: 'object', properties: {} } })] }, { tools }],
+  ['the end user goes', { end_user: { field: null } }, { user: 'u', safety_identifier: 's' }, {}],
+  ['an end user that is too long is hashed', { end_user: { length_max: 8 } }, { safety_identifier: 'x'.repeat(9) }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{8}$/) }],
+  ['developers are called system', { turns: { system_role: 'system' } }, { input: [system('a'), user('hi')] }, { input: [system('a', 'system'), user('hi')] }],
+  ['later instructions stay', OPENAI, { input: [user('hi'), system('a'), user('x')] }, { input: [user('hi'), system('a'), user('x')] }],
+  ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), said('x')] }, { input: [system('a'), system('b'), user('hi'), said('x')] }],
+  ['later instructions become user text', { turns: { ...OPENAI.turns, mid_system: 'user_text' } }, { input: [system('a'), user('hi'), system('b')] }, { input: [system('a'), user('hi'), { ...system('b'), role: 'user' }] }],
+  ['roles alternate', { turns: { ...OPENAI.turns, alternate: true } }, { input: [user('a'), user([text('b')]), said('x')] }, { input: [user([text('a'), text('b')]), said('x')] }],
+  ['a last answer is followed by a turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
+  ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model takes no documents]'), text('?')])] }],
+  ['text documents become text', { content: { documents: 'placeholder' } }, { input: [user([file('data:text/plain;base64,aGk=')])] }, { input: [user([text('a.x\n\nhi')])] }],
+  ['images of results stand behind them', {}, { input: [call('c'), output('c', [text('see'), image]), user('?')] }, { input: [call('c'), output('c', 'see\n[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image, text('?')])] }],
+  ['images of results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), said('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), said('x')] }],
+  ['images of the last results too', {}, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', '[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image])] }],
+  ['images of results become notes', { tools: { result_images: 'placeholder' } }, { input: [call('c'), output('c', [text('see'), pdf])] }, { input: [call('c'), output('c', 'see\n[document: omitted]')] }],
+  ['images of results stay', OPENAI, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', [image])] }],
+  ['ids of calls that are too long', {}, { input: [call('x'.repeat(70)), output('x'.repeat(70))] }, { input: [call(expect.stringMatching(/^x{47}_/) as never), output(expect.stringMatching(/^x{47}_/) as never)] }],
+  ['ids of calls in the host’s form', { tools: { call_id: 'alphanumeric_9' } }, { input: [call('call_1'), output('call_1')] }, { input: [call(expect.stringMatching(/^[0-9a-f]{9}$/) as never), output(expect.stringMatching(/^[0-9a-f]{9}$/) as never)] }],
+  ['reasoning stands before every call', DEEPSEEK, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), call('b'), output('a'), output('b'), call('c'), output('c')] }, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('b'), output('a'), output('b'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '' }] }, call('c'), output('c')] }],
+  ['reasoning that is text stays', DEEPSEEK, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), call('a'), output('a')] }, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a')] }],
+  ['unknown reasoning has the host’s word for it', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo_placeholder: '…' } }, { input: [call('a'), output('a')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '…' }] }, call('a'), output('a')] }],
+  ['reasoning is told where it is known', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo: 'if_present' } }, { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }],
+]
+
+describe('on both roads', () => {
+  test.each(BOTH)('%s', (_what, words, before, after) => {
+    expect(same(before, words)).toEqual(after)
+    expect(converted(before, words)).toEqual(after)
+  })
+
+  test('a body that fits is left as it is, every part of it', () => {
+    const body = {
+      model: 'm',
+      instructions: 'i',
+      input: [
+        user('hi'),
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' },
+        call('c'),
+        output('c'),
+      ],
+      tools,
+      tool_choice: 'required',
+      reasoning: { effort: 'high', summary: 'auto', context: 'x' },
+      include: ['reasoning.encrypted_content'],
+      store: true,
+      previous_response_id: 'resp_1',
+      temperature: 1,
+      unknown: { __proto__: null },
+    }
+    const { body: sent, reply } = adapt(body, OPENAI, 'same')
+    expect(sent).toBe(body)
+    expect(reply).toBe(NOTHING_TO_UNDO)
+    expect(converted(body)).toEqual(body)
+  })
+
+  test('the wallet caps what nobody else does', () => {
+    expect(same({}, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 500 })
+    expect(converted({}, OPENAI, { outputTokensAfforded: 5000 })).toEqual({ max_output_tokens: 1000 })
+    expect(same({ max_output_tokens: 5 }, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 5 })
+  })
+
+  test.each<[Road]>([['same'], ['converted']])('images that the model does not take: %s', road => {
+    const body = { input: [user('x'), user([image]), call('c'), output('c', [image])] }
+    const words: Words = { ...OPENAI, content: { images_unsupported: 'placeholder' } }
+    const note = text('[image omitted: this model takes no images]')
+    expect(adapt(body, words, road, { hasVision: false }).body).toEqual({
+      input: [user('x'), user([note]), call('c'), output('c', [note])],
+    })
+    expect(() => adapt(body, OPENAI, road, { hasVision: false })).toThrow(
+      new GatewayError('invalid_request', {
+        message: 'capability_rejected: image_block (input[1]: this model takes no images)',
+      }),
+    )
+    const byUrl = { input: [user([{ type: 'input_image', image_url: 'https://a/b.png' }])] }
+    expect(adapt(byUrl, OPENAI, road).body).toBe(byUrl)
+    expect(() => adapt(byUrl, { content: { image_url: 'reject' } }, road)).toThrow(
+      new GatewayError('invalid_request', {
+        message: 'input[0]: this model takes no image URLs; send the image as base64',
+      }),
+    )
+    expect(() => adapt({ input: [user([pdf])] }, { content: { documents: 'reject' } }, road)).toThrow(
+      new GatewayError('invalid_request', {
+        message: 'capability_rejected: document_block (input[0]: this model takes no documents)',
+      }),
+    )
+  })
+
+  test.each<[Road]>([['same'], ['converted']])('names of tools that are too long, wherever they stand: %s', road => {
+    const long = 'x'.repeat(70)
+    const body = {
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name: long }] },
+        call('c', long),
+        output('c'),
+        { type: 'custom_tool_call', call_id: 'd', name: 'y'.repeat(70), input: '' },
+      ],
+      tools: [fn(long, { strict: false }), { type: 'namespace', name: long, tools: [fn(long, { strict: false })] }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: long }] },
+    }
+    const { body: sent, reply } = adapt(body, OPENAI, road)
+    const name = reply.names!.upstream(long)
+    expect(name).toMatch(/^x{55}_[0-9a-f]{8}$/)
+    expect(reply.names!.client(name)).toBe(long)
+    const others = reply.names!.upstream('y'.repeat(70))
+    expect(sent).toEqual({
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [{ type: 'custom', name }] },
+        call('c', name),
+        output('c'),
+        { type: 'custom_tool_call', call_id: 'd', name: others, input: '' },
+      ],
+      tools: [fn(name, { strict: false }), { type: 'namespace', name: long, tools: [fn(name, { strict: false })] }],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name }] },
+    })
+  })
+
+  test('reasoning in a tag of the text is undone in the reply', () => {
+    const words: Words = { reasoning: { tag: 'think' } }
+    for (const road of ['same', 'converted'] as const) expect(adapt({}, words, road).reply.tag).toBe('think')
+  })
+
+  test('nothing fails for the shape of a body', () => {
+    const key = fc.constantFrom(
+      'type',
+      'role',
+      'content',
+      'id',
+      'call_id',
+      'name',
+      'tools',
+      'output',
+      '__proto__',
+      'effort',
+      'summary',
+      'encrypted_content',
+    )
+    const word = fc.constantFrom(
+      'message',
+      'function_call',
+      'function_call_output',
+      'reasoning',
+      'item_reference',
+      'namespace',
+      'function',
+      'user',
+      'developer',
+      'assistant',
+      'input_image',
+      'input_file',
+      'x',
+      'low',
+    )
+    const leaf = fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null))
+    const value: fc.Arbitrary<unknown> = fc.letrec(tie => ({
+      node: fc.oneof(
+        { depthSize: 'small' },
+        leaf,
+        fc.array(tie('node'), { maxLength: 3 }),
+        fc.dictionary(key, tie('node'), { maxKeys: 5 }),
+      ),
+    })).node
+    const top = fc.constantFrom(
+      'input',
+      'instructions',
+      'tools',
+      'tool_choice',
+      'reasoning',
+      'user',
+      'temperature',
+      'max_output_tokens',
+    )
+    const words = fc.constantFrom<Words>(OPENAI, DEEPSEEK, {
+      content: { documents: 'reject' },
+      turns: { alternate: true, mid_system: 'hoist' },
+    })
+    fc.assert(
+      fc.property(
+        fc.dictionary(top, value, { maxKeys: 5 }),
+        words,
+        fc.constantFrom<Road>('same', 'converted'),
+        (fields, facts, road) => {
+          const body = JSON.parse(JSON.stringify(fields)) as JsonObject
+          try {
+            adapt(body, facts, road, { structure: null })
+          } catch (error) {
+            expect(error).toBeInstanceOf(GatewayError)
+          }
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('on the client’s own road', () => {
+  // biome-ignore format: one case per line
+  test.each<[string, Words, object, object]>([
+    ['a cap of nonsense is the host’s to refuse', OPENAI, { max_output_tokens: -5 }, { max_output_tokens: -5 }],
+    ['a level that came later is the host’s to judge', OPENAI, { reasoning: { effort: 'ultra' } }, { reasoning: { effort: 'ultra' } }],
+    ['the other words of reasoning stay', OPENAI, { reasoning: { effort: 'max', summary: 'auto', mode: 'x' } }, { reasoning: { effort: 'high', summary: 'auto', mode: 'x' } }],
+    ['a schema that is not strict is the host’s to refuse', OPENAI, { tools: [fn('f', { strict: true })] }, { tools: [fn('f', { strict: true })] }],
+    ['a format that the host knows stays', OPENAI, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }],
+    ['a schema becomes words', { structured_output: { method: 'prompt' }, turns: { system_role: 'instructions' } }, { instructions: 'i', text: { format: { type: 'json_schema', name: 'n', schema: {} } }, input: 'hi' }, { instructions: expect.stringMatching(/^i\n\nReply with one JSON object/), input: 'hi' }],
+    ['a schema becomes an object and words', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} }, verbosity: 'low' }, input: [system('s', 'system'), user('hi')] }, { text: { format: { type: 'json_object' }, verbosity: 'low' }, input: [system('s', 'system'), system(expect.stringMatching(/^Reply with/) as never, 'system'), user('hi')] }],
+    ['an object that the host knows stays', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_object' } } }, { text: { format: { type: 'json_object' } } }],
+  ])('%s', (_what, words, before, after) => {
+    expect(same(before, words)).toEqual(after)
+  })
+
+  test('marks of this gateway never reach the provider', () => {
+    const mark = sealer.seal({ origin: 'o', seal: {} })
+    const summary = [{ type: 'summary_text', text: 's' }]
+    const kept = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
+    const id = carryingId('msg_', [kept], sealer.seal)!
+    const own = { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'gAAAA' }
+    const reference = { type: 'item_reference', id: 'msg_theirs' }
+    const input = [
+      user('hi'),
+      { type: 'reasoning', id: 'rs_2', summary, encrypted_content: mark },
+      { type: 'reasoning', id: 'rs_3', summary, encrypted_content: `${mark.slice(0, -4)}AAAA` },
+      own,
+      { type: 'item_reference', id },
+      { id },
+      { ...kept, id },
+      reference,
+    ]
+    expect(same({ input })).toEqual({ input: [user('hi'), own, kept, kept, kept, reference] })
+  })
+
+  test('an id that carries other items stands for them', () => {
+    const kept = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
+    const id = carryingId('rs_', [kept], sealer.seal)!
+    const refer = (to: string) => ({ type: 'item_reference', id: to })
+    expect(same({ input: [user('hi'), refer('msg_1'), refer(id), refer('msg_2')] })).toEqual({
+      input: [user('hi'), kept, refer('msg_2')],
+    })
+    expect(same({ input: [user('hi'), { type: 'reasoning', id, summary: [] }, said('x')] })).toEqual({
+      input: [user('hi'), said('x')],
+    })
+  })
+
+  test('reasoning without a seal stays as it is', () => {
+    const body = { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said('x')] }
+    expect(same(body)).toBe(body)
+  })
+})
+
+describe('on the road from another format', () => {
+  const wants = (reasoning: Partial<ReasoningRequest>): More => ({
+    reasoning: { wanted: null, effort: null, budgetTokens: null, shown: null, ...reasoning },
+  })
+
+  // biome-ignore format: one case per line
+  test.each<[string, Words, Partial<ReasoningRequest>, object]>([
+    ['an effort', OPENAI, { wanted: true, effort: 'xhigh' }, { reasoning: { effort: 'high' } }],
+    ['an effort that is shown', OPENAI, { wanted: true, effort: 'low', shown: true }, { reasoning: { effort: 'low', summary: 'auto' } }],
+    ['a budget', OPENAI, { wanted: true, budgetTokens: 5000, shown: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
+    ['reasoning as the model likes', OPENAI, { wanted: true, shown: true }, { reasoning: { summary: 'auto' } }],
+    ['nothing said', OPENAI, {}, {}],
+    ['a summary without an effort, of a model that does not reason by itself', OPENAI, { shown: true }, {}],
+    ['a summary of a model that does', { reasoning: { ...OPENAI.reasoning, by_default: true } }, { shown: true }, { reasoning: { summary: 'auto' } }],
+    ['none', OPENAI, { wanted: false, shown: true }, { reasoning: { effort: 'none' } }],
+    ['an effort of a model that takes none', {}, { wanted: true, effort: 'low', shown: true }, {}],
+  ])('reasoning: %s', (_what, words, asked, expected) => {
+    expect(converted({}, words, wants(asked))).toEqual(expected)
+  })
+
+  const schema: StructureRequest = {
+    kind: 'schema',
+    name: 'my reply',
+    schema: { type: 'object', properties: {}, additionalProperties: false },
+    strict: true,
+  }
+  const loose: StructureRequest = { kind: 'schema', name: 'n', schema: { type: 'object' }, strict: true }
+
+  // biome-ignore format: one case per line
+  test.each<[string, Words, StructureRequest, object]>([
+    ['a schema', OPENAI, schema, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'my_reply', schema: schema.schema, strict: true } } }],
+    ['a schema that cannot be strict', OPENAI, loose, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'n', schema: loose.schema, strict: false } } }],
+    ['a schema in words', { structured_output: { method: 'prompt' } }, schema, { text: { verbosity: 'low' }, input: [system(expect.stringMatching(/valid against this schema/) as never, 'system'), user('hi')] }],
+    ['a tool for a schema', { structured_output: { method: 'tool' } }, schema, { tools: [{ type: 'function', name: 'json_reply', parameters: schema.schema, strict: false }], tool_choice: { type: 'function', name: 'json_reply' } }],
+  ])('a JSON reply: %s', (_what, words, structure, expected) => {
+    const { body, reply } = adapt({ input: [user('hi')], text: { verbosity: 'low' } }, words, 'converted', { structure })
+    expect(body).toEqual({ input: [user('hi')], text: { verbosity: 'low' }, ...expected })
+    expect(reply.replyTool).toBe(words.structured_output?.method === 'tool' ? 'json_reply' : null)
+    expect(reply.unwrapsFence).toBe(words.structured_output?.method === 'prompt')
+  })
+
+  test('a JSON object is told in words too', () => {
+    const structure = { kind: 'object' } as const
+    expect(converted({ input: [user('hi')] }, OPENAI, { structure })).toEqual({
+      input: [user('hi')],
+      text: { format: { type: 'json_object' } },
+      instructions: 'Reply with one JSON object and nothing else: no explanation, no code fence.',
+    })
+  })
+
+  test('only schemas that qualify are strict, and every schema is one of an object', () => {
+    const closed = { type: 'object', properties: {}, additionalProperties: false }
+    const given = [
+      fn('a', { strict: true, parameters: closed }),
+      fn('b', { strict: true }),
+      fn('c', { strict: false, parameters: {} }),
+    ]
+    expect(converted({ tools: given })).toEqual({
+      tools: [fn('a', { strict: true, parameters: closed }), fn('b', { strict: false }), fn('c', { strict: false })],
+    })
+  })
+
+  test('reasoning goes where its seal can be opened, and nowhere else', () => {
+    const sealed: JsonValue = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
+    const plain: JsonValue = { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] }
+    const body = { input: [user('hi'), sealed, plain, said('x')] }
+    expect(converted(body)).toEqual({ input: [user('hi'), sealed, said('x')] })
+    expect(converted(body, {})).toEqual({ input: [user('hi'), said('x')] })
+  })
+})
