@@ -16,12 +16,33 @@ export function markPayload(seal: Seal, origin: string, lengths: readonly number
  * Reasoning as a client brings it back: `text` with the pieces joined by PIECES_APART. A seal of another origin, and what is
  * no mark of this gateway, is left out.
  */
-export function markedReasoning(text: string, mark: string | null, { openMark, origin }: ReadFacts): ReasoningPart {
-  const payload = mark === null ? null : openMark(mark)
-  const plain: ReasoningPart = { kind: 'reasoning', texts: text === '' ? [] : [text], seal: null }
-  if (!isObject(payload)) return plain
-  const texts = cut(text, arrayOrEmpty(payload.lengths)) ?? plain.texts
-  return { kind: 'reasoning', texts, seal: payload.origin === origin ? readSeal(payload.seal) : null }
+export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
+  const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(
+    text,
+    mark === null ? [] : [mark],
+    facts,
+  )
+  return part
+}
+
+/** The same where several marks stand beside one text; none where there is neither. */
+export function markedReasonings(
+  text: string,
+  marks: readonly string[],
+  { openMark, origin }: ReadFacts,
+): ReasoningPart[] {
+  const payloads = marks.map(openMark).filter(isObject)
+  const lengths = payloads.map(payload => arrayOrEmpty(payload.lengths))
+  const pieces = cut(text, lengths.flat())
+  if (payloads.length === 0) return text === '' ? [] : [{ kind: 'reasoning', texts: [text], seal: null }]
+  let at = 0
+  return payloads.map((payload, index) => {
+    const count = lengths[index]!.length
+    // A text that the client has changed, or left out, is not what was sealed.
+    const texts = pieces === null ? (index === 0 && text !== '' ? [text] : []) : pieces.slice(at, at + count)
+    at += count
+    return { kind: 'reasoning', texts, seal: payload.origin === origin ? readSeal(payload.seal) : null }
+  })
 }
 
 /** Null where the text is not the one that was marked. */

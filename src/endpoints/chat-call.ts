@@ -106,7 +106,7 @@ class ChatCall {
     const { format } = this
     const body = extras.bodyFor(this.#body, target)
     this.#tellWire(target)
-    if (format === 'responses' || target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
+    if (target.dialect.content.imageUrl !== 'inline') return this.#prepareInTurn(body, target)
     return withInlineImages(services, { body, target, format, signal: client.gone }).then(inlined =>
       this.#prepareInTurn(inlined, target),
     )

@@ -1,13 +1,12 @@
 /** Image URLs that a target does not fetch itself are fetched here, under the guard, and put into the body. */
 
 import { GatewayError } from '../errors.ts'
-import type { UpstreamTarget } from '../generated/types.ts'
+import type { UpstreamTarget, WireName } from '../generated/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { editJson, membersOf } from '../lib/json-text.ts'
 import { imageUrlsToFetch, inlineImages } from '../translate/image-urls.ts'
-import type { ChatFormat } from '../translate/translator.ts'
 import type { Services } from './call.ts'
 import { fetchTogether } from './fetch-images.ts'
 import type { ChatBody } from './receive.ts'
@@ -15,7 +14,7 @@ import type { ChatBody } from './receive.ts'
 export interface InlineOptions {
   readonly body: ChatBody
   readonly target: UpstreamTarget
-  readonly format: ChatFormat
+  readonly format: WireName
   readonly signal: Cancellation
 }
 
@@ -30,13 +29,14 @@ export async function withInlineImages(services: Services, options: InlineOption
   const urls = imageUrlsToFetch(format, json)
   if (urls.length === 0) return body
   const { imageUrlsMax } = services.limits
+  const field = format === 'responses' ? 'input' : 'messages'
   if (urls.length > imageUrlsMax) {
-    const message = `messages: at most ${imageUrlsMax} image URLs are fetched for this model; send the others as base64.`
+    const message = `${field}: at most ${imageUrlsMax} image URLs are fetched for this model; send the others as base64.`
     throw new GatewayError('invalid_request', { message })
   }
   const bytesMax = services.limits.bodyBytesMax
   const fetched = await fetchTogether(urls, { bytesMax, signal }, async (url, call) => {
-    const { mediaType, bytes } = await services.images.fetch(url, { field: 'messages', ...call })
+    const { mediaType, bytes } = await services.images.fetch(url, { field, ...call })
     return [url, { mediaType, data: bytes.toString('base64') }] as const
   })
   const text = editJson(body.text, inlineImages(format, json, new Map(fetched)))

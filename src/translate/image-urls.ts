@@ -1,9 +1,9 @@
 /** Image URLs inside a request that an upstream does not fetch itself: where they are, and how their bytes take their place. */
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
+import type { WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
-import type { ChatFormat } from './translator.ts'
 
 export interface FetchedImage {
   /** One of the four image types. */
@@ -19,13 +19,13 @@ interface ImageReference {
 }
 
 /** The http(s) image URLs of a request, each once, in order. The caller limits how many it fetches. */
-export function imageUrlsToFetch(format: ChatFormat, body: JsonObject): string[] {
+export function imageUrlsToFetch(format: WireName, body: JsonObject): string[] {
   return [...new Set(imageReferences(format, body).map(reference => reference.url))]
 }
 
 /** Edits that put fetched images in the place of their URLs. URLs that were not fetched stay. */
 export function inlineImages(
-  format: ChatFormat,
+  format: WireName,
   body: JsonObject,
   images: ReadonlyMap<string, FetchedImage>,
 ): BodyEdit[] {
@@ -38,11 +38,25 @@ export function inlineImages(
   })
 }
 
-function imageReferences(format: ChatFormat, body: JsonObject): ImageReference[] {
+function imageReferences(format: WireName, body: JsonObject): ImageReference[] {
+  if (format === 'responses') return itemReferences(body.input, '/input')
   const find = format === 'messages' ? messagesReferences : chatReferences
   return arrayOrEmpty(body.messages).flatMap((message, index) =>
     isObject(message) ? find(message.content, `/messages/${index}/content`) : [],
   )
+}
+
+/** In messages and in outputs of tools. */
+function itemReferences(items: JsonValue | undefined, path: string): ImageReference[] {
+  return arrayOrEmpty(items).flatMap((item, index) => {
+    if (!isObject(item)) return []
+    const key = Array.isArray(item.content) ? 'content' : 'output'
+    return arrayOrEmpty(item[key]).flatMap((part, place) =>
+      isObject(part) && part.type === 'input_image'
+        ? reference(part.image_url, `${path}/${index}/${key}/${place}/image_url`)
+        : [],
+    )
+  })
 }
 
 function chatReferences(content: JsonValue | undefined, path: string): ImageReference[] {

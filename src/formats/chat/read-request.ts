@@ -1,5 +1,6 @@
 /** A chat request in no format. */
 
+import type { ReadFacts } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { ConversationRequest } from '../../conversation/request.ts'
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
@@ -14,12 +15,12 @@ export interface ChatEcho {
   readonly wantsUsageChunk: boolean
 }
 
-export function readRequest(body: JsonObject): { request: ConversationRequest; echo: ChatEcho } {
+export function readRequest(body: JsonObject, facts: ReadFacts): { request: ConversationRequest; echo: ChatEcho } {
   refuseWrongTypes(body)
   refuseUnsupported(body)
   const wantsUsageChunk = objectOrNull(body.stream_options)?.include_usage === true
   const request = {
-    turns: readTurns(body),
+    turns: readTurns(body, facts),
     tools: readTools(body),
     structure: readStructure(body),
     reasoning: readReasoning(body),

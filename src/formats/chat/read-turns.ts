@@ -1,17 +1,19 @@
 /** The messages of a chat request as turns. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
+import type { ReadFacts } from '../../conversation/format.ts'
+import { markedReasonings } from '../../conversation/marks.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { cacheControl, readContent, readResultContent } from './read-content.ts'
 
 /** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be carried over. */
-export function readTurns(body: JsonObject): Turn[] {
+export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   if (!Array.isArray(body.messages) || body.messages.length === 0) {
     refuse('messages', 'expected an array with at least one message')
   }
-  return body.messages.map((message, index) => readMessage(message, `messages[${index}]`))
+  return body.messages.map((message, index) => readMessage(message, `messages[${index}]`, facts))
 }
 
 /** Words of the chat format for conversations that it refuses itself. */
@@ -32,7 +34,7 @@ export const chatWords: ClientWords = {
   },
 }
 
-function readMessage(value: JsonValue, place: string): Turn {
+function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
   const message = objectOrNull(value) ?? refuse(place, 'expected a message, e.g. {"role": "user", "content": "…"}')
   const content = `${place}.content`
   switch (message.role) {
@@ -42,13 +44,23 @@ function readMessage(value: JsonValue, place: string): Turn {
     case 'user':
       return { role: 'user', parts: readContent(message.content, content), place }
     case 'assistant':
-      return { role: 'assistant', parts: readAssistant(message, place), place }
+      return { role: 'assistant', parts: [...readReasoning(message, facts), ...readAssistant(message, place)], place }
     case 'tool':
     case 'function':
       return { role: 'user', parts: [readResult(message, place)], place }
     default:
       return refuse(`${place}.role`, 'expected one of system, developer, user, assistant, tool')
   }
+}
+
+/** Earlier reasoning, with the seals that this gateway gave out beside it. */
+function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
+  const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
+  const marks = arrayOrEmpty(message.reasoning_details).flatMap(detail => {
+    const mark = isObject(detail) && detail.type === 'reasoning.encrypted' ? textOrNull(detail.data) : null
+    return mark === null ? [] : [mark]
+  })
+  return markedReasonings(text, marks, facts)
 }
 
 function readAssistant(message: JsonObject, place: string): ContentPart[] {

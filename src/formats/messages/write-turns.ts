@@ -1,5 +1,6 @@
 /** Turns as `system` and `messages` of a messages request. */
 
+import { PIECES_APART } from '../../conversation/marks.ts'
 import type { ToolNames, UpstreamIds } from '../../conversation/names.ts'
 import type { PairedTurn } from '../../conversation/pairing.ts'
 import { refuse, refuseCapability } from '../../conversation/refuse.ts'
@@ -8,6 +9,7 @@ import type {
   ContentPart,
   DocumentPart,
   ImagePart,
+  ReasoningPart,
   ResultPart,
   TextPart,
 } from '../../conversation/request.ts'
@@ -103,7 +105,7 @@ function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   return merged
 }
 
-/** Reasoning without its signature is refused by every upstream of this format; a gap is nothing. */
+/** Reasoning alone is no turn; a gap is nothing. */
 function isWritten(part: ContentPart): boolean {
   return part.kind !== 'reasoning' && part.kind !== 'gap'
 }
@@ -121,9 +123,17 @@ function writePiece(part: ContentPart, turn: PairedTurn, writing: MessagesWritin
     case 'result':
       return [writeResult(part, turn, writing)]
     case 'reasoning':
+      return writeReasoning(part)
     case 'gap':
       return []
   }
+}
+
+/** Without its signature it is refused by every upstream of this format. */
+function writeReasoning({ texts, seal }: ReasoningPart): JsonObject[] {
+  if (seal?.wire !== 'messages') return []
+  if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }]
+  return [{ type: 'thinking', thinking: texts.join(PIECES_APART), signature: seal.signature }]
 }
 
 function textBlock(part: TextPart, dialect: Dialect): JsonObject {
