@@ -3,18 +3,39 @@
 import { createHash } from 'node:crypto'
 
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   let text = ''
+  writeCanonical(value, part => {
+    text += part
+  })
+  return text
+}
+
+/** Piece by piece: a text that is put together from within is put together again at each level. */
+function writeCanonical(value: unknown, write: (part: string) => void): void {
+  if (value === null || typeof value !== 'object') {
+    write(JSON.stringify(value) ?? 'null')
+    return
+  }
+  let separator = ''
   if (Array.isArray(value)) {
-    for (const item of value) text += (text === '' ? '' : ',') + canonicalJson(item)
-    return `[${text}]`
+    write('[')
+    for (const item of value) {
+      write(separator)
+      writeCanonical(item, write)
+      separator = ','
+    }
+    write(']')
+    return
   }
   const members = value as Readonly<Record<string, unknown>>
+  write('{')
   for (const key of Object.keys(members).sort()) {
-    const member = members[key]
-    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(member)}`
+    if (members[key] === undefined) continue
+    write(`${separator}${JSON.stringify(key)}:`)
+    writeCanonical(members[key], write)
+    separator = ','
   }
-  return `{${text}}`
+  write('}')
 }
 
 /** Whether two values read from JSON are the same, but for the order of their members. */
@@ -31,5 +52,15 @@ export function isSameData(one: unknown, other: unknown): boolean {
 
 /** SHA-256 in hex. */
 export function digestOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex')
+  const hash = createHash('sha256')
+  let text = ''
+  writeCanonical(value, part => {
+    text += part
+    if (text.length < PART_LENGTH) return
+    hash.update(text)
+    text = ''
+  })
+  return hash.update(text).digest('hex')
 }
+
+const PART_LENGTH = 65_536

@@ -1,6 +1,6 @@
 /** Dialect facts: partial as authored, complete and in camelCase as the engine reads them. Both come from one schema. */
 
-import { applySaid, type Said } from './layers.ts'
+import { applySaid, NOTHING, type Said } from './layers.ts'
 import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
@@ -29,8 +29,8 @@ function isMapping({ type, additionalProperties }: Schema): boolean {
 
 /** What facts say, in camelCase and in the order of the schema. */
 export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
+  if (facts === undefined) return NOTHING
   const said = new Map<string, unknown>()
-  if (facts === undefined) return said
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const value = facts[key]
     if (value === undefined) continue

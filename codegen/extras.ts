@@ -2,7 +2,7 @@
 
 import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
-import type { Said } from './layers.ts'
+import { NOTHING, type Said } from './layers.ts'
 
 /** Every word of the vocabulary, in its order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
@@ -14,9 +14,10 @@ export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
 
 /** What facts say of words that the vocabulary has, in its order. */
 export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
+  if (facts === undefined) return NOTHING
   const said = new Map<string, Said>()
   for (const kind of ['fields', 'tools'] as const) {
-    const treatments: Readonly<Record<string, unknown>> = facts?.[kind] ?? {}
+    const treatments: Readonly<Record<string, unknown>> = facts[kind] ?? {}
     const words = Object.keys(vocabulary[kind]).filter(word => Object.hasOwn(treatments, word))
     if (words.length > 0) said.set(kind, new Map(words.map(word => [word, treatments[word]])))
   }

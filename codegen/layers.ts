@@ -5,6 +5,8 @@ import type { Rule } from '../src/generated/types.ts'
 /** What a layer says, word by word, in the words of the tables. A map among the values is a group: it merges word by word. */
 export type Said = ReadonlyMap<string, unknown>
 
+export const NOTHING: Said = new Map()
+
 export function applySaid<Value extends object>(base: Value, said: Said): Value {
   const result = { ...base } as Record<string, unknown>
   for (const [word, value] of said) {
@@ -65,14 +67,16 @@ export class LayerTree<Value extends object> {
   }
 
   #add(parent: LayerNode<Value>, layer: Layer): LayerNode<Value> {
-    const siblings = this.#above.get(parent) ?? new Map<Layer, LayerNode<Value>>()
-    const known = siblings.get(layer)
+    const siblings = this.#above.get(parent)
+    const known = siblings?.get(layer)
     if (known !== undefined) return known
     const { add, kept } = this.#options
     const value = add(parent.value, layer) ?? (kept.includes(layer.kind) ? copy(parent.value) : null)
-    const node = value === null ? parent : { value, on: { layer, parent } }
-    this.#above.set(parent, siblings.set(layer, node))
-    this.#byValue.set(node.value, node)
+    if (value === null) return parent
+    const node = { value, on: { layer, parent } }
+    if (siblings === undefined) this.#above.set(parent, new Map([[layer, node]]))
+    else siblings.set(layer, node)
+    this.#byValue.set(value, node)
     return node
   }
 }

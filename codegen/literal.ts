@@ -28,11 +28,11 @@ export class Members {
 
   constructor(
     spreads: readonly string[],
-    own: Iterable<readonly [key: string, value: unknown]>,
+    own: readonly (readonly [key: string, value: unknown])[],
     { isOpen = false, returnedOf }: MembersOptions = {},
   ) {
     this.spreads = spreads
-    this.own = [...own]
+    this.own = own
     this.isOpen = (isOpen || returnedOf !== undefined) && this.own.length + spreads.length > 0
     this.returnedOf = returnedOf ?? null
   }
@@ -47,8 +47,11 @@ export interface Place {
 
 /** On one line where that fits, else member by member. Classes of this file may stand anywhere in the value. */
 export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
-  const line = onOneLine(value)
-  if (line !== null && fits(line, place.before + place.after)) return line
+  const atom = atomOf(value)
+  if (atom !== null) return atom
+  const room = WIDTH - place.before - place.after
+  const line = onOneLine(value, room)
+  if (line !== null && fits(line, room)) return line
   if (Array.isArray(value))
     return block(
       '[',
@@ -57,9 +60,7 @@ export function literal(value: unknown, place: Place = { indent: '', before: 0, 
       place.indent,
       value,
     )
-  const members = membersOf(value)
-  if (members === null) return line ?? ''
-  const { spreads, own, returnedOf } = members
+  const { spreads, own, returnedOf } = membersOf(value as object)
   const deeper = `${place.indent}  `
   const lines = [
     ...spreads.map(name => `${deeper}...${name},`),
@@ -82,30 +83,43 @@ export function unionOf(name: string, options: readonly string[]): string {
   return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
 }
 
-function onOneLine(value: unknown): string | null {
+/** What stands on one line in any case; null for objects and lists. */
+function atomOf(value: unknown): string | null {
   if (typeof value === 'string') return quote(value)
-  if (value instanceof Code) return value.text
-  if (Array.isArray(value)) {
-    const items = value.map(onOneLine)
-    return mustOpen(value) || items.includes(null) ? null : `[${items.join(', ')}]`
-  }
-  const members = membersOf(value)
-  if (members === null) return String(value)
-  if (members.isOpen) return null
-  const parts = members.spreads.map(name => `...${name}`)
-  for (const [key, member] of members.own) {
-    const line = onOneLine(member)
-    if (line === null) return null
-    parts.push(`${propertyName(key)}: ${line}`)
-  }
-  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+  if (value === null || typeof value !== 'object') return String(value)
+  return value instanceof Code ? value.text : null
 }
 
-/** Null for what is no object. */
-function membersOf(value: unknown): Members | null {
-  if (value instanceof Members) return value
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || value instanceof Code) return null
-  return new Members([], Object.entries(value))
+/** Null where it must be opened, or as soon as it has become wider than `room`, in columns. */
+function onOneLine(value: unknown, room: number): string | null {
+  const atom = atomOf(value)
+  if (atom !== null) return atom
+  let text = ''
+  if (Array.isArray(value)) {
+    if (mustOpen(value)) return null
+    for (const item of value) {
+      const line = onOneLine(item, room)
+      if (line === null) return null
+      text += text === '' ? line : `, ${line}`
+      if (!fits(text, room)) return null
+    }
+    return `[${text}]`
+  }
+  const members = membersOf(value as object)
+  if (members.isOpen) return null
+  for (const name of members.spreads) text += text === '' ? `...${name}` : `, ...${name}`
+  for (const [key, member] of members.own) {
+    const line = onOneLine(member, room)
+    if (line === null) return null
+    const { name } = propertyName(key)
+    text += text === '' ? `${name}: ${line}` : `, ${name}: ${line}`
+    if (!fits(text, room)) return null
+  }
+  return text === '' ? '{}' : `{ ${text} }`
+}
+
+function membersOf(value: object): Members {
+  return value instanceof Members ? value : new Members([], Object.entries(value))
 }
 
 /** The formatter opens lists of several objects, or lists, that have several members each. */
@@ -113,8 +127,9 @@ function mustOpen(items: readonly unknown[]): boolean {
   if (items.length < 2) return false
   if (items.every(Array.isArray)) return items.every(item => item.length > 1)
   return items.every(item => {
-    const members = membersOf(item)
-    return members !== null && members.spreads.length + members.own.length > 1
+    if (item === null || typeof item !== 'object' || Array.isArray(item) || item instanceof Code) return false
+    const { spreads, own } = membersOf(item)
+    return spreads.length + own.length > 1
   })
 }
 
@@ -149,17 +164,31 @@ function filled(numbers: readonly string[], indent: string): string {
 }
 
 /** A long text goes to a line of its own, unless its key is hardly longer than the indent. */
-function propertyLines(name: string, value: unknown, indent: string): string {
-  const head = `${indent}${name}: `
-  const text = literal(value, { indent, before: widthOf(head), after: 1 })
-  const isLong = typeof value === 'string' && widthOf(head) + widthOf(text) + 1 > WIDTH && name.length > 2
-  return isLong ? `${indent}${name}:\n${indent}  ${text},` : `${head}${text},`
+function propertyLines({ name, width }: PropertyName, value: unknown, indent: string): string {
+  const before = indent.length + width + 2
+  const text = literal(value, { indent, before, after: 1 })
+  const isLong = typeof value === 'string' && name.length > 2 && !fits(text, WIDTH - before - 1)
+  return isLong ? `${indent}${name}:\n${indent}  ${text},` : `${indent}${name}: ${text},`
 }
 
-/** A computed name keeps `__proto__` a plain key. */
-function propertyName(key: string): string {
-  if (key === '__proto__') return `['__proto__']`
-  return IDENTIFIER.test(key) ? key : quote(key)
+interface PropertyName {
+  readonly name: string
+  /** In columns. */
+  readonly width: number
+}
+
+/** Of words of the schemas and of the catalogue. */
+const propertyNames = new Map<string, PropertyName>()
+
+function propertyName(key: string): PropertyName {
+  let found = propertyNames.get(key)
+  if (found === undefined) {
+    // A computed name keeps `__proto__` a plain key.
+    const name = key === '__proto__' ? `['__proto__']` : IDENTIFIER.test(key) ? key : quote(key)
+    found = { name, width: widthOf(name) }
+    propertyNames.set(key, found)
+  }
+  return found
 }
 
 /** Nothing in it is escaped. */
@@ -175,10 +204,9 @@ export function quote(text: string): string {
   return `'${escaped.replaceAll("'", "\\'")}'`
 }
 
-/** Whether there is room for a text beside what is on its line. */
-function fits(text: string, taken: number): boolean {
-  const isSurely = taken + 2 * text.length <= WIDTH
-  return isSurely || taken + widthOf(text) <= WIDTH
+/** Whether a text has no more than so many columns. */
+function fits(text: string, room: number): boolean {
+  return 2 * text.length <= room || widthOf(text) <= room
 }
 
 const NARROW = /^[\x20-\x7e]*$/

@@ -12,6 +12,7 @@ export function checkCosts(view: CatalogueView, report: Report): void {
     models.flatMap(model => [model, ...model.entries.flatMap(entry => [entry, ...entry.targets])]),
   )
   for (const place of holders) {
+    if (place.value.cost === undefined) continue
     for (const { step, at } of checkHistory(report, place, 'cost')) {
       checkDecimals(report, place, { step, at, keys: USD_KEYS, decimals: USD_DECIMALS })
       checkPrices(report, place, step, at)
@@ -62,10 +63,16 @@ interface Decimals extends Step {
 function checkDecimals(report: Report, place: Place, { step, at, keys, decimals }: Decimals): void {
   for (const key of keys) {
     const value = asNumber(step[key])
-    if (value === undefined || new RegExp(`^\\d+(\\.\\d{1,${decimals}})?$`).test(String(value)) || value < 0) continue
+    if (value === undefined || value < 0 || hasDecimals(value, decimals)) continue
     const message = `"${key}" has more than ${decimals} decimals`
     report(place, [...at, key], 'out-of-range', message, `write at most ${decimals} decimals`)
   }
+}
+
+/** At most so many, and none of a number that is only written with an exponent. */
+function hasDecimals(value: number, decimals: number): boolean {
+  const [whole = '', fraction = '', ...rest] = String(value).split('.')
+  return /^\d+$/.test(whole) && /^\d*$/.test(fraction) && fraction.length <= decimals && rest.length === 0
 }
 
 function checkPrices(report: Report, place: Place, step: Loose, at: Path): void {
