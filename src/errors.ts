@@ -99,6 +99,12 @@ export const ERRORS = {
     final: true,
   },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is no such path.', final: true },
+  response_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'There is no such response: this service stores none.',
+    final: true,
+  },
   unknown_model: { status: 404, type: 'not_found_error', message: 'There is no such model.', final: true },
   method_not_allowed: {
     status: 405,

@@ -19,7 +19,7 @@ export const COUNT_TOKENS: FreeEndpoint = {
     example: { messages: [{ role: 'user', content: EXAMPLE_GREETING }] },
   },
   async answer({ catalogue, limits }, raw) {
-    const { inputTokens, headers } = await countInput(catalogue, raw, limits)
+    const { inputTokens, headers } = await countInput(catalogue, raw, { limits, format: 'messages' })
     return { headers, body: { input_tokens: inputTokens } }
   },
 }

@@ -1,6 +1,7 @@
 /** What there is to know of an endpoint: one record, which the routes, the runner, OpenAPI, pages and traces read. */
 
 import type { EndpointFacts } from '../catalogue/endpoints.ts'
+import type { GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import type { RouteFacts } from '../lib/route.ts'
 import type { HeaderMap, Services } from '../pipeline/call.ts'
@@ -43,6 +44,8 @@ export interface ModelEndpoint extends EndpointFacts, ApiRoute {
   readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
   /** Events carry an `event:` line, errors too. */
   readonly namedEvents: boolean
+  /** The `error.code` of its answers where clients of the format act on codes of their own; absent: ours. */
+  readonly codeOf?: (error: GatewayError) => string
   /** How its calls are read, funded, sent and billed. */
   readonly kind: CallKind
 }

@@ -7,6 +7,7 @@ import { COUNT_TOKENS } from './count-tokens.ts'
 import type { FreeEndpoint, ModelEndpoint } from './endpoint.ts'
 import { IMAGES_EDITS } from './images-edits.ts'
 import { IMAGES_GENERATIONS } from './images-generations.ts'
+import { INPUT_TOKENS } from './input-tokens.ts'
 import { MESSAGES } from './messages.ts'
 import { RESPONSES } from './responses.ts'
 
@@ -21,7 +22,7 @@ const BY_NAME: Readonly<Record<Endpoint, ModelEndpoint>> = {
 
 export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = Object.values(BY_NAME)
 
-export const FREE_ENDPOINTS: readonly FreeEndpoint[] = [COUNT_TOKENS]
+export const FREE_ENDPOINTS: readonly FreeEndpoint[] = [COUNT_TOKENS, INPUT_TOKENS]
 
 export function endpointOf(name: Endpoint): ModelEndpoint {
   return BY_NAME[name]

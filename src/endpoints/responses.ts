@@ -1,6 +1,7 @@
 /** `POST /v1/responses`. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
+import { httpCodeOf } from '../formats/responses/failure.ts'
 import { chatCall } from './chat-call.ts'
 import { EXAMPLE_GREETING, type ModelEndpoint } from './endpoint.ts'
 
@@ -23,5 +24,6 @@ export const RESPONSES: ModelEndpoint = {
   },
   traced: { operation: 'chat', output: null },
   namedEvents: false,
+  codeOf: httpCodeOf,
   kind: chatCall('responses'),
 }

@@ -15,7 +15,7 @@ export function addEndpoints(server: FastifyInstance, options: ServerOptions): v
 
 function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint: ModelEndpoint): void {
   const { services, pinger, readiness } = options
-  const { name, kind, namedEvents } = endpoint
+  const { name, kind, namedEvents, codeOf } = endpoint
   server.route({
     method: endpoint.method,
     url: endpoint.path,
@@ -29,6 +29,7 @@ function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint:
         startedMs: state.startedMs,
         nowMs: services.nowMs,
         namedEvents,
+        codeOf,
         errorTold: code => services.observer.errorTold(code),
       })
       const call = callOf(request, name, state.caller as Caller)

@@ -19,6 +19,8 @@ export interface ChannelOptions {
   readonly nowMs: () => number
   /** Error events carry an `event:` line in the messages format. */
   readonly namedEvents: boolean
+  /** What the endpoint calls an error; absent: as we do. */
+  readonly codeOf?: ((error: GatewayError) => string) | undefined
   /** Called with an error that the client is told. */
   readonly errorTold: (code: ErrorCode) => void
 }
@@ -113,7 +115,7 @@ export class ResponseChannel implements ClientChannel {
     if (this.#ended || this.#gone.aborted) return
     this.#options.errorTold(error.code)
     if (!this.started) {
-      const body = Buffer.from(errorBody(error, this.#options.requestId))
+      const body = Buffer.from(errorBody(error, this.#options.requestId, this.#options.codeOf?.(error)))
       this.#sendWhole(error.status, { ...headers, ...errorHeaders(error) }, body)
       return
     }

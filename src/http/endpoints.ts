@@ -3,6 +3,7 @@
 import type { ApiRoute } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
 import { RESPONSES } from '../endpoints/responses.ts'
+import { GatewayError } from '../errors.ts'
 import type { RouteFacts } from '../lib/route.ts'
 
 /** Notifications of movements on the bank account; there only when the provider's secret is set. */
@@ -83,11 +84,27 @@ const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))
   .map(path => path.slice('/v1'.length))
   .sort((a, b) => b.length - a.length)
 
+const STORED_RESPONSE = /^\/v1\/responses\/([^/]+)(\/cancel|\/input_items)?$/
+const COMPACT = `${RESPONSES.path}/compact`
+
+/** What a path that does not exist is answered with. `publicUrl` has no slash at its end. */
+export function notFound(method: string, path: string, publicUrl: string): GatewayError {
+  if (path === COMPACT) {
+    const message = `There is no ${method} ${path}: responses are not compacted here. Let the client do it: coding agents do, once their configuration gives the provider a name of its own.`
+    return new GatewayError('route_not_found', { message })
+  }
+  const id = STORED_RESPONSE.exec(path)?.[1]
+  if (id === undefined)
+    return new GatewayError('route_not_found', { message: notFoundMessage(method, path, publicUrl) })
+  const message = `There is no response ${id}: this service stores none. What POST ${RESPONSES.path} answers is all there is; send the whole conversation with each request.`
+  return new GatewayError('response_not_found', { message })
+}
+
 /**
  * What to say to a client that called a path that does not exist: mostly a base address with a `/v1` too many or too few.
  * `publicUrl` has no slash at its end.
  */
-export function notFoundMessage(method: string, path: string, publicUrl: string): string {
+function notFoundMessage(method: string, path: string, publicUrl: string): string {
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))
   if (known === undefined) return `There is no ${method} ${path}. The endpoints are listed at ${publicUrl}/.`
   if (path.startsWith(`/v1${known}/`)) {

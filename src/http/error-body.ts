@@ -8,14 +8,15 @@ export interface RenderedError {
   readonly body: string
 }
 
-export function errorBody(error: GatewayError, requestId: string): string {
+/** `code`: what the endpoint calls the error, where that is not our own name of it. */
+export function errorBody(error: GatewayError, requestId: string, code: string = error.code): string {
   const { details, param = null } = error.details
   return JSON.stringify({
     type: 'error',
     error: {
       type: error.type,
       message: error.message,
-      code: error.code,
+      code,
       param,
       ...(details === undefined ? {} : { details }),
     },

@@ -1,6 +1,7 @@
 /** What the hooks and the routes share: the options of the server, the state of a request, how an error is sent. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { endpointOf } from '../endpoints/index.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
 import { uuidv7 } from '../lib/ids.ts'
@@ -118,7 +119,12 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
   }
   // Fastify closes after a body that could not be read; what is left of a short one is dropped by Node.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
-  reply.code(error.status).headers(errorHeaders(error)).send(errorBody(error, request.state.requestId))
+  reply.code(error.status).headers(errorHeaders(error)).send(bodyOf(request, error))
+}
+
+function bodyOf({ routeOptions, state }: FastifyRequest, error: GatewayError): string {
+  const { endpoint } = routeOptions.config
+  return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 
 /** The body has not come yet: the client must be able to read the answer all the same. */
@@ -130,6 +136,6 @@ function answerEarly(request: FastifyRequest, reply: FastifyReply, error: Gatewa
   request.server.lingering.answer(request.raw, reply.raw, {
     status: error.status,
     headers,
-    body: errorBody(error, requestId),
+    body: bodyOf(request, error),
   })
 }

@@ -11,7 +11,7 @@ import { addCallGates } from './call-gates.ts'
 import { Bodies } from './call-pass.ts'
 import { addEndpoints } from './call-route.ts'
 import { Connections } from './connections.ts'
-import { methodsOf, notFoundMessage, webhookRoute } from './endpoints.ts'
+import { methodsOf, notFound, webhookRoute } from './endpoints.ts'
 import { answerHeaders, errorBody, errorHeaders } from './error-body.ts'
 import { Lingering } from './lingering.ts'
 import { addModelRoutes } from './model-routes.ts'
@@ -189,11 +189,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       const message = `${path} takes ${methods.join(', ')}, not ${request.method}.`
       return sendError(request, reply, new GatewayError('method_not_allowed', { message }))
     }
-    sendError(
-      request,
-      reply,
-      new GatewayError('route_not_found', { message: notFoundMessage(request.method, path, publicUrl) }),
-    )
+    sendError(request, reply, notFound(request.method, path, publicUrl))
   })
   server.server.on('checkExpectation', (_request, response) => {
     const requestId = requestIdOf(uuidv7())

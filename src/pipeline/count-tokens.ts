@@ -2,6 +2,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { InputWeight } from '../conversation/input-weight.ts'
+import { GatewayError } from '../errors.ts'
 import { weighInput as weighChat } from '../formats/chat/input-weight.ts'
 import { weighInput as weighMessages } from '../formats/messages/input-weight.ts'
 import { weighInput as weighResponses } from '../formats/responses/input-weight.ts'
@@ -21,27 +22,43 @@ export interface TokenCount {
   readonly headers: HeaderMap
 }
 
-/** Rejects with GatewayError for a body that the messages endpoint would refuse too. */
-export async function countInput(catalogue: Catalogue, raw: Buffer, limits: BodyLimits): Promise<TokenCount> {
-  const body = await readChatBody(raw, limits, 'messages')
-  const resolution = resolve(catalogue, body.requestedName, 'messages')
-  refuseWrongEndpoint(resolution, 'messages')
+export interface CountOptions {
+  readonly limits: BodyLimits
+  readonly format: WireName
+}
+
+/** Rejects with GatewayError for a body that the endpoint of the format would refuse too. */
+export async function countInput(
+  catalogue: Catalogue,
+  raw: Buffer,
+  { limits, format }: CountOptions,
+): Promise<TokenCount> {
+  const body = await readChatBody(raw, limits, format)
+  const resolution = resolve(catalogue, body.requestedName, format)
+  refuseWrongEndpoint(resolution, format)
+  if (format === 'responses') refuseMemory(body.json)
   return {
-    inputTokens: await inTurn(() => tokensOf(weighMessages(body.json), resolution.entry)),
+    inputTokens: await inTurn(() => tokensOf(weigh(body.json, format), resolution.entry)),
     headers: modelHeaders(catalogue.settings.service, resolution, new Date()),
   }
 }
 
+/** What a provider keeps is not in the body: a count without it would be wrong. */
+function refuseMemory(body: JsonObject): void {
+  for (const field of ['previous_response_id', 'conversation']) {
+    if (body[field] === undefined || body[field] === null) continue
+    throw new GatewayError('previous_response_not_found', {
+      param: field,
+      message: `${field} cannot be counted: this service stores no responses. Send the whole conversation in input.`,
+    })
+  }
+}
+
+const WEIGH = { messages: weighMessages, chat_completions: weighChat, responses: weighResponses } as const
+
 /** What a body in the given format has that counts. */
 export function weigh(body: JsonObject, format: WireName): InputWeight {
-  switch (format) {
-    case 'messages':
-      return weighMessages(body)
-    case 'chat_completions':
-      return weighChat(body)
-    case 'responses':
-      return weighResponses(body)
-  }
+  return WEIGH[format](body)
 }
 
 /** Input tokens as the vendor of the entry would count them. */

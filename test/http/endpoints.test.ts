@@ -73,12 +73,15 @@ test('every route that declares a key refuses calls without one, before it reads
 })
 
 test('a path below an endpoint is told which one is served', async () => {
-  const response = await fetch(`${running.url}/v1/responses/resp_1`, { headers: { 'x-api-key': account.apiKey } })
+  const response = await fetch(`${running.url}/v1/chat/completions/chatcmpl-1`, {
+    headers: { 'x-api-key': account.apiKey },
+  })
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({
     error: {
       type: 'not_found_error',
-      message: 'There is no GET /v1/responses/resp_1; of these paths only http://gateway.test/v1/responses is served.',
+      message:
+        'There is no GET /v1/chat/completions/chatcmpl-1; of these paths only http://gateway.test/v1/chat/completions is served.',
     },
   })
 })

@@ -11,6 +11,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Draw from a reference image': 'Tạo ảnh từ ảnh tham chiếu',
   'Speak a text': 'Đọc văn bản thành tiếng',
   'Estimate input tokens': 'Ước tính số token vào',
+  'Estimate input tokens of a responses request': 'Ước tính số token vào của một yêu cầu Responses',
   'List models with their prices': 'Danh sách mô hình và giá',
   'One model, by id or alias': 'Một mô hình, theo mã hoặc bí danh',
   'Every chat model can be called here, whatever its native format: the gateway converts.':

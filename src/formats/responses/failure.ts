@@ -47,6 +47,11 @@ export function readFailure(error: JsonValue | undefined): ResponseFailure {
   }
 }
 
+/** The `error.code` of an HTTP answer: our own, but where clients wait or give up by the one that they know. */
+export function httpCodeOf(error: GatewayError): string {
+  return error.status === 429 || error.code === 'upstream_overloaded' ? failureCodeOf(error) : error.code
+}
+
 /** The `error.code` of a failed response that says what a fault of the gateway says. */
 export function failureCodeOf(error: GatewayError): string {
   if (error.code === 'context_length_exceeded') return error.code

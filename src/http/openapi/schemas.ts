@@ -134,6 +134,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     tools: field(LIST, 'As in the messages format.'),
   }),
   CountReply: object({ 'input_tokens*': field(WHOLE, 'An estimate.') }),
+  InputTokensRequest: object({
+    'model*': MODEL,
+    'input*': field({ type: ['string', 'array'] }, 'Text, or a list of items.'),
+    instructions: field({ type: ['string', 'null'] }, 'Instructions that come before the input.'),
+    tools: field(LIST, 'Tools that the model may call.'),
+  }),
+  InputTokensReply: object({
+    'object*': field({ const: 'response.input_tokens' }, 'Always `response.input_tokens`.'),
+    'input_tokens*': field(WHOLE, 'An estimate.'),
+  }),
   Model: object({
     'id*': field(TEXT, 'What requests name.'),
     'display_name*': field(TEXT, 'For people.'),
