@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '437cfc0939b642dbbf46bc86ad7484392eb83928bb6646ab66904d5be2e04b5d',
+  digest: 'd0e42f19211bc0b66b700d5b7b4643de329afba966f9e6b226dfab45b00a0116',
 }

@@ -28,7 +28,7 @@ export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 /** A wire format of conversations. */
 export type WireName = 'messages' | 'chat_completions' | 'responses'
 
-/** Something that a request may ask for. */
+/** Something that a request may ask for. stored_items: that its own or an earlier reply is kept, and can be referred to by ids. */
 export type WireLimit =
   | 'stop_sequences'
   | 'choices'
@@ -39,6 +39,7 @@ export type WireLimit =
   | 'seed'
   | 'effort_beside_tools'
   | 'sealed_reasoning'
+  | 'stored_items'
 
 /** reasoning: thinks before it answers. vision: accepts images. tools: calls tools. streaming: answers by server-sent events. */
 export type Capability = 'reasoning' | 'vision' | 'tools' | 'streaming'

@@ -57,10 +57,15 @@ function chatAsks(body: JsonObject): WireAsks {
   }
 }
 
-function responsesAsks({ input, include, tools, reasoning }: JsonObject): WireAsks {
+function responsesAsks({ input, include, tools, reasoning, store, previous_response_id }: JsonObject): WireAsks {
   const wantsSeals = arrayOrEmpty(include).includes('reasoning.encrypted_content')
+  const items = arrayOrEmpty(input)
   return {
-    limits: limitsOf({ sealed_reasoning: wantsSeals || arrayOrEmpty(input).some(isSealedItem) }),
+    limits: limitsOf({
+      sealed_reasoning: wantsSeals || items.some(isSealedItem),
+      // The format's default is to store: its clients then refer to what they were told by ids.
+      stored_items: store !== false || isGiven(previous_response_id) || items.some(isReference),
+    }),
     hasFunctions: arrayOrEmpty(tools).some(tool => isObject(tool) && CLIENT_TOOLS.has(tool.type)),
     effort: effortOf(objectOrNull(reasoning)?.effort),
   }
@@ -94,6 +99,11 @@ function isSealedBlock(block: JsonValue): boolean {
 
 function hasSealedDetails({ reasoning_details: details }: JsonObject): boolean {
   return arrayOrEmpty(details).some(detail => isObject(detail) && detail.type === 'reasoning.encrypted')
+}
+
+/** An id stands for the whole item. */
+function isReference(item: JsonValue): boolean {
+  return isObject(item) && (item.type === 'item_reference' || (item.type === undefined && item.role === undefined))
 }
 
 function isSealedItem(item: JsonValue): boolean {

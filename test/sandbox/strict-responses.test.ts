@@ -79,6 +79,13 @@ describe('a model whose reasoning is text', () => {
     expect((body.output as Fields[])[0]).toMatchObject({ summary: [], content: [{ type: 'reasoning_text' }] })
   })
 
+  test('stores nothing', async () => {
+    const { body } = await ask('Hello', { model, tools: [], store: true })
+    const input = [{ type: 'item_reference', id: (body.output as Fields[])[0]!.id }, ASK]
+    expect(await ask(input, { model, store: true })).toMatchObject({ status: 404 })
+    expect(await ask([ASK], { model, store: true, previous_response_id: body.id })).toMatchObject({ status: 400 })
+  })
+
   test('wants it back before each call', async () => {
     const full = { ...reasoning, content: [{ type: 'reasoning_text', text: 'Rain?' }] }
     expect(await ask([ASK, full, call, output], { model })).toMatchObject({ status: 200 })

@@ -95,6 +95,9 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
   ],
   ['a model of one format speaks that', 'claude-opus-5', 'responses', { reasoning: { effort: 'high' } }, ['messages']],
   ['the same for chat', 'glm-5.2', 'messages', {}, ['chat_completions']],
+  ['a provider that stores nothing is not asked to', 'deepseek-v4-flash', 'responses', {}, ['chat_completions']],
+  ['and keeps what asks for nothing stored', 'deepseek-v4-flash', 'responses', { store: false }, ['responses']],
+  ['a provider that stores is asked', 'gpt-5.5', 'responses', { previous_response_id: 'resp_1' }, ['responses']],
 ])('%s', (_title, id, format, body, wire) => {
   expect(chosen(id, format, body)).toEqual(wire)
 })
@@ -141,8 +144,14 @@ test.each<[WireName, JsonObject, readonly string[]]>([
     { messages: [{ role: 'assistant', content: [{ type: 'redacted_thinking', data: 'x' }] }] },
     ['sealed_reasoning'],
   ],
-  ['responses', { include: ['reasoning.encrypted_content'] }, ['sealed_reasoning']],
-  ['responses', { input: [{ type: 'reasoning', encrypted_content: 'x' }], stop: 'x' }, ['sealed_reasoning']],
+  ['responses', { include: ['reasoning.encrypted_content'], store: false }, ['sealed_reasoning']],
+  ['responses', { input: [{ type: 'reasoning', encrypted_content: 'x' }], store: false }, ['sealed_reasoning']],
+  ['responses', {}, ['stored_items']],
+  ['responses', { store: true }, ['stored_items']],
+  ['responses', { store: false, input: [{ role: 'user', content: 'a' }], previous_response_id: null }, []],
+  ['responses', { store: false, previous_response_id: 'resp_1' }, ['stored_items']],
+  ['responses', { store: false, input: [{ type: 'item_reference', id: 'msg_1' }] }, ['stored_items']],
+  ['responses', { store: false, input: [{ id: 'msg_1' }] }, ['stored_items']],
 ])('%s %j asks for %j', (format, body, limits) => {
   expect([...asksOf(format, body).limits]).toEqual(limits)
 })

@@ -2,7 +2,7 @@
 
 import { DIALECT, ENTRY, perCall } from '../defaults.ts'
 import type { TableEntry, TableTarget } from '../ids.ts'
-import type { Dialect } from '../types.ts'
+import type { Dialect, WireLimit } from '../types.ts'
 import { awsBedrockOpenaiHost, deepseekHost } from '../upstreams.ts'
 
 const deepseekFacts = {
@@ -76,6 +76,7 @@ const deepseekV4FlashFacts = {
 } as const satisfies Partial<TableEntry>
 const deepseekV4FlashDialect = deepseekDialect
 const deepseekV4FlashCost: TableTarget['cost'] = [{ from: '2026-11-15', input: '0.3', cached: '0.006', output: '1.2' }]
+const deepseekLimitsResponses: readonly WireLimit[] = ['stored_items']
 const deepseekV4FlashResponses = (dialect: Dialect): Dialect => ({
   ...dialect,
   reasoning: {
@@ -89,7 +90,11 @@ const deepseekV4FlashOnDeepseek = {
   cost: deepseekV4FlashCost,
   dialect: deepseekHost.dialect(deepseekV4FlashDialect),
   wires: [
-    { wire: 'responses', cannot: [], dialect: deepseekV4FlashResponses(deepseekHost.dialect(deepseekV4FlashDialect)) },
+    {
+      wire: 'responses',
+      cannot: deepseekLimitsResponses,
+      dialect: deepseekV4FlashResponses(deepseekHost.dialect(deepseekV4FlashDialect)),
+    },
     { wire: 'chat_completions', cannot: [], dialect: deepseekHost.dialect(deepseekV4FlashDialect) },
   ],
 } as const satisfies Partial<TableTarget>
@@ -100,7 +105,7 @@ const deepseekV4FlashOnDeepseekPerCall = {
   wires: [
     {
       wire: 'responses',
-      cannot: [],
+      cannot: deepseekLimitsResponses,
       dialect: deepseekV4FlashResponses(perCall(deepseekHost.dialect(deepseekV4FlashDialect))),
     },
     { wire: 'chat_completions', cannot: [], dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)) },

@@ -3,7 +3,7 @@
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
-import { checkItem, checkReasoningOrder } from './check-items.ts'
+import { checkItem } from './check-items.ts'
 
 /** Fields of the other formats: a sign that a conversion leaked. */
 const FOREIGN_FIELDS = [
@@ -116,5 +116,4 @@ function checkInput(body: JsonObject, facts: ModelFacts): void {
   if (input.length === 0) throw emptyArray('input')
   for (const [index, item] of input.entries())
     checkItem(item, `input[${index}]`, facts, { stored: body.store !== false })
-  checkReasoningOrder(input.filter(isObject), facts)
 }

@@ -6,7 +6,7 @@ import { newId } from '../ids.ts'
 import type { JsonObject } from '../json.ts'
 import { invalid, ProviderError, type ReplyPlan } from '../model.ts'
 import { checkResponsesRequest } from './check.ts'
-import { checkOutputs } from './check-items.ts'
+import { checkOutputs, checkReasoningOrder } from './check-items.ts'
 import { ResponseMemory } from './memory.ts'
 import { inputItems, readResponsesPrompt } from './read.ts'
 import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
@@ -36,7 +36,8 @@ export function createResponsesFormat(): WireFormat {
   function finished(plan: ReplyPlan, { body, facts, nowSeconds }: ReplyContext) {
     const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
     const output = outputItems(plan, body, facts)
-    if (body.store !== false) memory.keep(options.id, conversation(body), output)
+    // Providers whose reasoning is text store nothing.
+    if (body.store !== false && facts.reasoningItems !== 'text') memory.keep(options.id, conversation(body), output)
     return { options, output }
   }
 
@@ -47,6 +48,7 @@ export function createResponsesFormat(): WireFormat {
     read(body, facts) {
       const items = conversation(body)
       checkOutputs(items)
+      checkReasoningOrder(items, facts)
       return readResponsesPrompt(body, items, facts)
     },
     errorEvent: responsesErrorEvent,
