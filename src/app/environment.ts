@@ -83,7 +83,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'KEY_PEPPERS',
         fallback: 'generated once in `DATA_DIR`',
-        what: 'Peppers the fingerprints of API keys; the same form.',
+        what: 'Peppers the fingerprints of API keys and signs marks in conversations; the same form.',
         required: true,
       },
     ],
