@@ -8,6 +8,8 @@ import { isUtf8 } from 'node:buffer'
 
 const QUOTE = 34
 const BACKSLASH = 92
+const ZERO = 48
+const NINE = 57
 const CONTROL_MAX = 31
 const ASCII_MAX = 127
 /** What may stand behind a backslash; `\u` has its own check. */
@@ -15,6 +17,8 @@ const ESCAPES = '"\\/bfnrt'
 
 /** Members that differ from event to event and mean nothing: padding against guesses by the length of messages. */
 const PADDING = ['"obfuscation":"', '"obfuscation": "'] as const
+/** The number of an event among those of its stream. */
+const SEQUENCE = /"sequence_number": ?(?=\d)/
 
 /** Events in a row that were learned from and then did not come again; a stream that does so is left alone. */
 const LEARNED_IN_VAIN_MAX = 16
@@ -24,14 +28,16 @@ interface Hole {
   readonly end: number
 }
 
-/** An event with holes where strings stand. */
+/** An event with holes where strings stand, and its number. */
 export class EventTemplate {
   /** What stands before, between and behind the holes. */
   readonly #literals: readonly string[]
+  /** Which hole is the event's number; -1: it has none. */
+  readonly #numberHole: number
   /** Which hole is the delta's text. */
   readonly #textHole: number
   /** The literal that is given out in another form, its place, and that form. */
-  readonly #rename: { readonly literal: number; readonly told: string } | null
+  readonly #rename: Rename | null
   /** One past the event that matched last. */
   end = 0
   /** The delta's text in that event as written: escaped, quotes left out. */
@@ -41,13 +47,14 @@ export class EventTemplate {
   #renamedFrom = 0
   #renamedTo = 0
 
-  constructor(literals: readonly string[], textHole: number, rename: { literal: number; told: string } | null) {
+  constructor(literals: readonly string[], { text, number }: HoleIndexes, rename: Rename | null) {
     this.#literals = literals
-    this.#textHole = textHole
+    this.#textHole = text
+    this.#numberHole = number
     this.#rename = rename
   }
 
-  /** True for an event from `at` on that is this one but for the strings in its holes; the delta's text is not empty. */
+  /** True for an event from `at` on that is this one but for what is in its holes; the delta's text is not empty. */
   match(all: string, at: number): boolean {
     const literals = this.#literals
     const last = literals.length - 1
@@ -62,7 +69,10 @@ export class EventTemplate {
       }
       position = next
       if (index === last) break
-      const end = this.#endOfString(all, position, index === this.#textHole)
+      const end =
+        index === this.#numberHole
+          ? endOfDigits(all, position)
+          : this.#endOfString(all, position, index === this.#textHole)
       if (end < 0) return false
       if (index === this.#textHole) {
         if (end === position) return false
@@ -107,6 +117,29 @@ export class EventTemplate {
   }
 }
 
+interface HoleIndexes {
+  readonly text: number
+  readonly number: number
+}
+
+interface Rename {
+  readonly literal: number
+  readonly told: string
+}
+
+/** Where the digits end that begin at `at`, or -1 for none, and for more than any number of an event has. */
+function endOfDigits(all: string, at: number): number {
+  let end = at
+  while (isDigit(all.charCodeAt(end))) end++
+  return end === at || end - at > DIGITS_MAX ? -1 : end
+}
+
+const DIGITS_MAX = 15
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
+}
+
 /** Learns templates out of events that were read with care. */
 export class TemplateLearner {
   #current: EventTemplate | null = null
@@ -137,7 +170,9 @@ function learn(raw: string, member: string, rename: { written: string; told: str
   const text = holeOf(raw, [`${member}"`, `${member} "`])
   if (text === null) return null
   const padding = holeOf(raw, PADDING)
-  const holes = padding === null ? [text] : [text, padding].sort((a, b) => a.start - b.start)
+  const number = numberOf(raw)
+  const holes = [text, padding, number].filter(hole => hole !== null).sort((a, b) => a.start - b.start)
+  const indexes = { text: holes.indexOf(text), number: number === null ? -1 : holes.indexOf(number) }
   const literals: string[] = []
   let from = 0
   for (const { start, end } of holes) {
@@ -145,11 +180,20 @@ function learn(raw: string, member: string, rename: { written: string; told: str
     from = end
   }
   literals.push(raw.slice(from))
-  if (rename === null) return new EventTemplate(literals, holes.indexOf(text), null)
+  if (rename === null) return new EventTemplate(literals, indexes, null)
   const literal = literals.findIndex(part => part.includes(rename.written))
   if (literal < 0) return null
   const told = (literals[literal] as string).replace(rename.written, () => rename.told)
-  return new EventTemplate(literals, holes.indexOf(text), { literal, told })
+  return new EventTemplate(literals, indexes, { literal, told })
+}
+
+/** Where it stands twice, the second one is a literal like all else. Quotes inside strings are escaped. */
+function numberOf(raw: string): Hole | null {
+  const found = SEQUENCE.exec(raw)
+  if (found === null) return null
+  const start = found.index + found[0].length
+  const end = endOfDigits(raw, start)
+  return end < 0 ? null : { start, end }
 }
 
 /** The string value of the one member that begins so. Quotes inside strings are escaped, so it cannot stand in one. */

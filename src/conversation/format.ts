@@ -63,8 +63,6 @@ export interface WriterFacts {
   readonly nowSeconds: number
   /** Input tokens as they are counted here, for what is told before the upstream has said. */
   readonly countInputTokens: () => number
-  /** Reasoning may come sealed: the lengths of its pieces are counted. */
-  readonly seals: boolean
   /** Marks a seal for the way through a client of another format, with the lengths of the texts that it stands for. */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
   /** Marks anything else that is to come back. */

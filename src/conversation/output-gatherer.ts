@@ -22,6 +22,14 @@ export function textWritten(written: string): string {
   }
 }
 
+/** Written as it is said: ASCII without escapes. */
+const PLAIN = /^[^\\\x80-\uffff]*$/
+
+/** Characters of what a piece says, as `textWritten` takes it. */
+export function lengthWritten(written: string): number {
+  return PLAIN.test(written) ? written.length : textWritten(written).length
+}
+
 /** Holds pieces of text just long enough to count them and drops them with the stream. */
 /** Bytes of ASCII text, and of other text in UTF-8, that one token stands for, roughly. */
 const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const

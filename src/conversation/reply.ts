@@ -65,7 +65,14 @@ export interface ReplyReader {
   /** What the upstream has said of its tokens so far. */
   readonly usage: UsageReport
   /** Events that look like those of `learner` are more of the open part, which is of this kind; null: read the next one. */
-  readonly skimmable: { readonly kind: 'text' | 'reasoning'; readonly learner: TemplateLearner } | null
+  readonly skimmable: Skimmable | null
+}
+
+export interface Skimmable {
+  readonly kind: 'text' | 'reasoning'
+  readonly learner: TemplateLearner
+  /** Gets each text that was skimmed, as it stands in JSON, where the reader must know. */
+  readonly onSkimmed?: (written: string) => void
 }
 
 /** Writes a client's stream. What it is told goes into a text that is taken after each event of the upstream. */

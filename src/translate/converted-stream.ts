@@ -64,7 +64,7 @@ export class ConvertedStream implements StreamTranslation {
     this.skimmedTo = at
     const { skimmable } = this.#reader
     if (skimmable === null) return ''
-    const { kind, learner } = skimmable
+    const { kind, learner, onSkimmed } = skimmable
     const template = learner.current
     if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return ''
     let told = ''
@@ -72,6 +72,7 @@ export class ConvertedStream implements StreamTranslation {
       const { text } = template
       this.outputCharacters += text.length
       onWritten(text)
+      onSkimmed?.(text)
       told += this.#writer.written(text)
       this.skimmedTo = template.end
     }
@@ -128,14 +129,13 @@ function openReader(upstream: ConversationFormat, sink: ReplySink, { target }: T
 }
 
 function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usageSoFar']): WriterFacts {
-  const { clientModel, newId, nowSeconds, countInputTokens, marks, target } = context
+  const { clientModel, newId, nowSeconds, countInputTokens, marks } = context
   return {
     clientModel,
     newId,
     nowSeconds,
     countInputTokens,
     usageSoFar,
-    seals: target.dialect.reasoning.sealed,
     markSeal: marks.markSeal,
     mark: marks.mark,
   }

@@ -35,7 +35,6 @@ export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
     newId: () => `n${made++}`,
     nowSeconds: 1_790_000_000,
     countInputTokens: () => 7,
-    seals: false,
     markSeal: (seal, lengths) => SEALER.seal(markPayload(seal, 'here', lengths)),
     mark: payload => SEALER.seal(payload),
     usageSoFar: () => null,

@@ -62,7 +62,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')
-    .replace(/(chatcmpl-|msg_)[0-9a-z-]+/g, '$1')
+    .replace(/(chatcmpl-|msg_|resp_|rs_|fc_)[0-9a-z-]+/g, '$1')
     .split('\n\n')
     .map(event =>
       event.replace(/(?<=^|\n)data: (\{.*\})$/s, (_, json: string) => `data: ${JSON.stringify(JSON.parse(json))}`),
@@ -158,6 +158,61 @@ function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
   )
 }
 
+/** Items with the pieces of one kind each; what a piece is not of its own kind is an event of the host's. */
+function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
+  let number = 0
+  let body = ''
+  const event = (type: string, data: object) => {
+    body += `event: ${type}\ndata: ${json({ type, sequence_number: number++, ...data }, escaped)}\n\n`
+  }
+  const items = {
+    text: { type: 'message', content: [] },
+    reasoning: { type: 'reasoning', summary: [] },
+    arguments: { type: 'function_call', call_id: 'call_1', name: 'f', arguments: '' },
+  }
+  const deltas = {
+    text: 'response.output_text.delta',
+    reasoning: 'response.reasoning_summary_text.delta',
+    arguments: 'response.function_call_arguments.delta',
+  }
+  event('response.created', { response: { id: 'resp_1', model: 'upstream', output: [] } })
+  let open: keyof typeof items | null = null
+  let index = -1
+  let whole = ''
+  const close = () => {
+    if (open === 'text') {
+      event('response.output_text.done', { output_index: index, item_id: `i${index}`, content_index: 0, text: whole })
+    }
+    if (open !== null)
+      event('response.output_item.done', { output_index: index, item: { id: `i${index}`, ...items[open] } })
+  }
+  for (const [kind, text] of said) {
+    if (kind === 'ping' || kind === 'refusal') body += ': ping\n\n'
+    else if (kind === 'odd') event('keepalive', { text })
+    else {
+      if (kind !== open) {
+        close()
+        index++
+        open = kind
+        whole = ''
+        event('response.output_item.added', { output_index: index, item: { id: `i${index}`, ...items[kind] } })
+      }
+      whole += text
+      const place = {
+        item_id: `i${index}`,
+        output_index: index,
+        [kind === 'text' ? 'content_index' : 'summary_index']: 0,
+      }
+      const more = { ...(kind === 'text' && { logprobs: [] }), ...(padding && { obfuscation: 'x'.repeat(number % 5) }) }
+      event(deltas[kind], { ...place, delta: text, ...more })
+    }
+  }
+  close()
+  const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 }
+  event('response.completed', { response: { id: 'resp_1', model: 'upstream', status: 'completed', output: [], usage } })
+  return Buffer.from(body)
+}
+
 const places = fc.array(fc.nat(20_000), { maxLength: 30 })
 
 describe.each(WIRES)('a chat stream to a client of %s', client => {
@@ -209,6 +264,36 @@ describe.each(WIRES)('a messages stream to a client of %s', client => {
   })
 })
 
+describe.each(['messages', 'chat'] as const)('a responses stream to a client of %s', client => {
+  const open = () => openRoad('responses', client)
+
+  test('says the same on the fast lane', () => {
+    fc.assert(
+      fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
+        const bytes = responsesBytes(value, escaped, padding)
+        const { skimmed, ...told } = throughFeed(open(), bytes, cuts)
+        expect(said(told)).toEqual(said(throughReader(open(), bytes)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test.each(['text', 'reasoning'] as const)(
+    'takes the fast lane for pieces of %s, though each has its number',
+    kind => {
+      const bytes = responsesBytes(
+        Array.from({ length: 20 }, (): ContentPart => [kind, 'Hà "Nội"\n']),
+        'none',
+        true,
+      )
+      const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
+      const told = throughFeed(open(), bytes, cuts)
+      expect(told.skimmed).toBe(19)
+      expect(Buffer.from(told.bytes, 'latin1').toString().split('Nội')).toHaveLength(21)
+    },
+  )
+})
+
 test('what a messages stream says is counted piece by piece, whatever its pieces look like', () => {
   fc.assert(
     fc.property(pieces, escapes, fc.constantFrom(1, 400), places, (value, escaped, times, cuts) => {
@@ -254,5 +339,27 @@ describe('an event that looks like the ones before and is not', () => {
         throughReader(open(), bytes).bytes.replace(/msg_[0-9a-z-]+/g, ''),
       )
     }
+  })
+
+  const NUMBERED = responsesBytes(
+    Array.from({ length: 4 }, (): ContentPart => ['text', 'word']),
+    'none',
+    false,
+  ).toString()
+
+  test.each([
+    ['no number', '"sequence_number":5', '"sequence_number":'],
+    ['a text for a number', '"sequence_number":5', '"sequence_number":"5"'],
+    ['a longer number than any', '"sequence_number":5', `"sequence_number":${'9'.repeat(20)}`],
+    ['a number that goes on', '"sequence_number":5', '"sequence_number":5e1'],
+    ['another item', '"item_id":"i0"', '"item_id":"i1"'],
+    ['another place', '"content_index":0', '"content_index":1'],
+  ])('%s, in a responses stream', (_, from, to) => {
+    const at = NUMBERED.indexOf(from, NUMBERED.indexOf('"sequence_number":4'))
+    expect(at).toBeGreaterThan(0)
+    const bytes = Buffer.from(NUMBERED.slice(0, at) + to + NUMBERED.slice(at + from.length))
+    const open = () => openRoad('responses', 'messages')
+    const { skimmed, ...told } = throughFeed(open(), bytes, [])
+    expect(said(told)).toEqual(said(throughReader(open(), bytes)))
   })
 })

@@ -2,6 +2,7 @@
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
+import { lengthWritten } from '../../conversation/output-gatherer.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
@@ -81,10 +82,11 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && !(kind === 'reasoning' && (this.#facts.seals || this.#divides))
+    return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
   }
 
   written(text: string): string {
+    if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
     return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
   }
 

@@ -3,6 +3,7 @@
 import { argumentsObject } from '../../conversation/arguments.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
+import { lengthWritten } from '../../conversation/output-gatherer.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
@@ -82,12 +83,12 @@ export class MessagesReplyWriter implements ReplyWriter {
     return text
   }
 
-  /** Written text does not tell its length. */
   canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && !(kind === 'reasoning' && (this.#facts.seals || this.#divides))
+    return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
   }
 
   written(text: string): string {
+    if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
     return writtenDelta(this.#kind === 'reasoning' ? 'thinking' : 'text', this.#index, text)
   }
 

@@ -30,14 +30,15 @@ export class QueuedPart {
     this.#queue = queue
   }
 
-  /** Of a part that is over, nothing. */
-  say(text: string): void {
-    if (this.isOver || text === '') return
+  /** Of a part that is over, nothing. Gives the part itself. */
+  say(text: string): this {
+    if (this.isOver || text === '') return this
     if (this.#divides) this.waiting.push(null)
     this.#divides = false
     this.#said.add(text)
     this.waiting.push(text)
     this.#queue.told(this, text.length)
+    return this
   }
 
   /** As `say` for text as it stands in JSON, which has been told already. */

@@ -8,8 +8,8 @@ import type { PartQueue, QueuedPart } from './part-queue.ts'
 import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
-  /** An event that belongs to the item. */
-  take(type: string, event: JsonObject): void
+  /** An event that belongs to the item. Gives the part whose text or reasoning it was a piece of, else null. */
+  take(type: string, event: JsonObject): QueuedPart | null
   /** The finished item; an empty object for one whose end was never told. */
   done(item: JsonObject): void
 }
@@ -38,7 +38,7 @@ export function typeOfItem(eventType: string): string | null {
   return eventType.startsWith('response.custom_tool_call_input.') ? 'custom_tool_call' : null
 }
 
-const HIDDEN: ItemReader = { take: () => {}, done: () => {} }
+const HIDDEN: ItemReader = { take: () => null, done: () => {} }
 
 /** A message's parts: each is a text or a refusal. */
 class MessageReader implements ItemReader {
@@ -49,12 +49,11 @@ class MessageReader implements ItemReader {
     this.#queue = queue
   }
 
-  take(type: string, event: JsonObject): void {
+  take(type: string, event: JsonObject): QueuedPart | null {
     const index = indexIn(event.content_index)
     switch (type) {
       case 'response.output_text.delta':
-        this.#part(index, 'text').say(textOf(event.delta))
-        break
+        return this.#part(index, 'text').say(textOf(event.delta))
       case 'response.refusal.delta':
         this.#part(index, 'refusal').say(textOf(event.delta))
         break
@@ -70,6 +69,7 @@ class MessageReader implements ItemReader {
       case 'response.content_part.done':
         this.#content(index, event.part)?.end()
     }
+    return null
   }
 
   done(item: JsonObject): void {
@@ -105,14 +105,12 @@ class ReasoningReader implements ItemReader {
     this.#part = queue.add({ kind: 'reasoning' })
   }
 
-  take(type: string, event: JsonObject): void {
+  take(type: string, event: JsonObject): QueuedPart | null {
     switch (type) {
       case 'response.reasoning_summary_text.delta':
-        if (this.#isAt('summary', event.summary_index)) this.#part.say(textOf(event.delta))
-        break
+        return this.#isAt('summary', event.summary_index) ? this.#part.say(textOf(event.delta)) : null
       case 'response.reasoning_text.delta':
-        if (this.#isAt('content', event.content_index)) this.#part.say(textOf(event.delta))
-        break
+        return this.#isAt('content', event.content_index) ? this.#part.say(textOf(event.delta)) : null
       case 'response.reasoning_summary_text.done':
         this.#complete('summary', event.summary_index, event.text)
         break
@@ -125,6 +123,7 @@ class ReasoningReader implements ItemReader {
       case 'response.content_part.done':
         this.#complete('content', event.content_index, objectOrNull(event.part)?.text)
     }
+    return null
   }
 
   done(item: JsonObject): void {
@@ -170,11 +169,11 @@ class FunctionCallReader implements ItemReader {
     this.#begin(item)
   }
 
-  take(type: string, event: JsonObject): void {
+  take(type: string, event: JsonObject): null {
     const given = argumentsFragment(type.endsWith('.delta') ? event.delta : event.arguments)
     switch (type) {
       case 'response.function_call_arguments.delta':
-        if (this.#isComplete) return
+        if (this.#isComplete) return null
         if (this.#part === null) this.#early += given
         else this.#part.say(given)
         break
@@ -184,6 +183,7 @@ class FunctionCallReader implements ItemReader {
         // Some hosts say so before the arguments come.
         this.#isComplete = given !== ''
     }
+    return null
   }
 
   done(item: JsonObject): void {
@@ -217,9 +217,10 @@ class CustomCallReader implements ItemReader {
     this.#call = new FunctionCallReader(item, queue)
   }
 
-  take(type: string, event: JsonObject): void {
+  take(type: string, event: JsonObject): null {
     if (type === 'response.custom_tool_call_input.delta') this.#input += textOf(event.delta)
     if (type === 'response.custom_tool_call_input.done') this.#input = textOrNull(event.input) ?? this.#input
+    return null
   }
 
   done(item: JsonObject): void {

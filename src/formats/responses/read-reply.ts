@@ -1,13 +1,14 @@
 /** An upstream's responses stream, or a whole response told as one. */
 
+import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
-import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
+import type { ReplyReader, ReplySink, Skimmable, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { readFailure } from './failure.ts'
 import { type KnownItem, KnownItems } from './known-items.ts'
-import { PartQueue } from './part-queue.ts'
+import { PartQueue, type QueuedPart } from './part-queue.ts'
 import { readerOf, typeOfItem } from './read-items.ts'
 import { StreamUsage } from './usage.ts'
 
@@ -22,7 +23,9 @@ export class ResponsesReader implements ReplyReader {
   /** Why the response is incomplete; null: it is not. */
   #cut: string | null = null
   finished = false
-  readonly skimmable = null
+  readonly #learner = new TemplateLearner()
+  /** The part of which the learner knows the pieces. */
+  #learned: QueuedPart | null = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
     this.#usage = new StreamUsage(usage)
@@ -43,6 +46,13 @@ export class ResponsesReader implements ReplyReader {
 
   get usage(): UsageReport {
     return this.#usage.report
+  }
+
+  get skimmable(): Skimmable | null {
+    const part = this.#learned
+    if (part === null || this.finished || this.#queue.live !== part || this.#learner.current === null) return null
+    const kind = part.start.kind === 'text' ? 'text' : 'reasoning'
+    return { kind, learner: this.#learner, onSkimmed: written => part.saidWritten(written) }
   }
 
   push(event: UpstreamEvent): void {
@@ -76,7 +86,7 @@ export class ResponsesReader implements ReplyReader {
         if (isObject(data.item)) this.#done(this.#add(data.item, data.output_index), data.item)
         break
       default:
-        if (type.startsWith('response.')) this.#takeOfItem(type, data)
+        if (type.startsWith('response.')) this.#takeOfItem(type, data, event.raw)
         // Keep-alives and events of the host's own; errors of all shapes too.
         else readEvent(event)
     }
@@ -99,11 +109,14 @@ export class ResponsesReader implements ReplyReader {
     if (isObject(data.response)) this.#usage.response(data.response, { final })
   }
 
-  #takeOfItem(type: string, data: JsonObject): void {
+  #takeOfItem(type: string, data: JsonObject, raw: Buffer | undefined): void {
     const item = this.#items.ofEvent(data) ?? this.#addUntold(type, data)
     if (item === null) return
     this.#start()
-    item.reader.take(type, data)
+    const part = item.reader.take(type, data)
+    if (raw === undefined || textOrNull(data.delta) === null || part === null || part !== this.#queue.live) return
+    this.#learned = part
+    this.#learner.learn(raw.toString('latin1'), '"delta":')
   }
 
   /** An item that is spoken of though nothing has told that it is there. */
