@@ -6,8 +6,8 @@ import { parseJson } from '../lib/json.ts'
 type Place = 'before' | 'inside' | 'after' | 'never'
 
 export class CallArguments {
-  /** All of them so far. */
-  text = ''
+  /** What has been looked at. */
+  #read = ''
   /** What has come since `complete` was last asked: most calls never ask. */
   #unread = ''
   #place: Place = 'before'
@@ -16,12 +16,16 @@ export class CallArguments {
   #escaped = false
 
   push(fragment: string): void {
-    this.text += fragment
     this.#unread += fragment
   }
 
+  /** All of them so far. */
+  get text(): string {
+    return this.#read + this.#unread
+  }
+
   clear(): void {
-    this.text = ''
+    this.#read = ''
     this.#unread = ''
     this.#place = 'before'
     this.#depth = 0
@@ -31,13 +35,14 @@ export class CallArguments {
 
   /** The text is one whole JSON object. */
   get complete(): boolean {
-    if (this.#unread !== '') this.#read()
+    if (this.#unread !== '') this.#look()
     return this.#place === 'after'
   }
 
-  #read(): void {
+  #look(): void {
     const wasOpen = this.#place !== 'after'
     for (let at = 0; at < this.#unread.length && this.#place !== 'never'; at++) this.#step(this.#unread.charCodeAt(at))
+    this.#read += this.#unread
     this.#unread = ''
     // The brackets match; whether the rest is JSON is asked once, because what is closed cannot be mended.
     if (wasOpen && this.#place === 'after' && parseJson(this.text) === undefined) this.#place = 'never'

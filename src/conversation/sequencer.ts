@@ -87,10 +87,10 @@ export class Sequencer {
   extendCall(call: CallSegment, fragment: string): void {
     if (call.isClosed) return
     // Some upstreams begin with an empty object and send the arguments after it.
-    if (call.arguments.text === '{}' && call.waiting === '{}' && fragment.startsWith('{')) this.#forget(call)
+    if (call.waiting === '{}' && call.arguments.text === '{}' && fragment.startsWith('{')) this.#forget(call)
     call.arguments.push(fragment)
     this.#extend(call, fragment)
-    this.#advance()
+    if (this.#length > 1) this.#advance()
   }
 
   /** Gives out everything that waits; the last part stays open unless `close` says so. */
@@ -131,6 +131,10 @@ export class Sequencer {
   }
 
   #extend(segment: Segment, text: string): void {
+    if (segment === this.#first && this.#isOpen && segment.waiting === '' && text !== '{}') {
+      if (text !== '') this.#sink.delta(text)
+      return
+    }
     segment.waiting += text
     this.#waitingCharacters += text.length
     if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
