@@ -1,4 +1,4 @@
-/** A call of the responses format to a provider that speaks it too: the bytes go through, and are metered by its own usage. */
+/** A call of the responses format to a provider that speaks it too: the bytes go through, but for what its dialect asks for. */
 
 import { readReplyError } from '../conversation/reply-error.ts'
 import { GatewayError } from '../errors.ts'
@@ -7,18 +7,27 @@ import { ResponsesPassThrough } from '../formats/responses/relay.ts'
 import { relayEdits } from '../formats/responses/relay-whole.ts'
 import { reportOf } from '../formats/responses/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
-import { type BodyEdit, editJson } from '../lib/json-text.ts'
+import { editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
 import { outputTextOf } from '../translate/pass-through/output-text.ts'
+import { planSameFormat } from '../translate/same-format.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
 
 export function prepareResponses(preparation: Preparation): PreparedCall | Promise<PreparedCall> {
-  const { body, target, clientModel, outputTokensAfforded: value } = preparation
-  const edits: BodyEdit[] = value === null ? [] : [{ op: 'set', path: '/max_output_tokens', value }]
+  const { body, entry, target, clientModel, outputTokensAfforded, sealer } = preparation
+  const plan = planSameFormat({
+    format: 'responses',
+    body: body.json,
+    entry,
+    target,
+    outputTokensAfforded,
+    openMark: text => sealer.open(text),
+  })
   const usageFacts = target.dialect.usage
+  const { names } = plan.reply
   // These functions live as long as the reply: none of them may refer to the body or to its edits.
-  return withBody(bodyFor(body, target, 'responses', edits), written => ({
+  return withBody(bodyFor(body, target, 'responses', plan.edits), written => ({
     body: written,
     readReply(bytes): ReadReply {
       const text = bytes.toString('latin1')
@@ -26,14 +35,14 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       refuseUnlessFinished(json)
       const usage = reportOf(json, usageFacts)
-      const changes = relayEdits(json, usage, { clientModel, names: null, mark: null })
+      const changes = relayEdits(json, usage, { clientModel, names, mark: null })
       return {
         body: changes.length === 0 ? bytes : editJson(text, changes),
         usage,
         countOutputTokens: () => countOutput(bytes),
       }
     },
-    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names: null, mark: null }),
+    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names, mark: null }),
   }))
 }
 

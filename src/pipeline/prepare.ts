@@ -13,11 +13,12 @@ import type { Preparation, PreparedCall } from './prepared-call.ts'
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
   const wire = wireOf(target)
-  if (format === 'responses' && wire === format) return prepareResponses(given)
   // A cap that the wallet affords is kept as the model's own limit is.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
-  if (format !== 'responses' && wire === format) return prepareSameFormat({ ...preparation, format })
+  if (wire === format) {
+    return format === 'responses' ? prepareResponses(preparation) : prepareSameFormat({ ...preparation, format })
+  }
   if (wire === 'responses') throw unwritten(format, wire)
   return prepareConverted(preparation, translatorFor(format, wire))
 }

@@ -6,16 +6,20 @@
 import type { ReasoningRequest, StructureRequest } from '../conversation/request.ts'
 import { adaptChat } from '../dialect/chat/adapt.ts'
 import { adaptMessages } from '../dialect/messages/adapt.ts'
+import { adaptResponses } from '../dialect/responses/adapt.ts'
 import type { Adapt, Adapted, DialectFacts } from '../dialect/types.ts'
 import { readReasoning as readChatReasoning } from '../formats/chat/read-reasoning.ts'
 import { readStructure as readChatStructure } from '../formats/chat/read-tools.ts'
 import { readReasoning as readMessagesReasoning } from '../formats/messages/read-reasoning.ts'
 import { readStructure as readMessagesStructure } from '../formats/messages/read-tools.ts'
-import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import {
+  readReasoning as readResponsesReasoning,
+  readStructure as readResponsesStructure,
+} from '../formats/responses/read-request.ts'
+import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
-import type { ChatFormat } from './translator.ts'
 
 export interface SameFormatPlan extends Adapted {
   /** What turns the client's body into the one to send; `model` is not among them. */
@@ -23,7 +27,7 @@ export interface SameFormatPlan extends Adapted {
 }
 
 export interface SameFormatCall {
-  readonly format: ChatFormat
+  readonly format: WireName
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax' | 'contextTokens' | 'capabilities'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
@@ -43,7 +47,7 @@ interface Wire {
   readonly place: (index: number) => string
 }
 
-const WIRES: Readonly<Record<ChatFormat, Wire>> = {
+const WIRES: Readonly<Record<WireName, Wire>> = {
   messages: {
     adapt: adaptMessages,
     reasoning: readMessagesReasoning,
@@ -57,6 +61,13 @@ const WIRES: Readonly<Record<ChatFormat, Wire>> = {
     structure: readChatStructure,
     stopField: 'stop',
     place: index => `messages[${index}]`,
+  },
+  responses: {
+    adapt: adaptResponses,
+    reasoning: readResponsesReasoning,
+    structure: readResponsesStructure,
+    stopField: 'stop',
+    place: index => `input[${index}]`,
   },
 }
 

@@ -8,6 +8,7 @@ import {
   end,
   head,
   json,
+  type RecordedRequest,
   reset,
   type ScriptedUpstream,
   sse,
@@ -18,13 +19,13 @@ import {
 const PER_VND = 1_000_000n
 const CREDIT = 1_000_000n * PER_VND
 
-let answer: Answer
+let answer: Answer | ((request: RecordedRequest) => Answer)
 let provider: ScriptedUpstream
 let running: TestGateway
 let account: TestAccount
 
 beforeAll(async () => {
-  provider = await startScriptedUpstream(() => answer)
+  provider = await startScriptedUpstream(request => (typeof answer === 'function' ? answer(request) : answer))
   running = await startTestGateway({ upstreams: { openai: `${provider.url}/v1` } })
 })
 beforeEach(async () => {
@@ -84,6 +85,48 @@ test('bills a per-call entry its one price, and gives the reply the name that wa
   expect(await running.usage(account.accountId)).toMatchObject([
     { model: 'req/gpt-5.5', cost: 900n * PER_VND, input_tokens: 30, output_tokens: 12, streamed: false },
   ])
+})
+
+test('says to a model what it takes, and to the client what it knows', async () => {
+  const name = `tool_${'x'.repeat(70)}`
+  const reply = (called: string) => ({
+    id: 'resp_1',
+    status: 'completed',
+    model: 'gpt-5.5',
+    output: [{ type: 'function_call', id: 'fc_1', call_id: 'c1', name: called, arguments: '{}' }],
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  })
+  const asked = {
+    model: 'gpt-5.5',
+    input: [
+      { role: 'user', content: 'hi' },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gwm1.1.e30.AAAAAAAAAAAAAAAAAAAAAA' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'gAAAA' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hello' }] },
+      { role: 'user', content: 'go on' },
+    ],
+    tools: [{ type: 'function', name, parameters: { type: 'object', properties: {} } }],
+    reasoning: { effort: 'max', context: 'kept' },
+    max_output_tokens: 5,
+    temperature: 1,
+    store: true,
+  }
+  const taken = `tool_${'x'.repeat(50)}`
+  answer = request => {
+    const sent = request.json() as { tools: { name: string }[] }
+    return [head(200, { 'content-type': 'application/json' }), write(JSON.stringify(reply(sent.tools[0]!.name))), end()]
+  }
+  const response = await call(JSON.stringify(asked))
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual(reply(name))
+  const { temperature: _temperature, ...rest } = asked
+  expect(provider.requests.at(-1)?.json()).toEqual({
+    ...rest,
+    input: asked.input.filter(item => item.id !== 'rs_1'),
+    tools: [{ ...asked.tools[0], name: expect.stringMatching(new RegExp(`^${taken}_[0-9a-f]{8}$`)) }],
+    reasoning: { effort: 'xhigh', context: 'kept' },
+    max_output_tokens: 16,
+  })
 })
 
 const event = (type: string, rest: string) => `event: ${type}\ndata: {"type":"${type}",${rest}}\n\n`
