@@ -1,6 +1,6 @@
 /** What follows from a model's wire format and an entry's id. */
 
-import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
+import { ENDPOINT_FACTS, ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { ApiStandard, Channel, Endpoint, ModelKind } from '../src/generated/types.ts'
 
 export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
@@ -20,8 +20,8 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
-/** Both chat endpoints serve every chat model: the gateway converts. */
-const CHAT_ENDPOINTS: readonly Endpoint[] = ['messages', 'chat_completions']
+/** The endpoints of conversations serve every chat model: the gateway converts. */
+const CHAT_ENDPOINTS = ENDPOINT_ORDER.filter(endpoint => ENDPOINT_FACTS[endpoint].makes === 'chat')
 
 export function isStandard(word: string): word is ApiStandard {
   return Object.hasOwn(KINDS, word)

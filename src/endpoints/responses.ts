@@ -14,7 +14,7 @@ export const RESPONSES: ModelEndpoint = {
   operationId: 'createResponse',
   operation: {
     summary: 'Answer in the Responses format',
-    description: 'Relayed unchanged; the price list says which models are served here.',
+    description: 'Every chat model can be called here, whatever its native format: the gateway converts.',
     request: 'ResponsesRequest',
     reply: 'ResponsesReply',
     streams: true,

@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: 'd0e42f19211bc0b66b700d5b7b4643de329afba966f9e6b226dfab45b00a0116',
+  digest: '4d05539f41b17e687869db7bc728881def12d81cecee4806bb157018fb3f3019',
 }

@@ -22,7 +22,7 @@ export type ToolTreatment = 'leave_out' | 'refuse' | 'allow' | { readonly price:
 /** One change to the body that goes upstream, made after conversion. A path that is absent is left alone. Rules run in the order family, model, entry, upstream, target. */
 export type Rule = SetRule | DefaultRule | DropRule | MoveRule | ClampRule | MapRule
 
-/** The wire format that an upstream speaks. `messages` and `chat_completions` models are served on both chat endpoints; the gateway converts. */
+/** The wire format that an upstream speaks. `messages` and `chat_completions` models are served on every chat endpoint; the gateway converts. */
 export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 
 /** A wire format of conversations. */

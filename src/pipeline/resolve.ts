@@ -8,8 +8,6 @@ import type { Services } from './call.ts'
 
 export type { Resolution } from '../catalogue/catalogue.ts'
 
-const FALLBACK_ENDPOINTS: ReadonlySet<Endpoint> = new Set(['messages', 'chat_completions'])
-
 function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
   const paths = entry.endpoints.map(served => `POST ${ENDPOINT_FACTS[served].path}`).join(' or ')
   return new GatewayError('wrong_endpoint', {
@@ -37,7 +35,7 @@ export function resolve(
 ): Resolution {
   const found = catalogue.resolve(name)
   if (found !== null) return found
-  const fallsBack = FALLBACK_ENDPOINTS.has(endpoint)
+  const fallsBack = ENDPOINT_FACTS[endpoint].makes === 'chat'
   unknownModels?.count(name, fallsBack ? 'fell_back' : 'refused')
   if (!fallsBack) throw unknownModel(catalogue, name, endpoint)
   return catalogue.fallback(name)

@@ -194,6 +194,7 @@ test('the OpenAPI document describes every route that takes a key, and real repl
     'POST /v1/messages',
     'POST /v1/messages/count_tokens',
     'POST /v1/responses',
+    'POST /v1/responses/input_tokens',
   ])
   const { apiKey } = await running.account(10_000_000_000n)
   const ajv = new Ajv2020({ strict: false, allErrors: true })

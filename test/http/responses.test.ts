@@ -269,10 +269,9 @@ test('a client that leaves a stream pays for what was sent to it, and the provid
 test.each([
   [
     'a model that is not served here',
-    '{"model":"claude-opus-5","input":"x"}',
-    /POST \/v1\/messages or POST \/v1\/chat/,
+    '{"model":"req/gpt-image-2","input":"x"}',
+    /POST \/v1\/images\/generations or POST \/v1\/images\/edits/,
   ],
-  ['an unknown model', '{"model":"nothing","input":"x"}', /\/v1\/responses serves: .*gpt-5\.5/],
   ['no model', '{"input":"x"}', /model: Field required/],
   ['an input of the wrong kind', '{"model":"gpt-5.5","input":7}', /input: /],
   ['a response in the background', '{"model":"gpt-5.5","input":"x","background":true}', /background: /],

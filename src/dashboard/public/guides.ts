@@ -37,8 +37,8 @@ function exampleModels({ options }: PageRequest) {
   const kind = (wanted: string) => items.find(item => item.entry.kind === wanted)?.entry.id ?? null
   return {
     messages: catalogue.settings.fallback,
-    chat: named(({ entry }) => entry.endpoints.includes('responses')),
-    responses: named(({ entry }) => entry.endpoints.includes('responses')),
+    chat: named(({ entry }) => entry.apiStandard === 'chat_completions'),
+    responses: named(({ entry }) => entry.upstreams.some(({ wires }) => wires?.[0]?.wire === 'responses')),
     image: kind('image'),
     speech: kind('speech'),
   }

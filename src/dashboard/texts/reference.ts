@@ -16,8 +16,6 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'One model, by id or alias': 'Một mô hình, theo mã hoặc bí danh',
   'Every chat model can be called here, whatever its native format: the gateway converts.':
     'Mọi mô hình trò chuyện đều gọi được tại đây, dù định dạng gốc là gì: cổng tự chuyển đổi.',
-  'Relayed unchanged; the price list says which models are served here.':
-    'Chuyển tiếp nguyên vẹn; bảng giá cho biết mô hình nào dùng được tại đây.',
   'The price is per image returned.': 'Tính giá theo từng ảnh trả về.',
   'Takes JSON, or the form (`multipart/form-data`) that official SDKs send. PNG, JPEG, WebP and GIF.':
     'Nhận JSON, hoặc biểu mẫu (`multipart/form-data`) mà các SDK chính thức gửi. PNG, JPEG, WebP và GIF.',

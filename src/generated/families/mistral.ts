@@ -67,7 +67,7 @@ export const MISTRAL: readonly TableEntry[] = [
     name: 'Mistral Large 3 (AWS)',
     description: 'Mistral Large 3 (AWS): 256,000 tokens of context, up to 8,192 of output.',
     channel: 'aws',
-    endpoints: ['messages', 'chat_completions'],
+    endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2400, per: 'mtok' },
     aliases: ['mistral-large-2512', 'mistral-large-3', 'mistral-large-latest'],
     upstreams: [{ ...mistralLarge3OnAwsBedrockOpenai, model: 'mistral.mistral-large-3-675b-instruct' }],
