@@ -42,6 +42,11 @@ export class OutputCounter {
     const events = this.#unread.join('')
     this.#unread = []
     this.#unreadCharacters = 0
+    const [only = ''] = this.#markers
+    if (this.#markers.length === 1) {
+      for (const { piece } of piecesAt(events, only)) this.#gathered.add(piece)
+      return
+    }
     for (let at = 0; at < events.length; ) at = this.#readAlike(events, at) ?? this.#readOther(events, at)
   }
 
@@ -63,14 +68,7 @@ export class OutputCounter {
     const blank = events.indexOf('\n\n', at)
     const end = blank < 0 ? events.length : blank + 2
     const event = events.slice(at, end)
-    const found: { start: number; piece: string }[] = []
-    for (const marker of this.#markers) {
-      for (let hit = event.indexOf(marker); hit >= 0; hit = event.indexOf(marker, hit + marker.length)) {
-        let start = hit + marker.length
-        while (event[start] === ' ') start++
-        if (event[start] === '"') found.push({ start: start + 1, piece: stringAt(event, start + 1) })
-      }
-    }
+    const found = this.#markers.flatMap(marker => [...piecesAt(event, marker)])
     for (const { piece } of found) this.#gathered.add(piece)
     const [only] = found
     this.#looks = only === undefined || found.length > 1 ? null : looksOf(event, only)
@@ -86,6 +84,25 @@ export class OutputCounter {
   estimate(): number {
     this.#read()
     return this.#gathered.estimate()
+  }
+}
+
+interface Piece {
+  readonly start: number
+  readonly piece: string
+}
+
+/** The strings behind a marker. Quotes inside strings are escaped, so it cannot stand in one. */
+function* piecesAt(events: string, marker: string): Generator<Piece> {
+  for (let hit = events.indexOf(marker); hit >= 0; ) {
+    let start = hit + marker.length
+    while (events[start] === ' ') start++
+    if (events[start] === '"') {
+      const piece = stringAt(events, ++start)
+      start += piece.length
+      yield { start: start - piece.length, piece }
+    }
+    hit = events.indexOf(marker, start)
   }
 }
 

@@ -16,6 +16,11 @@ import { namesIn, namesInResponse } from './client-names.ts'
 import { failureCodeOf, readFailure } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
+/** How an event begins that carries a piece of output; audio is another kind of output. */
+const DELTA_HEAD = /event: response\.(?!audio)[a-z_.]+\.delta\ndata:/y
+const SEQUENCE = /"sequence_number": ?(\d{1,15})/
+const LINE_FEED = 10
+
 /** Text of an event that holds a response, written without blanks or with them. */
 const RESPONSE_MARKER = '"response"'
 
@@ -43,7 +48,10 @@ export class ResponsesPassThrough implements ReplyStream {
   readonly #items: JsonObject[] = []
   #nextIndex = 0
   #failureCode: string | null = null
+  /** How the pieces of output begin that come at present. */
+  #head = ''
   finished = false
+  skimmedTo = 0
 
   constructor(options: ResponsesPassThroughOptions) {
     this.#options = options
@@ -59,8 +67,7 @@ export class ResponsesPassThrough implements ReplyStream {
     const raw = event.relayed
     if (!event.hasData) return this.#started ? raw : ''
     if (event.data === '[DONE]') return ''
-    const sequence = /"sequence_number": ?(\d{1,15})/.exec(raw)?.[1]
-    if (sequence !== undefined) this.#lastSequence = Number(sequence)
+    this.#count(raw)
     const name = event.name || String(parseEvent(event).type)
     if (name.endsWith('.delta')) {
       this.#started = true
@@ -89,6 +96,27 @@ export class ResponsesPassThrough implements ReplyStream {
         this.#started = true
         return raw.includes(RESPONSE_MARKER) ? this.#read(event, raw) : raw
     }
+  }
+
+  /** Pieces of output: blocks of two lines and no others. */
+  skim(all: string, at: number): string {
+    this.skimmedTo = at
+    if (this.finished) return ''
+    let last = at
+    let end = at
+    for (let head = this.#headAt(all, at); head > 0; head = this.#headAt(all, end)) {
+      const lineEnd = all.indexOf('\n', head)
+      if (lineEnd < 0 || all.charCodeAt(lineEnd + 1) !== LINE_FEED) break
+      last = end
+      end = lineEnd + 2
+    }
+    if (end === at) return ''
+    this.skimmedTo = end
+    this.#started = true
+    const events = all.slice(at, end)
+    this.#counter.append(events)
+    this.#count(all.slice(last, end))
+    return events
   }
 
   end(): string {
@@ -127,6 +155,22 @@ export class ResponsesPassThrough implements ReplyStream {
         usage: null,
       },
     })
+  }
+
+  /** Where the data begin of an event that carries a piece of output; 0 for another event. */
+  #headAt(all: string, at: number): number {
+    const end = at + this.#head.length
+    if (this.#head !== '' && all.slice(at, end) === this.#head) return end
+    DELTA_HEAD.lastIndex = at
+    const found = DELTA_HEAD.exec(all)?.[0]
+    if (found === undefined) return 0
+    this.#head = found
+    return at + found.length
+  }
+
+  #count(event: string): void {
+    const sequence = SEQUENCE.exec(event)?.[1]
+    if (sequence !== undefined) this.#lastSequence = Number(sequence)
   }
 
   #failed(value: JsonObject[string]): GatewayError {
