@@ -12,6 +12,8 @@ import type { TokenUsage, UsageFacts } from './usage.ts'
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for what no other format can say, and for a value of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
+  /** The canonical body: with all that the format can say; what the model does not take of it is the dialect's business. */
+  writeRequest(request: WritableRequest, facts: WriteFacts): WrittenRequest
   /** The JSON is a whole reply, as far as its shape tells. */
   isReply(reply: JsonObject): boolean
   /** The reply's events, however many there are; a whole reply that is none gives one event with it. */

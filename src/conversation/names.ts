@@ -67,11 +67,12 @@ export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 
 /** Ids of the calls in a history as the upstream gets them: of its form, unique, and the same for call and result. */
 export class UpstreamIds {
-  readonly #form: IdForm
+  readonly #form: IdForm | 'as_given'
   readonly #ids = new Map<CallPart, string>()
   readonly #taken = new Set<string>()
 
-  constructor(form: IdForm) {
+  /** `as_given`: unique, and otherwise as the client wrote them. */
+  constructor(form: IdForm | 'as_given') {
     this.#form = form
   }
 
@@ -91,7 +92,8 @@ export class UpstreamIds {
 }
 
 /** The id itself where the form takes it, else one derived from it: same id, same result. */
-export function idInForm(id: string, form: IdForm): string {
+export function idInForm(id: string, form: IdForm | 'as_given'): string {
+  if (form === 'as_given') return id
   if (form === 'alphanumeric_9') return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9)
   const words = form === 'any' || WORD.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_')
   if (words.length <= ID_LENGTH_MAX) return words

@@ -30,11 +30,11 @@ export function withoutMembers(object: JsonObject, keys: readonly string[]): Jso
 /** The list with each element changed, and left out where that gives undefined; itself where nothing changes. */
 export function mapList(
   list: readonly JsonValue[],
-  change: (value: JsonValue, index: number) => JsonValue | undefined,
+  change: (value: JsonValue, index: number, list: readonly JsonValue[]) => JsonValue | undefined,
 ): JsonValue[] {
   let changed: JsonValue[] | null = null
   for (const [index, value] of list.entries()) {
-    const next = change(value, index)
+    const next = change(value, index, list)
     if (next !== value && changed === null) changed = list.slice(0, index)
     if (changed !== null && next !== undefined) changed.push(next)
   }

@@ -1,35 +1,29 @@
 /** Sampling parameters as far as the upstream takes them. */
 
-import type { SamplingRequest } from '../conversation/request.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { type JsonObject, numberOrNull } from '../lib/json.ts'
+import { withMember, withoutMembers } from './copy.ts'
 import type { Dialect } from './words.ts'
 
-export interface SamplingCircumstances {
+export interface SamplingPlace {
+  /** All fields of the wire that have to do with it. */
+  readonly fields: readonly string[]
   /** The model will reason in this call. */
   readonly reasons: boolean
-  /** Highest temperature of the upstream's format; the dialect may lower it. */
-  readonly temperatureMax: number
 }
 
-type SamplingFacts = Pick<Dialect['sampling'], 'parameters' | 'temperatureMax' | 'topK'>
-
-/** Whether sampling parameters go up at all. */
-export function takesSampling({ parameters }: Pick<SamplingFacts, 'parameters'>, reasons: boolean): boolean {
-  return parameters !== null && !(parameters === 'all_unless_thinking' && reasons)
-}
-
-/** `temperature`, `top_p` and `top_k` of a request, converted. */
-export function convertSampling(
-  { temperature, topP, topK }: SamplingRequest,
-  facts: SamplingFacts,
-  circumstances: SamplingCircumstances,
+/** The body with what is taken of `temperature`, `top_p`, `top_k` and the wire's other fields. */
+export function sampled(
+  body: JsonObject,
+  sampling: Dialect['sampling'],
+  { fields, reasons }: SamplingPlace,
 ): JsonObject {
-  if (!takesSampling(facts, circumstances.reasons)) return {}
-  const highest = Math.min(facts.temperatureMax, circumstances.temperatureMax)
-  const both = facts.parameters !== 'temperature_xor_top_p' || temperature === null
-  return {
-    ...(temperature !== null && { temperature: Math.min(Math.max(temperature, 0), highest) }),
-    ...(topP !== null && both && { top_p: topP }),
-    ...(topK !== null && facts.topK && { top_k: topK }),
-  }
+  const { parameters, temperatureMax, topK } = sampling
+  if (parameters === null || (parameters === 'all_unless_thinking' && reasons)) return withoutMembers(body, fields)
+  const temperature = numberOrNull(body.temperature)
+  const left = topK ? [] : ['top_k']
+  if (parameters === 'temperature_xor_top_p' && temperature !== null) left.push('top_p')
+  const taken = withoutMembers(body, left)
+  return temperature === null || temperature <= temperatureMax
+    ? taken
+    : withMember(taken, 'temperature', temperatureMax)
 }

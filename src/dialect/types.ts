@@ -35,6 +35,11 @@ export interface DialectFacts {
   readonly openMark: (text: string) => JsonValue | null
 }
 
+/** Marks for a provider's cache leave the request. A client that writes the upstream's own format means what it marks. */
+export function dropsMarks({ dialect, road }: DialectFacts): boolean {
+  return road === 'converted' && dialect.content.cacheControl === 'drop'
+}
+
 /** What must be undone in the reply. A call of which nothing need be undone has `NOTHING_TO_UNDO` itself. */
 export interface ReplyFacts {
   /** Tools that went upstream under other names than the client's; null: all kept theirs. */

@@ -2,14 +2,11 @@
 
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
-import { planBetas } from '../dialect/betas.ts'
-import type { ReplyFacts } from '../dialect/types.ts'
+import { PASSES } from '../dialect/index.ts'
+import type { Adapted } from '../dialect/types.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { WireName } from '../generated/types.ts'
-import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
-import { writeChatRequest } from './to-chat.ts'
-import { writeMessagesRequest } from './to-messages.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
 /** From one format to another. */
@@ -21,7 +18,7 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
     const facts = { openMark, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
     const { request, echo } = client.readRequest(clientBody, facts)
     const turns = pairResults(request.turns, request.words)
-    const { body, betas, reply } = write(wire, { ...request, turns }, context)
+    const { body, betas, reply } = write(upstream, { ...request, turns }, { wire, context })
     // What reads the reply must not keep the body.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
@@ -33,14 +30,28 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
   }
 }
 
-interface Written {
-  readonly body: JsonObject
-  readonly betas: readonly string[]
-  readonly reply: ReplyFacts
+interface WriteCall {
+  readonly wire: WireName
+  readonly context: TranslationContext
 }
 
-function write(wire: WireName, request: WritableRequest, context: TranslationContext): Written {
-  if (wire !== 'messages') return { ...writeChatRequest(request, context), betas: [] }
-  const { body, reply } = writeMessagesRequest(request, context)
-  return { ...planBetas(body, context.betas, context.target.dialect.betas), reply }
+/** What the upstream's model takes of the request, in the upstream's format. */
+function write(upstream: ConversationFormat, request: WritableRequest, call: WriteCall): Adapted {
+  const { entry, target, betas, inputTokensEstimate, marks } = call.context
+  const { body, places } = upstream.writeRequest(request, { model: target.model, dialect: target.dialect })
+  return PASSES[call.wire](body, {
+    dialect: target.dialect,
+    road: 'converted',
+    hasVision: entry.capabilities.includes('vision'),
+    outputTokensMax: entry.outputTokensMax,
+    contextTokens: entry.contextTokens,
+    inputTokensEstimate,
+    outputTokensAfforded: null,
+    reasoning: request.reasoning,
+    structure: request.structure,
+    betas,
+    stopField: request.words.stopField,
+    place: index => places[index] ?? '',
+    openMark: marks.openMark,
+  })
 }

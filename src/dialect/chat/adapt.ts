@@ -4,7 +4,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
 import { namesOf } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
+import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
+import { withoutMarks } from './cache-marks.ts'
 import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
@@ -57,10 +58,12 @@ interface MessagePlan {
 function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction }: MessagePlan): JsonValue[] {
   const { turns, tools, reasoning } = facts.dialect
   const rules = contentRules(facts)
+  const drops = dropsMarks(facts)
   const system = turns.systemRole === 'system' ? 'system' : 'developer'
   const each = mapList(given, (message, index) => {
     if (!isObject(message)) return message
-    let changed = rules === null ? message : withContent(message, facts.place(index), rules)
+    let changed = drops ? withoutMarks(message) : message
+    if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':
         changed = withSignature(withEcho(changed, reasoning), tools.signature)

@@ -5,6 +5,7 @@ import { refuse, refuseCapability } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
 import type { DialectFacts } from '../types.ts'
+import { resultText } from './results.ts'
 
 /** What the facts ask of contents; null where every content may stay as it is. */
 export interface ContentRules {
@@ -25,8 +26,9 @@ export function withContent(message: JsonObject, place: string, { facts, media, 
   if (!Array.isArray(content)) return message
   const written = media ? mapList(content, part => partFor(part, place, facts)) : content
   const texts = written === content && !strings ? null : plainTexts(written)
-  if (texts === null || (!strings && texts.length > 1)) return withMember(message, 'content', written)
-  return withMember(message, 'content', texts.join(message.role === 'tool' ? '\n' : '\n\n'))
+  const isResult = message.role === 'tool'
+  if (texts === null || (!strings && !isResult && texts.length > 1)) return withMember(message, 'content', written)
+  return withMember(message, 'content', isResult ? resultText(texts) : texts.join('\n\n'))
 }
 
 /** The texts of a content that holds nothing else, and no marks; null for others. */

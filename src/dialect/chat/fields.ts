@@ -12,7 +12,7 @@ import {
 import { withMember, withMemberRenamed, withoutMembers } from '../copy.ts'
 import { endUserId } from '../end-user.ts'
 import { clampOutputTokens } from '../output-cap.ts'
-import { takesSampling } from '../sampling.ts'
+import { sampled } from '../sampling.ts'
 import { stopSequences } from '../stops.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
@@ -42,14 +42,7 @@ const SAMPLING_FIELDS = [
 ]
 
 export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: boolean): JsonObject {
-  if (!takesSampling(sampling, reasons)) return withoutMembers(body, SAMPLING_FIELDS)
-  const temperature = numberOrNull(body.temperature)
-  const left = sampling.topK ? [] : ['top_k']
-  if (sampling.parameters === 'temperature_xor_top_p' && temperature !== null && isSet(body.top_p)) left.push('top_p')
-  const taken = withoutMembers(body, left)
-  return temperature === null || temperature <= sampling.temperatureMax
-    ? taken
-    : withMember(taken, 'temperature', sampling.temperatureMax)
+  return sampled(body, sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
 /** Throws GatewayError `invalid_request` for more than the upstream takes: the reply would go on where it should end. */

@@ -49,9 +49,15 @@ function textResult(message: JsonObject, where: Dialect['tools']['resultImages']
     if (!isObject(part)) continue
     const kind = mediaKind(part)
     if (kind !== null) notes.push(`[${kind}: ${where === 'placeholder' ? 'omitted' : 'see the next user message'}]`)
-    else if (typeof part.text === 'string' && part.text !== '') lines.push(part.text)
+    else if (typeof part.text === 'string') lines.push(part.text)
   }
-  return withMember(message, 'content', [...lines, ...notes].join('\n'))
+  return withMember(message, 'content', resultText([...lines, ...notes]))
+}
+
+/** A result that failed says so in a part of its own, where it holds anything but text. */
+export function resultText(lines: readonly string[]): string {
+  const text = lines.filter(line => line !== '').join('\n')
+  return lines[0] === 'Error:' ? text.replace('\n', ' ') : text
 }
 
 function holdsMedia(message: JsonValue): boolean {

@@ -4,7 +4,8 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../l
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
-import type { DialectFacts } from '../types.ts'
+import { type DialectFacts, dropsMarks } from '../types.ts'
+import { withoutMark } from './cache-marks.ts'
 
 export function withTools(body: JsonObject, choice: JsonValue | undefined, facts: DialectFacts): JsonObject {
   const { tools } = facts.dialect
@@ -18,14 +19,17 @@ export function withTools(body: JsonObject, choice: JsonValue | undefined, facts
   )
 }
 
-function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
+function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
+  const { dialect, road } = facts
+  const tool = dropsMarks(facts) ? withoutMark(given) : given
   const fn = isObject(tool) ? objectOrNull(tool.function) : null
   if (!isObject(tool) || fn === null) return tool
   let changed = fn
-  const schema = objectOrNull(fn.parameters)
-  if (schema !== null && dialect.tools.schema === 'no_meta_schema') {
-    changed = withMember(changed, 'parameters', withoutMembers(schema, ['$schema']))
-  }
+  const { schema: form } = dialect.tools
+  let schema = objectOrNull(fn.parameters)
+  if (road === 'converted') schema = toolSchema(fn.parameters, form)
+  else if (schema !== null && form === 'no_meta_schema') schema = withoutMembers(schema, ['$schema'])
+  if (schema !== null) changed = withMember(changed, 'parameters', schema)
   // A client that writes this format itself is told what is wrong with its schema.
   const isStrict =
     dialect.tools.strict === 'pass' && (road === 'same' || (schema !== null && qualifiesForStrictChat(schema)))

@@ -6,9 +6,10 @@ import { planBetas } from '../betas.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
 import { namesOf } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
+import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO } from '../types.ts'
+import { withoutMarks } from './cache-marks.ts'
 import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
-import { asksOfContent, withContent } from './content.ts'
+import { asksOfContent, withContent, withTitles } from './content.ts'
 import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
 import { planMessages } from './plan.ts'
 import { withoutForeignThinking } from './thinking.ts'
@@ -22,6 +23,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   const cap = capFor(given, facts)
   const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
   let body = cap === null ? given : withMember(given, 'max_tokens', cap)
+  if (dropsMarks(facts)) body = withoutMarks(body)
   if (Array.isArray(body.messages)) {
     const rewriter = new CallRewriter(names, dialect.tools.callId)
     body = withMember(body, 'messages', messagesFor(body.messages, facts, rewriter))
@@ -30,7 +32,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   if (names !== null) body = withToolNames(body, names)
   body = withReasoning(body, facts, reasoning)
   body = withStructure(body, structure, facts)
-  body = placed(body, dialect.turns)
+  body = placed(body, facts)
   body = withSampling(body, facts, reasoning.reasons)
   body = withStops(body, facts)
   body = withEndUser(body, dialect)
@@ -46,7 +48,8 @@ function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter:
   return mapList(given, (message, index) => {
     if (!isObject(message) || !Array.isArray(message.content)) return message
     const own = withoutForeignThinking(message.content)
-    const content = rewriter.content(asks ? withContent(own, facts.place(index), facts) : own)
+    const taken = asks ? withContent(own, facts.place(index), facts) : own
+    const content = rewriter.content(facts.road === 'converted' ? withTitles(taken) : taken)
     return content === undefined ? message : withMember(message, 'content', content)
   })
 }

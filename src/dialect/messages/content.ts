@@ -18,6 +18,20 @@ export function withContent(content: JsonValue | undefined, place: string, facts
   return texts === null || (!strings && texts.length > 1) ? written : texts.join('\n\n')
 }
 
+/** A document wants text beside it, in a message and in a result: its title, where there is nothing else. */
+export function withTitles(content: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(content)) return content
+  const blocks = mapList(content, block => {
+    const inner = isObject(block) && block.type === 'tool_result' ? withTitles(block.content) : undefined
+    return inner === undefined ? block : withMember(block as JsonObject, 'content', inner)
+  })
+  const at = blocks.findIndex(block => isObject(block) && block.type === 'document')
+  const document = blocks[at]
+  const hasText = blocks.some(block => isObject(block) && block.type === 'text')
+  if (!isObject(document) || hasText) return blocks
+  return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
+}
+
 /** The texts of a content that holds nothing else, and no marks; null for others. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>

@@ -14,7 +14,7 @@ import { withMember, withoutMembers } from '../copy.ts'
 import { endUserId } from '../end-user.ts'
 import { chosenOutputTokens, clampOutputTokens } from '../output-cap.ts'
 import type { ReasoningPlan } from '../reasoning-plan.ts'
-import { takesSampling } from '../sampling.ts'
+import { sampled } from '../sampling.ts'
 import { stopSequences } from '../stops.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
@@ -76,21 +76,12 @@ function effortFor(
   return isTooHigh ? nearestLevel('high', levels) : level
 }
 
-export function withSampling(
-  body: JsonObject,
-  { dialect: { sampling }, road }: DialectFacts,
-  reasons: boolean,
-): JsonObject {
-  // A model of this format takes no sampling parameters while it reasons; a client that writes the format is told so.
-  const isClosed = !takesSampling(sampling, reasons) || (road === 'converted' && reasons)
-  if (isClosed) return withoutMembers(body, ['temperature', 'top_p', 'top_k'])
-  const temperature = numberOrNull(body.temperature)
-  const left = sampling.topK ? [] : ['top_k']
-  if (sampling.parameters === 'temperature_xor_top_p' && temperature !== null) left.push('top_p')
-  const taken = withoutMembers(body, left)
-  return temperature === null || temperature <= sampling.temperatureMax
-    ? taken
-    : withMember(taken, 'temperature', sampling.temperatureMax)
+const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
+
+/** A model of this format takes none while it reasons; a client that writes the format is told so. */
+export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {
+  if (road === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)
+  return sampled(body, dialect.sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
 /** Throws GatewayError `invalid_request` for more than the upstream takes: the reply would go on where it should end. */

@@ -9,10 +9,13 @@ import type { DialectFacts } from '../types.ts'
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
+  // The choice that goes without saying was written for its flag.
+  const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
-  if (!Array.isArray(body.tools)) return chosen
+  const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
+  if (!Array.isArray(body.tools)) return left
   return withMember(
-    chosen,
+    left,
     'tools',
     mapList(body.tools, tool => toolFor(tool, facts)),
   )
@@ -21,10 +24,11 @@ export function withTools(body: JsonObject, choice: JsonObject | null, facts: Di
 function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
   if (!isObject(tool)) return tool
   let changed = tool
-  const schema = objectOrNull(tool.input_schema)
-  if (schema !== null && dialect.tools.schema === 'no_meta_schema') {
-    changed = withMember(changed, 'input_schema', withoutMembers(schema, ['$schema']))
-  }
+  const { schema: form } = dialect.tools
+  let schema = objectOrNull(tool.input_schema)
+  if (road === 'converted') schema = toolSchema(tool.input_schema, form)
+  else if (schema !== null && form === 'no_meta_schema') schema = withoutMembers(schema, ['$schema'])
+  if (schema !== null) changed = withMember(changed, 'input_schema', schema)
   // A client that writes this format itself is told what is wrong with its schema.
   const isStrict =
     dialect.tools.strict === 'pass' && (road === 'same' || (schema !== null && qualifiesForStrictMessages(schema)))

@@ -2,7 +2,8 @@
 
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { withMember, withoutMembers } from '../copy.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
 type Turns = Dialect['turns']
@@ -24,11 +25,13 @@ function isFilled(content: JsonValue | undefined): content is JsonValue {
 }
 
 /** Instructions among the turns, turns of one role, and a last assistant turn, as the upstream takes them. */
-export function placed(body: JsonObject, { midSystem, alternate, prefill }: Turns): JsonObject {
+export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFacts): JsonObject {
   if (!Array.isArray(body.messages)) return body
+  const { midSystem, alternate, prefill } = turns
   let changed = body
   if (midSystem === 'hoist') changed = hoisted(changed, body.messages)
   else if (midSystem === 'user_text') changed = withMember(changed, 'messages', body.messages.map(asUserText))
+  else if (road === 'converted') changed = withMember(changed, 'messages', mapList(body.messages, placedMessage))
   if (alternate) changed = withMember(changed, 'messages', merged(changed.messages as JsonValue[]))
   return withPrefill(changed, prefill)
 }
@@ -53,6 +56,13 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
 
 function asUserText(message: JsonValue): JsonValue {
   return isSystem(message) ? withMember(withoutMembers(message, ['output_config']), 'role', 'user') : message
+}
+
+/** Instructions stand at the end or before an assistant's turn; elsewhere the format refuses them, so they are user text. */
+function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue {
+  const next = messages[index + 1]
+  const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
+  return isPlaced ? message : asUserText(message)
 }
 
 function merged(messages: readonly JsonValue[]): JsonValue[] {

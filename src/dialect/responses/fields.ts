@@ -4,7 +4,7 @@ import { type JsonObject, numberOrNull, textOrNull } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
 import { endUserId } from '../end-user.ts'
 import { clampOutputTokens } from '../output-cap.ts'
-import { takesSampling } from '../sampling.ts'
+import { sampled } from '../sampling.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
@@ -19,14 +19,7 @@ export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k', 'top_logprobs']
 
 export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: boolean): JsonObject {
-  if (!takesSampling(sampling, reasons)) return withoutMembers(body, SAMPLING_FIELDS)
-  const temperature = numberOrNull(body.temperature)
-  const left = sampling.topK ? [] : ['top_k']
-  if (sampling.parameters === 'temperature_xor_top_p' && temperature !== null) left.push('top_p')
-  const taken = withoutMembers(body, left)
-  return temperature === null || temperature <= sampling.temperatureMax
-    ? taken
-    : withMember(taken, 'temperature', sampling.temperatureMax)
+  return sampled(body, sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
 const USER_FIELDS = ['safety_identifier', 'user']

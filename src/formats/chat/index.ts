@@ -6,9 +6,11 @@ import { ChatReplyReader } from './read-reply.ts'
 import { type ChatEcho, readRequest } from './read-request.ts'
 import { replay } from './replay.ts'
 import { ChatReplyWriter, writeReply } from './write-reply.ts'
+import { writeRequest } from './write-request.ts'
 
 export const chat: ConversationFormat<ChatEcho> = {
   readRequest,
+  writeRequest,
   // Some providers leave the message out of a reply that their filter has taken away.
   isReply: reply =>
     arrayOrEmpty(reply.choices)

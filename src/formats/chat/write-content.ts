@@ -1,72 +1,54 @@
 /** Text, images and documents as content of a chat message. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
-import { refuse, refuseCapability } from '../../conversation/refuse.ts'
-import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
+import { refuse } from '../../conversation/refuse.ts'
+import type { DocumentPart, ImagePart, ResultContent, ResultPart, TextPart } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-export interface ContentWriting {
-  readonly dialect: Dialect
-  readonly hasVision: boolean
+/** One text alone is a string, as most upstreams like it best. Throws GatewayError `invalid_request` for a document by URL. */
+export function writeContent(parts: readonly ResultContent[], dialect: Dialect): JsonValue {
+  const [only] = parts
+  if (parts.length === 1 && only?.kind === 'text' && only.cacheControl === undefined) return only.text
+  return parts.map(part => writePart(part, dialect))
 }
 
-/**
- * Content of a message: one text alone is a string, as most upstreams like it best; several parts are parts, or one
- * string where the dialect wants strings for text.
- */
-export function writeContent(parts: readonly ResultContent[], place: string, writing: ContentWriting): JsonValue {
-  const written = parts.map(part => writePart(part, place, writing))
-  const texts = written.map(part => (part.type === 'text' && part.cache_control === undefined ? part.text : null))
-  if (texts.length === 1 && typeof texts[0] === 'string') return texts[0]
-  const joins = writing.dialect.content.text === 'string' && texts.every(text => typeof text === 'string')
-  return joins ? texts.join('\n\n') : written
+/** Content of the message with a result: one text, unless it holds images or documents. */
+export function writeResult({ content, isError }: ResultPart, dialect: Dialect): JsonValue {
+  const texts = content.filter(part => part.kind === 'text').map(part => part.text)
+  if (texts.length < content.length) {
+    const parts = content.map(part => writePart(part, dialect))
+    return isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts
+  }
+  const text = texts.filter(line => line !== '').join('\n')
+  return isError ? `Error: ${text}` : text
 }
 
-export function writePart(part: ResultContent, place: string, writing: ContentWriting): JsonObject {
+function writePart(part: ResultContent, dialect: Dialect): JsonObject {
   switch (part.kind) {
     case 'text':
-      return textPart(part, writing.dialect)
+      return textPart(part)
     case 'image':
-      return imagePart(part, place, writing)
+      return { type: 'image_url', image_url: { url: imageUrl(part.source) }, ...mark(part) }
     case 'document':
-      return documentPart(part, place, writing)
+      return {
+        type: 'file',
+        file: { filename: part.title === '' ? 'document.pdf' : part.title, ...data(part, dialect) },
+      }
   }
 }
 
-export function textPart(part: TextPart, dialect: Dialect): JsonObject {
-  return { type: 'text', text: part.text, ...mark(part, dialect) }
+export function textPart(part: TextPart): JsonObject {
+  return { type: 'text', text: part.text, ...mark(part) }
 }
 
-function imagePart(part: ImagePart, place: string, { dialect, hasVision }: ContentWriting): JsonObject {
-  if (!hasVision) {
-    if (dialect.content.imagesUnsupported === 'placeholder') return note('image omitted: this model takes no images')
-    return refuseCapability('image_block', `${place}: this model takes no images`)
-  }
-  if (part.source.type === 'url' && dialect.content.imageUrl !== 'pass') {
-    refuse(place, 'this model takes no image URLs; send the image as base64')
-  }
-  return { type: 'image_url', image_url: { url: imageUrl(part.source) }, ...mark(part, dialect) }
+/** The format has no documents by URL; where none are taken the name is enough. */
+function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
+  if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }
+  if (content.documents !== 'file') return {}
+  return refuse(place, 'documents by URL are not supported by this model; send the document as base64')
 }
 
-function documentPart(part: DocumentPart, place: string, { dialect }: ContentWriting): JsonObject {
-  const title = part.title === '' ? 'document.pdf' : part.title
-  if (dialect.content.documents === 'placeholder')
-    return note(`document ${title} omitted: this model takes no documents`)
-  if (dialect.content.documents === 'reject')
-    refuseCapability('document_block', `${place}: this model takes no documents`)
-  if (part.source.type === 'url') {
-    refuse(part.place, 'documents by URL are not supported by this model; send the document as base64')
-  }
-  return { type: 'file', file: { filename: title, file_data: dataUrl(part.source.mediaType, part.source.data) } }
-}
-
-function note(text: string): JsonObject {
-  return { type: 'text', text: `[${text}]` }
-}
-
-function mark(part: TextPart | ImagePart, dialect: Dialect): { cache_control?: JsonObject } {
-  return part.cacheControl !== undefined && dialect.content.cacheControl === 'pass'
-    ? { cache_control: part.cacheControl }
-    : {}
+function mark({ cacheControl }: TextPart | ImagePart): JsonObject {
+  return cacheControl === undefined ? {} : { cache_control: cacheControl }
 }

@@ -5,9 +5,11 @@ import { MessagesReplyReader } from './read-reply.ts'
 import { type MessagesEcho, readRequest } from './read-request.ts'
 import { replay } from './replay.ts'
 import { MessagesReplyWriter, writeReply } from './write-reply.ts'
+import { writeRequest } from './write-request.ts'
 
 export const messages: ConversationFormat<MessagesEcho> = {
   readRequest,
+  writeRequest,
   isReply: reply => Array.isArray(reply.content),
   replay,
   openReader: sink => new MessagesReplyReader(sink),

@@ -6,9 +6,11 @@ import { ResponsesReader } from './read-reply.ts'
 import { readRequest } from './read-request.ts'
 import { replayResponse } from './replay.ts'
 import { ResponsesWriter, writeReply } from './write-reply.ts'
+import { writeRequest } from './write-request.ts'
 
 export const responses: ConversationFormat<ResponsesEcho> = {
   readRequest,
+  writeRequest,
   isReply: reply => Array.isArray(reply.output),
   replay: replayResponse,
   openReader: (sink, facts) => new ResponsesReader(sink, facts),

@@ -29,12 +29,26 @@ const CHAT: Direction = {
   targets: MESSAGES_TARGETS,
 }
 
+/** In which fields are reviewed; those of the same place are in no order. */
+const ORDER: Readonly<Record<ChatFormat, readonly string[]>> = {
+  messages: ['model', 'max_tokens', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config'],
+  chat_completions: [
+    ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'tools', 'tool_choice', 'parallel_tool_calls'],
+    ...['thinking', 'reasoning_effort', 'enable_thinking', 'thinking_budget', 'response_format'],
+  ],
+}
+
+function inOrder(body: JsonObject, format: ChatFormat): JsonObject {
+  const first = ORDER[format].filter(field => Object.hasOwn(body, field))
+  return { ...Object.fromEntries(first.map(field => [field, body[field]])), ...body }
+}
+
 function convert(body: JsonObject, { dialect, entry }: Target, { translator, upstream }: Direction): JsonObject {
   try {
     const context = contextOf({ upstream, dialect, ...(entry && { entry }) })
     const { upstreamBody, upstreamBetas } = translator(body, context)
     const betas = upstreamBetas.length > 0 ? { '(betas)': [...upstreamBetas] } : {}
-    return JSON.parse(JSON.stringify({ ...upstreamBody, ...betas })) as JsonObject
+    return JSON.parse(JSON.stringify({ ...inOrder(upstreamBody, upstream), ...betas })) as JsonObject
   } catch (error) {
     if (error instanceof GatewayError) return { '(refused)': error.message }
     throw error

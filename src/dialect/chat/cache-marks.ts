@@ -1,0 +1,21 @@
+/** Marks for a provider's cache, which a client of another format wrote. */
+
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+
+const MARK = ['cache_control']
+
+export function withoutMark(tool: JsonValue): JsonValue {
+  return isObject(tool) ? withoutMembers(tool, MARK) : tool
+}
+
+/** Texts that stood apart for their marks alone are one again. */
+export function withoutMarks(message: JsonObject): JsonObject {
+  const { content } = message
+  if (!Array.isArray(content)) return message
+  const parts = mapList(content, withoutMark)
+  const texts = parts.map(part => (isObject(part) && part.type === 'text' ? part.text : null))
+  const isText = texts.every(text => typeof text === 'string')
+  const joins = isText && (texts.length === 1 || message.role === 'system' || message.role === 'developer')
+  return withMember(message, 'content', joins ? texts.join('\n\n') : parts)
+}

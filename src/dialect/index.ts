@@ -1,0 +1,13 @@
+/** The passes, by wire. */
+
+import type { WireName } from '../generated/types.ts'
+import { adaptChat } from './chat/adapt.ts'
+import { adaptMessages } from './messages/adapt.ts'
+import { adaptResponses } from './responses/adapt.ts'
+import type { Adapt } from './types.ts'
+
+export const PASSES: Readonly<Record<WireName, Adapt>> = {
+  messages: adaptMessages,
+  chat_completions: adaptChat,
+  responses: adaptResponses,
+}

@@ -1,0 +1,39 @@
+/** Marks for the provider's cache, which a client of another format wrote. */
+
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { mapList, withMember, withoutMembers } from '../copy.ts'
+
+const MARK = ['cache_control']
+
+/** Texts that stood apart for their marks alone are one again. */
+export function withoutMarks(body: JsonObject): JsonObject {
+  let changed = body
+  if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))
+  if (Array.isArray(body.tools)) changed = withMember(changed, 'tools', mapList(body.tools, withoutMark))
+  if (!Array.isArray(body.messages)) return changed
+  return withMember(
+    changed,
+    'messages',
+    mapList(body.messages, message =>
+      isObject(message) && Array.isArray(message.content)
+        ? withMember(message, 'content', bareContent(message.content))
+        : message,
+    ),
+  )
+}
+
+function withoutMark(value: JsonValue): JsonValue {
+  return isObject(value) ? withoutMembers(value, MARK) : value
+}
+
+function bareContent(content: readonly JsonValue[], { joins = false } = {}): JsonValue {
+  const blocks = mapList(content, bareBlock)
+  const texts = blocks.map(block => (isObject(block) && block.type === 'text' ? block.text : null))
+  const isText = texts.every(text => typeof text === 'string')
+  return isText && (joins || texts.length === 1) ? texts.join('\n') : blocks
+}
+
+function bareBlock(block: JsonValue): JsonValue {
+  const bare = withoutMark(block)
+  return isObject(bare) && Array.isArray(bare.content) ? withMember(bare, 'content', bareContent(bare.content)) : bare
+}

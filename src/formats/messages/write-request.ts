@@ -1,0 +1,31 @@
+/** A conversation as a messages request. */
+
+import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { writeTools } from './write-tools.ts'
+import { writeTurns } from './write-turns.ts'
+
+/** Highest temperature of the format. */
+const TEMPERATURE_MAX = 1
+
+/** The canonical body. The cap that the format demands, thinking and a JSON reply are left to the dialect's pass. */
+export function writeRequest(request: WritableRequest, { model }: WriteFacts): WrittenRequest {
+  const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
+  const { temperature, topP, topK } = sampling
+  const { system, messages, places } = writeTurns(turns)
+  const body: JsonObject = {
+    model,
+    ...(outputTokensMax !== null && { max_tokens: outputTokensMax }),
+    ...(system.length > 0 && { system }),
+    messages,
+    ...writeTools(tools),
+    ...(temperature !== null && { temperature: Math.min(Math.max(temperature, 0), TEMPERATURE_MAX) }),
+    ...(topP !== null && { top_p: topP }),
+    ...(topK !== null && { top_k: topK }),
+    ...(stopSequences.length > 0 && { stop_sequences: [...stopSequences] }),
+    ...(endUser !== null && { metadata: { user_id: endUser } }),
+    ...(request.tierIsAuto && { service_tier: 'auto' }),
+    ...(request.streamed && { stream: true }),
+  }
+  return { body, places }
+}
