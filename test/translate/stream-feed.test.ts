@@ -287,9 +287,7 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
         true,
       )
       const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
-      const told = throughFeed(open(), bytes, cuts)
-      expect(told.skimmed).toBeGreaterThanOrEqual(19)
-      expect(Buffer.from(told.bytes, 'latin1').toString().split('Nội')).toHaveLength(21)
+      expect(throughFeed(open(), bytes, cuts).skimmed).toBeGreaterThanOrEqual(19)
     },
   )
 })
