@@ -360,6 +360,16 @@ describe('on the client’s own road', () => {
     const body = { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said('x')] }
     expect(same(body)).toBe(body)
   })
+
+  test('unless nothing is stored, where its id alone says nothing to a provider that seals', () => {
+    const bare: JsonValue = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'a' }] }
+    const sealed: JsonValue = { ...bare, id: 'rs_2', encrypted_content: 'gAAAA' }
+    const body = { store: false, input: [bare, sealed, said('x')] }
+    expect(same(body)).toEqual({ store: false, input: [sealed, said('x')] })
+    const unsealing = { ...body, input: [sealed, said('x')] }
+    expect(same(unsealing)).toBe(unsealing)
+    expect(adapt(body, { reasoning: { sealed: false } }, 'same').body).toBe(body)
+  })
 })
 
 describe('on the road from another format', () => {

@@ -8,7 +8,7 @@ import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
 import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
 import { withContents } from './content.ts'
 import { withCap, withEndUser, withSampling } from './fields.ts'
-import { withoutMarks } from './marks.ts'
+import { withoutBareIds, withoutMarks } from './marks.ts'
 import { planResponses } from './plan.ts'
 import { withEcho, withReasoning } from './reasoning.ts'
 import { withResults } from './results.ts'
@@ -44,6 +44,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   // Places count as long as the items are the client's.
   let items = withContents(body.input, facts)
   items = withoutMarks(items, facts)
+  if (body.store === false) items = withoutBareIds(items, facts)
   items = withRoles(items, turns)
   items = withEcho(items, reasoning, facts.road)
   items = withResults(items, tools.resultImages)

@@ -21,6 +21,15 @@ export function withoutMarks(items: readonly JsonValue[], { road, openMark }: Di
   })
 }
 
+/**
+ * Where nothing is stored, a provider that seals its reasoning knows none by its id alone: what comes without a seal is of
+ * another model, and would be refused (404 "Item with id … not found", OpenAI's Responses API, read 2026-11).
+ */
+export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
+  if (road === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]
+  return mapList(items, item => (isReasoning(item) && textOrNull(item.encrypted_content) === null ? undefined : item))
+}
+
 function resolved(items: readonly JsonValue[], openMark: DialectFacts['openMark']): readonly JsonValue[] {
   const ids = items.filter(isReference).map(item => item.id)
   // One carries the others, or itself.

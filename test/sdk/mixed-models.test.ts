@@ -1,0 +1,128 @@
+/**
+ * One conversation over models of all three wires, by the official SDK of each format: reasoning, calls and results of one
+ * model go to the next with the whole history, and back. The double refuses seals, signatures and ids that are not its own,
+ * reasoning that is missing where it must stand, and whatever leaked from another format.
+ */
+
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+
+/** Signed thinking, plain reasoning that must come back, reasoning that a provider seals, and signed calls. */
+const MODELS = ['claude-opus-5', 'deepseek-v4-pro', 'gpt-5.5', 'gemini-3.5-flash']
+const PAIRS = MODELS.flatMap(one => MODELS.filter(other => other !== one).map(other => [one, other] as const))
+const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
+const NAME = 'get_weather'
+const asks = (city: string) => `What is the weather in "${city}"?`
+
+let running: TestGateway
+let anthropic: Anthropic
+let openai: OpenAI
+
+beforeAll(async () => {
+  running = await startTestGateway()
+  const { apiKey } = await running.account(1_000_000n * 1_000_000n)
+  anthropic = new Anthropic({ baseURL: running.url, apiKey, maxRetries: 0 })
+  openai = new OpenAI({ baseURL: `${running.url}/v1`, apiKey, maxRetries: 0 })
+})
+afterAll(() => running.close())
+
+/** One turn: a question, a call, its result, the answer; all of it goes into the history. */
+type Turn = (model: string, city: string, streamed: boolean) => Promise<string>
+
+function byMessages(): Turn {
+  const messages: Anthropic.MessageParam[] = []
+  const send = async (model: string, streamed: boolean) => {
+    const body: Anthropic.MessageCreateParamsNonStreaming = {
+      model,
+      max_tokens: 4_000,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+      tools: [{ name: NAME, description: 'Weather of a city', input_schema: { ...SCHEMA, required: ['city'] } }],
+      messages,
+    }
+    const reply = streamed
+      ? await anthropic.messages.stream(body).finalMessage()
+      : await anthropic.messages.create(body)
+    messages.push({ role: 'assistant', content: reply.content as Anthropic.ContentBlockParam[] })
+    return reply.content
+  }
+  return async (model, city, streamed) => {
+    messages.push({ role: 'user', content: asks(city) })
+    const results = (await send(model, streamed)).flatMap((block): Anthropic.ToolResultBlockParam[] =>
+      block.type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: block.id, content: `${city}: rain` }] : [],
+    )
+    messages.push({ role: 'user', content: results })
+    return (await send(model, streamed)).map(block => (block.type === 'text' ? block.text : '')).join('')
+  }
+}
+
+function byChat(): Turn {
+  const messages: OpenAI.ChatCompletionMessageParam[] = []
+  const send = async (model: string, streamed: boolean) => {
+    const body: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+      model,
+      reasoning_effort: 'high',
+      tools: [{ type: 'function', function: { name: NAME, parameters: SCHEMA } }],
+      messages,
+    }
+    const completion = streamed
+      ? await openai.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
+      : await openai.chat.completions.create(body)
+    const message = completion.choices[0]!.message
+    messages.push(message)
+    return message
+  }
+  return async (model, city, streamed) => {
+    messages.push({ role: 'user', content: asks(city) })
+    for (const { id } of (await send(model, streamed)).tool_calls ?? []) {
+      messages.push({ role: 'tool', tool_call_id: id, content: `${city}: rain` })
+    }
+    return (await send(model, streamed)).content ?? ''
+  }
+}
+
+function byResponses(store: boolean): Turn {
+  const input: OpenAI.Responses.ResponseInputItem[] = []
+  const send = async (model: string, streamed: boolean) => {
+    const body: OpenAI.Responses.ResponseCreateParamsNonStreaming = {
+      model,
+      store,
+      reasoning: { effort: 'high', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      tools: [{ type: 'function', name: NAME, parameters: SCHEMA, strict: false }],
+      input,
+    }
+    const response = streamed
+      ? await openai.responses.stream({ ...body, stream: true }).finalResponse()
+      : await openai.responses.create(body)
+    input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]))
+    return response
+  }
+  return async (model, city, streamed) => {
+    input.push({ role: 'user', content: asks(city) })
+    for (const item of (await send(model, streamed)).output) {
+      if (item.type !== 'function_call') continue
+      input.push({ type: 'function_call_output', call_id: item.call_id, output: `${city}: rain` })
+    }
+    return (await send(model, streamed)).output_text
+  }
+}
+
+const CLIENTS: readonly (readonly [string, () => Turn])[] = [
+  ['messages', byMessages],
+  ['chat completions', byChat],
+  ['responses', () => byResponses(false)],
+  ['responses, stored by default', () => byResponses(true)],
+]
+
+describe.each(CLIENTS)('a conversation in %s', (_format, begin) => {
+  test.each(PAIRS)('goes from %s to %s and back', async (one, other) => {
+    const turn = begin()
+    expect(await turn(one, 'Huế', false)).toContain('Huế: rain')
+    expect(await turn(other, 'Vinh', true)).toContain('Vinh: rain')
+    expect(await turn(one, 'Hanoi', true)).toContain('Hanoi: rain')
+    expect(await turn(other, 'Paris', false)).toContain('Paris: rain')
+  })
+})
