@@ -35,14 +35,14 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       refuseUnlessFinished(json)
       const usage = reportOf(json, usageFacts)
-      const changes = relayEdits(json, usage, { clientModel, names, mark: null })
+      const changes = relayEdits(json, usage, { clientModel, names })
       return {
         body: changes.length === 0 ? bytes : editJson(text, changes),
         usage,
         countOutputTokens: () => countOutput(bytes),
       }
     },
-    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names, mark: null }),
+    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names }),
   }))
 }
 

@@ -1,9 +1,9 @@
 /** Responses that pass through: what the client gets otherwise than the provider wrote it, and nothing else. */
 
 import { describe, expect, test } from 'vitest'
-import { CarriedItems, itemsCarriedBy } from '../../src/conversation/carried-items.ts'
 import { ToolNames } from '../../src/conversation/names.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
+import { GatewayError } from '../../src/errors.ts'
 import { ResponsesPassThrough, type ResponsesPassThroughOptions } from '../../src/formats/responses/relay.ts'
 import { relayEdits } from '../../src/formats/responses/relay-whole.ts'
 import { reportOf } from '../../src/formats/responses/usage.ts'
@@ -12,15 +12,14 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { editJson } from '../../src/lib/json-text.ts'
 import { STREAMS } from '../translate/fixtures/streams.ts'
 import { FRAMINGS } from '../translate/framings.ts'
-import { responseEvents, strictResponse } from './responses-grammar.ts'
-import { call, echoOf, factsOf, part, readByOpenAi, SEALER, written } from './responses-support.ts'
+import { strictResponse } from './responses-grammar.ts'
+import { call, echoOf, factsOf, part, written } from './responses-support.ts'
 
 const OPTIONS: ResponsesPassThroughOptions = {
   clientModel: 'client-model',
   countTokens: () => 1,
   usageFacts: {},
   names: null,
-  mark: null,
 }
 
 function relayed(sse: string, options: Partial<ResponsesPassThroughOptions>): string {
@@ -45,7 +44,7 @@ const fields = { ...echoOf().fields, tools: TOOLS, tool_choice: { type: 'functio
 const STEPS = [...part('reasoning', 'Hm.'), ...part('text', 'Xin chào'), ...call(SENT, 'call_1', '{"a":1}')]
 const SSE = written(new ResponsesWriter(echoOf({ fields }), factsOf()), STEPS, 'tool_use')
 
-describe('without a tool that went upstream under another name, and without references', () => {
+describe('without a tool that went upstream under another name', () => {
   const providers = STREAMS.filter(({ wire, says }) => wire === 'responses' && !(says instanceof RegExp))
 
   test.each(providers.map(stream => [stream.name, stream.events] as const))('%s keeps every byte', (_name, events) => {
@@ -69,47 +68,35 @@ describe('tools get the client’s names back', () => {
   })
 })
 
-describe('for a client that refers to items by id', () => {
-  test('a stream ends with an item that carries the others', async () => {
-    const told = relayed(SSE, { names, mark: SEALER.seal })
-    const before = responseEvents(SSE)
-    const events = responseEvents(told)
-    // Nothing before the end changes but names.
-    const renamed = (list: JsonObject[]) => JSON.stringify(list).replaceAll(SENT, LONG)
-    expect(JSON.stringify(events.slice(0, -3))).toBe(renamed(before.slice(0, -1)))
-    const { output } = strictResponse(told) as { output: JsonObject[] }
-    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
-    expect(itemsCarriedBy(String(output[3]?.id), SEALER.open)).toEqual(output.slice(0, 2))
-    expect((await readByOpenAi(told)).output_text).toBe('Xin chào')
+describe('pieces of output that pass without a closer look', () => {
+  const delta = (kind: string, number: number) =>
+    `event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":${number},"delta":"Hà"}\n\n`
+
+  function skimmed(events: string) {
+    const stream = new ResponsesPassThrough({ ...OPTIONS, countTokens: text => text.length })
+    const told = stream.skim(Buffer.from(events).toString('latin1'), 0)
+    return { stream, told: Buffer.from(told, 'latin1').toString() }
+  }
+
+  test('are counted', () => {
+    const events = delta('output_text', 4) + delta('output_text', 5) + delta('refusal', 6)
+    const { stream, told } = skimmed(events)
+    expect([told, stream.countOutputTokens()]).toEqual([events, 6])
   })
 
-  test('a host that leaves the items out of its last event, and numbers nothing, is followed in both', () => {
-    const bare = SSE.replaceAll(/"sequence_number":\d+,/g, '').replace(
-      /"output":\[\{.*\],"background"/,
-      '"output":[],"background"',
-    )
-    const events = responseEvents(relayed(bare, { mark: SEALER.seal }))
-    expect(events.filter(event => 'sequence_number' in event)).toEqual([])
-    expect(events.at(-1)?.response).toMatchObject({ output: [] })
-    expect(events.at(-2)).toMatchObject({ type: 'response.output_item.done', output_index: 3 })
+  test('do not let the number of a failure go back', () => {
+    const { stream } = skimmed(delta('output_text', 4) + delta('output_text', 5))
+    expect(stream.failureEvent(new GatewayError('upstream_failed', {}))).toContain('"sequence_number":6,')
   })
 
-  test('items of a whole response carry themselves', () => {
-    const whole = strictResponse(SSE)
-    const edits = relayEdits(whole, reportOf(whole, {}), { ...OPTIONS, mark: SEALER.seal })
-    const told = JSON.parse(editJson(JSON.stringify(whole), edits)) as { output: JsonObject[] }
-    const ids = told.output.map(({ id }) => String(id))
-    const carried = new CarriedItems(ids, SEALER.open)
-    const [thought, said, called] = (whole.output as JsonObject[]).map(({ id: _, ...rest }) => rest)
-    expect(ids.map(id => carried.resolve(id))).toEqual([[thought], [said], null])
-    expect({ ...told, output: told.output.map(({ id: _, ...rest }) => rest) }).toEqual({
-      ...whole,
-      output: [thought, said, called],
-    })
-  })
-
-  test('there is nothing to carry where there was nothing but calls', () => {
-    const sse = written(new ResponsesWriter(echoOf(), factsOf()), call('short', 'call_1', '{}'), 'tool_use')
-    expect(relayed(sse, { mark: SEALER.seal })).toBe(sse)
+  test('are no audio, nor events of more lines', () => {
+    const text = delta('output_text', 4)
+    for (const other of [
+      delta('output_audio', 5),
+      delta('audio.transcript', 5),
+      text.replace('data:', 'id: 1\ndata:'),
+    ]) {
+      expect(skimmed(text + other + text).told).toBe(text)
+    }
   })
 })

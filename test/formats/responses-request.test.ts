@@ -210,6 +210,14 @@ describe('references', () => {
     expect(error.message).toMatch(/^input\[1\]: /)
   })
 
+  test('to reasoning that nobody has any more are passed over', () => {
+    expect(toldItems(user('hi'), refer('rs_1'), call('c1'), output('c1'))).toEqual([
+      'user: hi',
+      'assistant: call c1 f {}',
+      'user: result c1 "ok"',
+    ])
+  })
+
   test('that cannot be resolved say what to do', () => {
     expect(refusal({ input: [user('hi'), refer('msg_1')] }).message).toBe(
       'input[1]: item_reference cannot be resolved, because this service stores no responses. Send the items themselves ' +

@@ -27,7 +27,7 @@ const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }
 const SAME: Readonly<Record<Wire, () => ReplyStream>> = {
   chat: () => new ChatPassThrough({ ...PASS_THROUGH, choices: 1, wantsUsage: true, billed }),
   messages: () => new MessagesPassThrough(PASS_THROUGH),
-  responses: () => new ResponsesPassThrough({ ...PASS_THROUGH, names: null, mark: null }),
+  responses: () => new ResponsesPassThrough({ ...PASS_THROUGH, names: null }),
 }
 
 type Replies = Pick<ConversationFormat, 'isReply' | 'replay' | 'openReader' | 'openWriter' | 'writeReply'>

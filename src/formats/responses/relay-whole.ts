@@ -1,20 +1,19 @@
 /** A whole response on its way through, as edits of what the client gets otherwise than the provider wrote it. */
 
 import type { UsageReport } from '../../conversation/usage.ts'
-import { arrayOrEmpty, isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
-import { selfCarryingId } from './carrier.ts'
 import { namesInResponse } from './client-names.ts'
 import type { ResponsesPassThroughOptions } from './relay.ts'
 import { writeUsage } from './usage.ts'
 
-type WholeFacts = Pick<ResponsesPassThroughOptions, 'clientModel' | 'names' | 'mark'>
+type WholeFacts = Pick<ResponsesPassThroughOptions, 'clientModel' | 'names'>
 
 /** None for a response that goes through as it is. */
 export function relayEdits(
   response: JsonObject,
   { state, usage }: UsageReport,
-  { clientModel, names, mark }: WholeFacts,
+  { clientModel, names }: WholeFacts,
 ): BodyEdit[] {
   const isNamed = response.model === undefined || response.model === clientModel
   return [
@@ -24,13 +23,5 @@ export function relayEdits(
       ? []
       : [{ op: 'set', path: '/usage', value: writeUsage(usage) } as const]),
     ...(names === null ? [] : namesInResponse(response, '', names)),
-    ...(mark === null
-      ? []
-      : arrayOrEmpty(response.output).flatMap((item, index): BodyEdit[] => {
-          const id = isObject(item) ? selfCarryingId(item, mark) : ''
-          return id === '' || !isObject(item) || id === item.id
-            ? []
-            : [{ op: 'set', path: `/output/${index}/id`, value: id }]
-        })),
   ]
 }

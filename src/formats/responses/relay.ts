@@ -1,6 +1,5 @@
 /** A stream of the responses format: events go through as they came, apart from names of the model and of tools. */
 
-import type { Mark } from '../../conversation/carried-items.ts'
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
@@ -11,13 +10,12 @@ import type { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { carrierOf } from './carrier.ts'
 import { namesIn, namesInResponse } from './client-names.ts'
 import { failureCodeOf, readFailure } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
 /** How an event begins that carries a piece of output; audio is another kind of output. */
-const DELTA_HEAD = /event: response\.(?!audio)[a-z_.]+\.delta\ndata:/y
+const DELTA_HEAD = /event: response\.(?![a-z_.]*audio)[a-z_.]+\.delta\ndata:/y
 const SEQUENCE = /"sequence_number": ?(\d{1,15})/
 const LINE_FEED = 10
 
@@ -30,8 +28,6 @@ export interface ResponsesPassThroughOptions {
   readonly usageFacts: UsageFacts
   /** Tools that went upstream under other names; null: all kept theirs. */
   readonly names: ToolNames | null
-  /** Marks what the client may refer to by id; null: it refers to nothing, or the upstream keeps its responses. */
-  readonly mark: Mark | null
 }
 
 export class ResponsesPassThrough implements ReplyStream {
@@ -44,9 +40,6 @@ export class ResponsesPassThrough implements ReplyStream {
   /** What is known of the response, for the event that tells of its failure. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  /** Finished items, for a client that may refer to them; and the place behind them. */
-  readonly #items: JsonObject[] = []
-  #nextIndex = 0
   #failureCode: string | null = null
   /** How the pieces of output begin that come at present. */
   #head = ''
@@ -83,7 +76,7 @@ export class ResponsesPassThrough implements ReplyStream {
       case 'response.completed':
       case 'response.incomplete':
         this.finished = true
-        this.#terminal = this.#ended(event, raw)
+        this.#terminal = this.#read(event, raw)
         return ''
       case 'response.output_item.added':
         this.#started = true
@@ -180,10 +173,7 @@ export class ResponsesPassThrough implements ReplyStream {
   }
 
   #itemDone(raw: string, data: JsonObject): string {
-    const { item, output_index } = data
-    this.#usage.item(item)
-    if (this.#options.mark !== null && isObject(item)) this.#items.push(item)
-    this.#nextIndex = Math.max(this.#nextIndex, (numberOrNull(output_index) ?? -1) + 1)
+    this.#usage.item(data.item)
     return this.#renamedItem(raw, data)
   }
 
@@ -195,16 +185,13 @@ export class ResponsesPassThrough implements ReplyStream {
   /** Takes from an event what is needed of its response; returns the event with the client's names. */
   #read(event: SseEvent, raw: string): string {
     const response = objectOrNull(parseEvent(event).response)
-    return response === null ? raw : editData(raw, this.#told(response))
-  }
-
-  #told(response: JsonObject): BodyEdit[] {
+    if (response === null) return raw
     const { clientModel, names } = this.#options
     const id = textOrNull(response.id)
     if (id !== null) this.#response ??= { id, createdAt: numberOrNull(response.created_at) ?? 0 }
     const usage = this.#usage.response(response, { final: this.finished })
     const isNamed = typeof response.model !== 'string' || response.model === clientModel
-    return [
+    const edits: BodyEdit[] = [
       ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: clientModel } as const]),
       // Figures that stand elsewhere are told where clients look for them.
       ...(usage === null || isObject(response.usage)
@@ -212,28 +199,7 @@ export class ResponsesPassThrough implements ReplyStream {
         : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),
       ...(names === null ? [] : namesInResponse(response, '/response', names)),
     ]
-  }
-
-  /** The end, and before it the item that carries those that the client may refer to. */
-  #ended(event: SseEvent, raw: string): string {
-    const { mark } = this.#options
-    const carrier = mark === null ? null : carrierOf(this.#items, mark)
-    const { response, sequence_number } = parseEvent(event)
-    if (carrier === null || !isObject(response)) return this.#read(event, raw)
-    const first = numberOrNull(sequence_number)
-    const numbered = (ahead: number) => (first === null ? {} : { sequence_number: first + ahead })
-    const place = { output_index: this.#nextIndex }
-    const output = Array.isArray(response.output) && response.output.length > 0 ? response.output : null
-    const edits: BodyEdit[] = [
-      ...Object.entries(numbered(2)).map(([key, value]): BodyEdit => ({ op: 'set', path: `/${key}`, value })),
-      ...(output === null ? [] : [{ op: 'set', path: '/response/output', value: [...output, carrier.done] } as const]),
-      ...this.#told(response),
-    ]
-    return [
-      eventText({ type: 'response.output_item.added', ...numbered(0), ...place, item: carrier.begun }),
-      eventText({ type: 'response.output_item.done', ...numbered(1), ...place, item: carrier.done }),
-      editData(raw, edits),
-    ].join('')
+    return editData(raw, edits)
   }
 }
 
