@@ -11,12 +11,6 @@ import { hostName, saidMembers } from './render-upstreams.ts'
 
 const OPEN = { isOpen: true }
 
-interface Constant {
-  readonly text: string
-  /** A blank line before it. */
-  readonly isApart: boolean
-}
-
 export function familyContext(outline: Outline, family: FamilyOutline) {
   const source = new FamilySource(outline, family)
   const entries = family.models.flatMap(model => source.addModel(model))
@@ -29,7 +23,7 @@ export function familyContext(outline: Outline, family: FamilyOutline) {
   ]
   return {
     imports: imports.join('\n'),
-    constants: source.constants,
+    constants: source.constants.join('\n'),
     name: constantName(family.name),
     entries: literal(entries),
   }
@@ -38,7 +32,7 @@ export function familyContext(outline: Outline, family: FamilyOutline) {
 type ImportedFile = 'defaults' | 'types' | 'upstreams'
 
 class FamilySource {
-  readonly constants: Constant[] = []
+  readonly constants: string[] = []
   readonly #outline: Outline
   readonly #family: FamilyOutline
   readonly #names = new UniqueNames()
@@ -255,10 +249,11 @@ class FamilySource {
     return name
   }
 
+  /** `isApart`: behind a blank line. */
   #add(name: string, code: unknown, { type = '', after = '', isApart = false }): string {
     const head = `const ${name}${type} = `
     const text = literal(code, { indent: '', before: head.length, after: after.length })
-    this.constants.push({ text: head + text + after, isApart })
+    this.constants.push(`${isApart ? '\n' : ''}${head}${text}${after}`)
     return name
   }
 
