@@ -163,6 +163,17 @@ describe('a stream of a provider', () => {
   })
 })
 
+test('a piece is told as soon as it is there', () => {
+  const sink = new Recorder()
+  const reader = new ResponsesReader(sink, FACTS)
+  const list = [CREATED, added(0, message('msg_1')), said(0, 'msg_1', 'a'), said(0, 'msg_1', 'b')]
+  const told = eventsOf(...list).map(event => {
+    reader.push(event)
+    return sink.steps.length
+  })
+  expect(told).toEqual([0, 0, 2, 3])
+})
+
 describe('of a text that comes three times', () => {
   const item = message('msg_1', 'Hello')
   const textDone = {
