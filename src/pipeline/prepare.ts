@@ -1,8 +1,9 @@
-/** Makes the call that goes to one target, and says how its reply is to be read: same format or through a translator. */
+/** Makes the call that goes to one target, and says how its reply is to be read: byte for byte in one format, or through a translator. */
 
 import { GatewayError } from '../errors.ts'
 import type { WireName } from '../generated/types.ts'
 import { translatorFor } from '../translate/convert.ts'
+import { passesThrough } from '../translate/same-format.ts'
 import { wireOf } from '../translate/wired.ts'
 import { prepareConverted } from './prepare-converted.ts'
 import { prepareResponses } from './prepare-responses.ts'
@@ -16,10 +17,10 @@ export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall
   // A cap that the wallet affords is kept as the model's own limit is.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
-  if (wire === format) {
+  if (wire === format && passesThrough(format, given.body.json, target.dialect)) {
     return format === 'responses' ? prepareResponses(preparation) : prepareSameFormat({ ...preparation, format })
   }
-  if (wire === 'responses') throw unwritten(format, wire)
+  if (wire === 'responses' && format !== wire) throw unwritten(format, wire)
   return prepareConverted(preparation, translatorFor(format, wire))
 }
 

@@ -17,7 +17,7 @@ import {
   readStructure as readResponsesStructure,
 } from '../formats/responses/read-request.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
 
@@ -93,6 +93,38 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   }
   const adapted = adapt(body, facts)
   return { ...adapted, edits: editsBetween(body, adapted.body) }
+}
+
+/**
+ * Whether a request may go to an upstream of its own format with its bytes. In the responses format it may not where the
+ * host lacks kinds of tools that it names, or where the reply would have to be taken apart: it goes through a conversation.
+ */
+export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
+  if (format !== 'responses') return true
+  if (dialect.reasoning.tag !== null) return false
+  if (!knowsSchemas(dialect) && dialect.structuredOutput.method !== 'json_object' && hasFormat(body)) return false
+  return dialect.tools.custom === 'native' || !namesOtherTools(body)
+}
+
+function hasFormat(body: JsonObject): boolean {
+  const type = objectOrNull(objectOrNull(body.text)?.format)?.type
+  return type === 'json_schema' || type === 'json_object'
+}
+
+const OTHER_TOOLS: ReadonlySet<JsonValue | undefined> = new Set(['custom', 'namespace'])
+const OTHER_ITEMS: ReadonlySet<JsonValue | undefined> = new Set([
+  'additional_tools',
+  'custom_tool_call',
+  'tool_search_call',
+])
+
+/** Tools that the client runs and that are no plain functions. */
+function namesOtherTools({ tools, input }: JsonObject): boolean {
+  const isOther = (tool: JsonValue) =>
+    isObject(tool) && (OTHER_TOOLS.has(tool.type) || (tool.type === 'tool_search' && tool.execution === 'client'))
+  return (
+    arrayOrEmpty(tools).some(isOther) || arrayOrEmpty(input).some(item => isObject(item) && OTHER_ITEMS.has(item.type))
+  )
 }
 
 /** The client's own words for a JSON reply go up as they are; kinds that came later are the upstream's to judge. */

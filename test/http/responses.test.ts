@@ -26,7 +26,7 @@ let account: TestAccount
 
 beforeAll(async () => {
   provider = await startScriptedUpstream(request => (typeof answer === 'function' ? answer(request) : answer))
-  running = await startTestGateway({ upstreams: { openai: `${provider.url}/v1` } })
+  running = await startTestGateway({ upstreams: { openai: `${provider.url}/v1`, deepseek: provider.url } })
 })
 beforeEach(async () => {
   account = await running.account(CREDIT)
@@ -126,6 +126,57 @@ test('says to a model what it takes, and to the client what it knows', async () 
     tools: [{ ...asked.tools[0], name: expect.stringMatching(new RegExp(`^${taken}_[0-9a-f]{8}$`)) }],
     reasoning: { effort: 'xhigh', context: 'kept' },
     max_output_tokens: 16,
+  })
+})
+
+test('gives tools of every kind to a host of this format that knows functions only', async () => {
+  const call_id = 'call_1'
+  answer = json(200, {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    model: 'deepseek-flash',
+    output: [
+      { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] },
+      { type: 'function_call', id: 'fc_1', call_id, name: 'patch', arguments: '{"input":"*** Begin"}' },
+    ],
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  })
+  const response = await call(
+    JSON.stringify({
+      model: 'deepseek-v4-flash',
+      store: false,
+      input: [
+        { role: 'user', content: 'hi' },
+        { type: 'custom_tool_call', call_id: 'call_0', name: 'patch', input: 'raw' },
+        { type: 'custom_tool_call_output', call_id: 'call_0', output: 'done' },
+      ],
+      tools: [
+        { type: 'custom', name: 'patch', description: 'Patches.' },
+        { type: 'namespace', name: 'ns', description: 'N.', tools: [{ type: 'function', name: 'f', parameters: {} }] },
+      ],
+    }),
+  )
+  expect(response.headers.get('x-svc-wire')).toBe('responses')
+  expect(((await response.json()) as { output: object[] }).output).toMatchObject([
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] },
+    { type: 'custom_tool_call', call_id, name: 'patch', input: '*** Begin' },
+  ])
+  const sent = provider.requests.at(-1)
+  expect(sent?.path).toBe('/responses')
+  expect(sent?.json()).toMatchObject({
+    model: 'deepseek-flash',
+    store: false,
+    input: [
+      { role: 'user' },
+      { type: 'reasoning', content: [{ type: 'reasoning_text' }] },
+      { type: 'function_call', call_id: 'call_0', name: 'patch', arguments: '{"input":"raw"}' },
+      { type: 'function_call_output', call_id: 'call_0', output: 'done' },
+    ],
+    tools: [
+      { type: 'function', name: 'patch', parameters: { required: ['input'] } },
+      { type: 'function', name: 'ns__f', description: 'N.' },
+    ],
   })
 })
 

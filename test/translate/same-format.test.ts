@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
 import { editJson } from '../../src/lib/json-text.ts'
-import { planSameFormat } from '../../src/translate/same-format.ts'
+import { passesThrough, planSameFormat } from '../../src/translate/same-format.ts'
 import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'
 import { dialectOf } from './support.ts'
 
@@ -193,4 +193,29 @@ test('fields of a flag that does not go leave the body and what the edits write,
   const left = { x: [{ k: 2 }, {}], thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }
   expect(plan(['a'])).toEqual(left)
   expect(plan(['b'])).toEqual({ ...left, w: { 'a/b': 1 } })
+})
+
+describe('a responses request keeps its bytes', () => {
+  const custom = { type: 'custom', name: 'patch' }
+  const native: DialectFacts = { tools: { custom: 'native' } }
+  const schema = { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }
+  const prompt: DialectFacts = { structured_output: { method: 'prompt' } }
+
+  // biome-ignore format: one case per line
+  test.each<[string, DialectFacts, object, boolean]>([
+    ['functions', {}, { tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }, { type: 'tool_search' }] }, true],
+    ['free-form tools, which the host has', native, { tools: [custom] }, true],
+    ['free-form tools, which the host lacks', {}, { tools: [custom] }, false],
+    ['namespaces', {}, { tools: [{ type: 'namespace', name: 'n', tools: [] }] }, false],
+    ['a search of the client', {}, { tools: [{ type: 'tool_search', execution: 'client' }] }, false],
+    ['tools among the items', {}, { input: [{ type: 'additional_tools', tools: [] }] }, false],
+    ['calls of free-form tools', {}, { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'n', input: '' }] }, false],
+    ['reasoning in a tag', { reasoning: { tag: 'think' } }, {}, false],
+    ['a schema', {}, schema, true],
+    ['a schema that is told in words', prompt, schema, false],
+    ['a schema that is told beside an object', { structured_output: { method: 'json_object' } }, schema, true],
+    ['no schema', prompt, { text: { format: { type: 'text' } } }, true],
+  ])('or not: %s', (_what, facts, body, expected) => {
+    expect(passesThrough('responses', body as JsonObject, dialectOf(facts))).toBe(expected)
+  })
 })
