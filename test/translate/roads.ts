@@ -5,15 +5,11 @@ import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { NOTHING_TO_UNDO } from '../../src/dialect/types.ts'
 import { FORMATS } from '../../src/formats/index.ts'
-import { ResponsesReader } from '../../src/formats/responses/read-reply.ts'
 import { ResponsesPassThrough } from '../../src/formats/responses/relay.ts'
-import { replayResponse } from '../../src/formats/responses/replay.ts'
-import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
 import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
 import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
-import { echoOf } from '../formats/responses-support.ts'
 import { contextOf } from './support.ts'
 
 export type Wire = 'messages' | 'chat' | 'responses'
@@ -30,20 +26,10 @@ const SAME: Readonly<Record<Wire, () => ReplyStream>> = {
   responses: () => new ResponsesPassThrough({ ...PASS_THROUGH, names: null }),
 }
 
-type Replies = Pick<ConversationFormat, 'isReply' | 'replay' | 'openReader' | 'openWriter' | 'writeReply'>
-
-const responses = {
-  isReply: () => true,
-  replay: replayResponse,
-  openReader: (sink, facts) => new ResponsesReader(sink, facts),
-  openWriter: (echo, facts) => new ResponsesWriter(echo as never, facts),
-  writeReply: (reply, echo, facts) => writeReply(reply, echo as never, facts),
-} satisfies Replies
-
-const FORMAT_OF: Readonly<Record<Wire, Replies>> = {
+const FORMAT_OF: Readonly<Record<Wire, ConversationFormat>> = {
   messages: FORMATS.messages,
   chat: FORMATS.chat_completions,
-  responses,
+  responses: FORMATS.responses,
 }
 
 const REQUEST = {
@@ -53,17 +39,17 @@ const REQUEST = {
   messages: [{ role: 'user', content: 'hi' }],
 }
 const READ = { openMark: () => null, origin: 'somewhere', toolsLeftOut: null }
-const CUSTOM = { kind: 'custom', name: 'write_sql', namespace: null } as const
+const RESPONSES_REQUEST = { stream: true, store: false, input: 'hi', tools: [{ type: 'custom', name: 'write_sql' }] }
 const ECHO_OF: Readonly<Record<Wire, () => unknown>> = {
   messages: () => FORMATS.messages.readRequest(REQUEST, READ).echo,
   chat: () => FORMATS.chat_completions.readRequest(REQUEST, READ).echo,
-  responses: () => echoOf({ tools: new Map([['write_sql', CUSTOM]]) }),
+  responses: () => FORMATS.responses.readRequest(RESPONSES_REQUEST, READ).echo,
 }
 
 function roadOf(upstream: Wire, client: Wire): ReplyRoad {
   return {
-    client: FORMAT_OF[client] as ConversationFormat,
-    upstream: FORMAT_OF[upstream] as ConversationFormat,
+    client: FORMAT_OF[client],
+    upstream: FORMAT_OF[upstream],
     echo: ECHO_OF[client](),
     facts: NOTHING_TO_UNDO,
     context: contextOf({ upstream: upstream === 'messages' ? 'messages' : 'chat_completions' }),
