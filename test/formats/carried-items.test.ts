@@ -1,5 +1,6 @@
 /** Ids that carry items: what clients that refer to items by id send back, resolved without any memory. */
 
+import { deflateRawSync } from 'node:zlib'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type ModelMessage, streamText, tool } from 'ai'
 import { describe, expect, test } from 'vitest'
@@ -61,7 +62,10 @@ describe('an id', () => {
     ['changed', id.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))],
     ['cut', id.slice(0, -9)],
     ['longer than any', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
-    ['that is a mark of another kind', `rs_${SEALER.seal({ kind: 'seal', deflated: 'eJw' })}`],
+    [
+      'that is a mark of another kind',
+      `rs_${SEALER.seal({ kind: 'other', deflated: deflateRawSync(JSON.stringify(items)).toString('base64url') })}`,
+    ],
     ['whose content is no deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
   ])('%s carries nothing', (_what, other) => {
     expect(itemsCarriedBy(other, SEALER.open)).toEqual([])

@@ -317,7 +317,7 @@ describe('a call', () => {
     ['their end alone', [argued(0, 'call_1', '{"a":1}', 'done'), done(0, whole)]],
     ['the item alone', [done(0, whole)]],
     ['deltas that come once more behind the end', [argued(0, 'call_1', '{"a":1}', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, whole)]],
-    ['deltas behind an end without any', [argued(0, 'call_1', '', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, whole)]],
+    ['deltas behind an end without any', [argued(0, 'call_1', '', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, called('call_1', ''))]],
     ['deltas without an end', [argued(0, 'call_1', '{"a":1}')]],
     ['an object', [done(0, { ...whole, arguments: { a: 1 } })]],
   ])('gets its arguments once: %s', (_what, middle) => {
