@@ -91,10 +91,17 @@ export class UpstreamIds {
   }
 }
 
+/** Whether an id may go up as it is. */
+export function isIdAccepted(id: string, form: IdForm): boolean {
+  if (form === 'alphanumeric_9') return /^[a-zA-Z0-9]{9}$/.test(id)
+  return id.length <= ID_LENGTH_MAX && (form === 'any' || WORD.test(id))
+}
+
 /** The id itself where the form takes it, else one derived from it: same id, same result. */
 export function idInForm(id: string, form: IdForm | 'as_given'): string {
   if (form === 'as_given') return id
-  if (form === 'alphanumeric_9') return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hash(id).slice(0, 9)
+  if (isIdAccepted(id, form)) return id
+  if (form === 'alphanumeric_9') return hash(id).slice(0, 9)
   const words = form === 'any' || WORD.test(id) ? id : id.replace(/[^a-zA-Z0-9_-]/g, '_')
   if (words.length <= ID_LENGTH_MAX) return words
   return `${words.slice(0, ID_LENGTH_MAX - HASH_LENGTH * 2 - 1)}_${hash(id).slice(0, HASH_LENGTH * 2)}`

@@ -7,14 +7,6 @@ export function withMember(object: JsonObject, key: string, value: JsonValue): J
   return Object.hasOwn(object, key) && object[key] === value ? object : { ...object, [key]: value }
 }
 
-/** As `withMember`, with a new member behind `before` where that is there. */
-export function withMemberBehind(object: JsonObject, before: string, key: string, value: JsonValue): JsonObject {
-  if (Object.hasOwn(object, key) || !Object.hasOwn(object, before)) return withMember(object, key, value)
-  const entries = Object.entries(object)
-  const at = entries.findIndex(([name]) => name === before) + 1
-  return Object.fromEntries(entries.toSpliced(at, 0, [key, value]))
-}
-
 /** The value under another name, where the old one stood. */
 export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
   if (from === to) return withMember(object, to, value)
@@ -23,7 +15,9 @@ export function withMemberRenamed(object: JsonObject, from: string, to: string, 
 }
 
 export function withoutMembers(object: JsonObject, keys: readonly string[]): JsonObject {
-  if (!keys.some(key => Object.hasOwn(object, key))) return object
+  let isThere = false
+  for (const key of keys) isThere ||= Object.hasOwn(object, key)
+  if (!isThere) return object
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
@@ -33,7 +27,8 @@ export function mapList(
   change: (value: JsonValue, index: number, list: readonly JsonValue[]) => JsonValue | undefined,
 ): JsonValue[] {
   let changed: JsonValue[] | null = null
-  for (const [index, value] of list.entries()) {
+  for (let index = 0; index < list.length; index++) {
+    const value = list[index] as JsonValue
     const next = change(value, index, list)
     if (next !== value && changed === null) changed = list.slice(0, index)
     if (changed !== null && next !== undefined) changed.push(next)

@@ -3,8 +3,8 @@
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
 import type { ArrangedItem, BodyEdit } from './json-text.ts'
 
-function pointerOf(path: string, key: string | number): string {
-  return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+function pointerOf(path: string, key: string): string {
+  return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`
 }
 
 /** What both share is not looked into. */
@@ -15,7 +15,8 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
       if (!Object.hasOwn(after, key) || after[key] === undefined)
         edits.push({ op: 'remove', path: pointerOf(path, key) })
     }
-    for (const [key, value] of Object.entries(after)) {
+    for (const key of Object.keys(after)) {
+      const value = after[key]
       if (value === undefined) continue
       const old = Object.hasOwn(before, key) ? before[key] : undefined
       if (old !== value) collect(old, value, pointerOf(path, key), edits)
@@ -30,8 +31,9 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
     edits.push({ op: 'arrange', path, items: arranged(before, after) })
     return
   }
-  for (const [index, value] of after.entries()) {
-    if (before[index] !== value) collect(before[index], value, pointerOf(path, index), edits)
+  for (let index = 0; index < after.length; index++) {
+    const value = after[index] as JsonValue
+    if (before[index] !== value) collect(before[index], value, `${path}/${index}`, edits)
   }
 }
 

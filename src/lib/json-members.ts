@@ -1,26 +1,30 @@
-/** Edits of an object's own members, all in one go and without another look at the text: for bodies that are large. */
+/** Edits of an object's members, all in one go and without a look at the others: for bodies that are large. */
 
 import { unescapeKey } from './json.ts'
-import { asciiJson, type BodyEdit, type Member, replacement } from './json-text.ts'
+import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './json-text.ts'
+
+/** What becomes of one member: as a whole, or within its value. */
+type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 
 /**
  * The text of an object with its edits applied, as pieces to be written one behind the other: it says the same as what
- * `editJson` makes of it. `members` are those of `text`, none written twice. Null when an edit goes deeper than the
- * object's own members, or two are of the same member.
+ * `editJson` makes of it. `members` are those of `text`, none written twice. Null when two edits are of the same member, or
+ * one goes into a member that is not there or holds nothing.
  */
 export function editMembers(
   text: string,
   members: readonly Member[],
   edits: readonly BodyEdit[],
 ): readonly string[] | null {
-  const wanted = new Map<string, BodyEdit>()
-  for (const edit of edits) {
-    if (edit.path.indexOf('/', 1) >= 0) return null
-    wanted.set(unescapeKey(edit.path.slice(1)), edit)
+  const wanted = byMember(edits)
+  if (wanted === null) return null
+  for (const [key, edit] of wanted) {
+    const entered = 'within' in edit ? members.find(member => member.key === key) : null
+    if (entered !== null && !/[[{]/.test(text[entered?.valueStart ?? -1] ?? '')) return null
   }
-  if (wanted.size < edits.length) return null
   const open = text.indexOf('{') + 1
-  const kept = members.filter(({ key }) => wanted.get(key)?.op !== 'remove')
+  const isRemoved = ({ key }: Member) => wholeOf(wanted, key)?.op === 'remove'
+  const kept = members.filter(member => !isRemoved(member))
   const pieces = [text.slice(0, open), addedTo(members, wanted, kept.length > 0)]
   const first = members[0]
   const last = members.at(-1)
@@ -30,26 +34,57 @@ export function editMembers(
   let from = open
   for (const [index, member] of members.entries()) {
     const edit = wanted.get(member.key)
-    if (edit !== undefined && edit.op !== 'remove') {
-      pieces.push(text.slice(from, member.valueStart), replacement(text, member.valueStart, edit))
+    if (edit === undefined) continue
+    if (!isRemoved(member)) {
+      pieces.push(text.slice(from, member.valueStart), valueFor(text, member, edit))
       from = member.valueEnd
-    } else if (edit !== undefined) {
-      const next = members[index + 1]
-      const isLastKept = kept.at(-1) === members[index - 1]
-      pieces.push(text.slice(from, isLastKept ? members[index - 1]?.valueEnd : member.keyStart))
-      from = isLastKept ? last.valueEnd : (next?.keyStart ?? member.valueEnd)
-      if (isLastKept) break
+      continue
     }
+    const next = members[index + 1]
+    const isLastKept = kept.at(-1) === members[index - 1]
+    pieces.push(text.slice(from, isLastKept ? members[index - 1]?.valueEnd : member.keyStart))
+    from = isLastKept ? last.valueEnd : (next?.keyStart ?? member.valueEnd)
+    if (isLastKept) break
   }
   pieces.push(text.slice(from))
   return pieces
 }
 
+function byMember(edits: readonly BodyEdit[]): Map<string, MemberEdit> | null {
+  const wanted = new Map<string, MemberEdit>()
+  for (const edit of edits) {
+    const end = edit.path.indexOf('/', 1)
+    const key = unescapeKey(edit.path.slice(1, end < 0 ? undefined : end))
+    const known = wanted.get(key)
+    if (end < 0) {
+      if (known !== undefined) return null
+      wanted.set(key, { whole: edit })
+      continue
+    }
+    const inner = { ...edit, path: edit.path.slice(end) }
+    if (known === undefined) wanted.set(key, { within: [inner] })
+    else if ('within' in known) known.within.push(inner)
+    else return null
+  }
+  return wanted
+}
+
+function wholeOf(wanted: ReadonlyMap<string, MemberEdit>, key: string): BodyEdit | null {
+  const edit = wanted.get(key)
+  return edit !== undefined && 'whole' in edit ? edit.whole : null
+}
+
+function valueFor(text: string, { valueStart, valueEnd }: Member, edit: MemberEdit): string {
+  if ('within' in edit) return editJson(text.slice(valueStart, valueEnd), edit.within)
+  return edit.whole.op === 'remove' ? '' : replacement(text, valueStart, edit.whole)
+}
+
 /** New members stand before all others, the one that was added last first. */
-function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, BodyEdit>, areOthers: boolean): string {
+function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): string {
   const added: string[] = []
-  for (const [key, edit] of wanted) {
-    if (edit.op === 'set' && !members.some(member => member.key === key)) {
+  for (const key of wanted.keys()) {
+    const edit = wholeOf(wanted, key)
+    if (edit?.op === 'set' && !members.some(member => member.key === key)) {
       added.unshift(`${asciiJson(key)}:${asciiJson(edit.value)}`)
     }
   }

@@ -20,6 +20,11 @@ export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
   return isObject(value) ? value : null
 }
 
+/** A member by a name that is no number; undefined in anything but an object. The quick way where many are looked at. */
+export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
+}
+
 /** The string itself, or null for anything else and for ''. */
 export function textOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null

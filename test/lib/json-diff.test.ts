@@ -28,6 +28,27 @@ test('the edits, made on the text of one value, give the other', () => {
       const text = Buffer.from(JSON.stringify(one), 'utf8').toString('latin1')
       const edited = Buffer.from(editJson(text, editsBetween(before, after)), 'latin1').toString('utf8')
       expect(Object.entries(JSON.parse(edited)).sort()).toEqual(Object.entries(after).sort())
+      // What both share is found again wherever it has gone.
+      const held: JsonObject = { list: [before, 1, after, {}] }
+      const moved: JsonObject = { list: [{ new: after }, after, before] }
+      const told = editJson(Buffer.from(JSON.stringify(held), 'utf8').toString('latin1'), editsBetween(held, moved))
+      expect(JSON.parse(Buffer.from(told, 'latin1').toString('utf8'))).toEqual(parse(JSON.stringify(moved)))
     }),
+  )
+})
+
+test('a list of another length is arranged anew, with the bytes of what stays in it', () => {
+  const text = '{ "list": [ {"a" : 1e2, "b": [1.50, 2]}, {"x": 12345678901234567890 } ,"y" ] }'
+  const before = JSON.parse(text) as { list: JsonObject[] }
+  const [first, second, third] = before.list as [JsonObject, JsonObject, JsonObject]
+  const sent = (...list: unknown[]) => editJson(text, editsBetween(before as never, { list } as never))
+  expect(sent(second, first)).toBe('{ "list": [{"x": 12345678901234567890 },{"a" : 1e2, "b": [1.50, 2]}] }')
+  expect(sent(second)).toBe('{ "list": [{"x": 12345678901234567890 }] }')
+  expect(sent('new', first, second, third)).toBe(
+    '{ "list": ["new",{"a" : 1e2, "b": [1.50, 2]},{"x": 12345678901234567890 },"y"] }',
+  )
+  // What stands behind the same element is taken for the one that stood there, changed.
+  expect(sent({ ...first, b: [(first.b as number[])[0]] }, second)).toBe(
+    '{ "list": [{"a" : 1e2, "b": [1.5]},{"x": 12345678901234567890 }] }',
   )
 })

@@ -124,6 +124,8 @@ test('many edits at once say the same as one after the other, and look through a
       const text = JSON.stringify(object)
       const oneByOne = edits.reduce((edited, one) => editJson(edited, [one]), text)
       expect(editJson(text, edits)).toBe(oneByOne)
+      const together = editMembers(text, membersOf(text), edits)?.join('')
+      if (together !== undefined) expect(JSON.parse(together)).toEqual(JSON.parse(oneByOne))
     }),
     { numRuns: 500 },
   )

@@ -1,12 +1,12 @@
 /** The pass over a chat request. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
-import { namesOf } from '../tool-names.ts'
+import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
-import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
 import { withEcho, withSignature } from './history.ts'
@@ -18,9 +18,9 @@ import { placed, withInstruction, withPrefill } from './turns.ts'
 
 export const adaptChat: Adapt = (given, facts) => {
   const { dialect } = facts
-  const names = namesOf(toolNamesIn(given), facts)
+  const { names, mapsIds } = findCalls(given, facts, visitCalls)
   const { reasoning, choice, structure } = planChat(given, facts)
-  const rewriter = new CallRewriter(names, dialect.tools.callId)
+  const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
   let body = given
   if (Array.isArray(body.messages)) {
     const messages = messagesFor(body.messages, { facts, rewriter, instruction: structure?.instruction ?? null })
@@ -51,7 +51,8 @@ function saysNothing({ names, replyTool, unwrapsFence, tag, hidesUsageChunk }: R
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  readonly rewriter: CallRewriter
+  /** null: names and ids stay. */
+  readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }
 
@@ -59,18 +60,20 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
   const { turns, tools, reasoning } = facts.dialect
   const rules = contentRules(facts)
   const drops = dropsMarks(facts)
+  const everyRole = drops || rules !== null
   const system = turns.systemRole === 'system' ? 'system' : 'developer'
   const each = mapList(given, (message, index) => {
+    if (!everyRole && memberOf(message, 'role') === 'user') return message
     if (!isObject(message)) return message
     let changed = drops ? withoutMarks(message) : message
     if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':
         changed = withSignature(withEcho(changed, reasoning), tools.signature)
-        return rewriter.message(changed)
+        return rewriter === null ? changed : rewriter.message(changed)
       case 'tool':
       case 'function':
-        return rewriter.message(changed)
+        return rewriter === null ? changed : rewriter.message(changed)
       case 'developer':
         return withMember(changed, 'role', system)
       case 'system':

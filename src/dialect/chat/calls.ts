@@ -1,36 +1,42 @@
 /** Names of tools and ids of calls in a chat request, wherever they stand. */
 
 import type { IdForm, ToolNames } from '../../conversation/names.ts'
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
 import { CallIds } from '../call-ids.ts'
 import { mapList, withMember } from '../copy.ts'
-
-/** Longest id that is sent anywhere, in characters. */
-const ID_LENGTH_MAX = 64
+import type { VisitCalls } from '../tool-names.ts'
 
 /** Members of a tool, a choice or a call that hold a name. */
 const NAMED = ['function', 'custom'] as const
 
-/** All names of tools in the request: in the list, in the choice, in the history. */
-export function toolNamesIn(body: JsonObject): string[] {
-  const names: string[] = []
-  const note = (value: JsonValue | undefined): void => {
-    if (isObject(value) && typeof value.name === 'string') names.push(value.name)
+/** In the list, in the choice, in the history. */
+export const visitCalls: VisitCalls = (body, onName, onId) => {
+  const visitNamed = (value: JsonValue | undefined): void => {
+    const name = memberOf(value, 'name')
+    if (typeof name === 'string') onName(name)
   }
-  const noteTool = (tool: JsonValue | undefined): void => {
-    if (isObject(tool)) for (const member of NAMED) note(tool[member])
+  const visitTool = (tool: JsonValue | undefined): void => {
+    for (const member of NAMED) visitNamed(memberOf(tool, member))
   }
-  for (const tool of arrayOrEmpty(body.tools)) noteTool(tool)
-  for (const fn of arrayOrEmpty(body.functions)) note(fn)
-  noteTool(body.tool_choice)
-  note(body.function_call)
+  for (const tool of arrayOrEmpty(body.tools)) visitTool(tool)
+  for (const fn of arrayOrEmpty(body.functions)) visitNamed(fn)
+  visitTool(body.tool_choice)
+  visitNamed(body.function_call)
   for (const message of arrayOrEmpty(body.messages)) {
-    if (!isObject(message)) continue
-    for (const call of arrayOrEmpty(message.tool_calls)) noteTool(call)
-    note(message.function_call)
-    if (message.role === 'tool' || message.role === 'function') note(message)
+    const role = memberOf(message, 'role')
+    if (role === 'assistant') {
+      for (const call of arrayOrEmpty(memberOf(message, 'tool_calls'))) {
+        visitTool(call)
+        const id = memberOf(call, 'id')
+        if (typeof id === 'string') onId(id)
+      }
+      visitNamed(memberOf(message, 'function_call'))
+    } else if (role === 'tool' || role === 'function') {
+      visitNamed(message)
+      const id = memberOf(message, 'tool_call_id')
+      if (typeof id === 'string') onId(id)
+    }
   }
-  return names
 }
 
 /** The names outside the history. */
@@ -80,12 +86,10 @@ function renamed(value: JsonValue, names: ToolNames): JsonValue {
 /** Names and ids of a message, one rewriter for a request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
-  readonly #form: IdForm
   readonly #ids: CallIds
 
   constructor(names: ToolNames | null, form: IdForm) {
     this.#names = names
-    this.#form = form
     this.#ids = new CallIds(form)
   }
 
@@ -99,7 +103,7 @@ export class CallRewriter {
       )
     }
     if (typeof message.tool_call_id === 'string') {
-      changed = withMember(changed, 'tool_call_id', this.#id(message.tool_call_id))
+      changed = withMember(changed, 'tool_call_id', this.#ids.of(message.tool_call_id))
     }
     if (this.#names === null) return changed
     if (isObject(message.function_call)) {
@@ -111,11 +115,7 @@ export class CallRewriter {
 
   #call(call: JsonValue): JsonValue {
     if (!isObject(call)) return call
-    const identified = typeof call.id === 'string' ? withMember(call, 'id', this.#id(call.id)) : call
+    const identified = typeof call.id === 'string' ? withMember(call, 'id', this.#ids.of(call.id)) : call
     return this.#names === null ? identified : named(identified, this.#names)
-  }
-
-  #id(id: string): string {
-    return this.#form === 'any' && id.length <= ID_LENGTH_MAX ? id : this.#ids.of(id)
   }
 }

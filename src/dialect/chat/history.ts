@@ -6,18 +6,19 @@ import {
   isObject,
   type JsonObject,
   type JsonValue,
+  memberOf,
   objectAtPointer,
   textOrNull,
 } from '../../lib/json.ts'
-import { mapList, withMember, withMemberBehind, withMemberRenamed, withoutMembers } from '../copy.ts'
+import { mapList, withMember, withMemberRenamed, withoutMembers } from '../copy.ts'
 import type { DialectReasoning, DialectTools } from '../words.ts'
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const
 
 /** An assistant's message with its reasoning in the place that the upstream knows, or without it. */
 export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: DialectReasoning): JsonObject {
-  const thought = thoughtOf(message)
   if (echo === 'never') return withoutThought(message)
+  const thought = thoughtOf(message)
   const text = thought === '' && echo === 'always' ? (echoPlaceholder ?? '') : thought
   const isMissing = thought === '' && echo === 'if_present'
   if (field === 'content_parts') return text === '' ? withoutThought(message) : withParts(withoutThought(message), text)
@@ -25,16 +26,21 @@ export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: 
   const from = FIELDS.find(name => textOrNull(message[name]) !== null)
   const bare = withoutParts(message)
   const moved = from === undefined ? bare : withMemberRenamed(bare, from, field, text)
-  return withoutMembers(
-    withMemberBehind(moved, 'content', field, text),
-    FIELDS.filter(name => name !== field),
-  )
+  return withoutMembers(withThought(moved, field, text), field === 'reasoning' ? ['reasoning_content'] : ['reasoning'])
+}
+
+/** A new member stands behind the content. */
+function withThought(message: JsonObject, field: string, text: string): JsonObject {
+  if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
+  const { tool_calls, ...rest } = message
+  return { ...rest, [field]: text, tool_calls }
 }
 
 /** Wherever it stands; '' for none. */
 function thoughtOf(message: JsonObject): string {
   for (const field of FIELDS) if (typeof message[field] === 'string' && message[field] !== '') return message[field]
-  return arrayOrEmpty(message.content)
+  if (!Array.isArray(message.content)) return ''
+  return message.content
     .filter(isThought)
     .map(part => textOfThought(part.thinking))
     .join('')
@@ -70,14 +76,15 @@ function withParts(message: JsonObject, text: string): JsonObject {
 }
 
 function isThought(part: JsonValue): part is JsonObject {
-  return isObject(part) && part.type === 'thinking'
+  return memberOf(part, 'type') === 'thinking'
 }
 
 /** The first of a turn's calls with the signature that is accepted for calls of other models, where none carries one. */
 export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
+  if (path === null || placeholder === null) return message
   const calls = arrayOrEmpty(message.tool_calls)
   const call = calls[0]
-  if (path === null || placeholder === null || !isObject(call)) return message
+  if (!isObject(call)) return message
   const [key] = Object.keys(objectAtPointer(path, null))
   if (key === undefined || call[key] !== undefined) return message
   if (calls.some(each => atPointer(each, path) !== undefined)) return message

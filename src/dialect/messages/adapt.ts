@@ -1,14 +1,14 @@
 /** The pass over a messages request. */
 
 import { refuseThread } from '../../formats/messages/threads.ts'
-import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
 import { planBetas } from '../betas.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
-import { namesOf } from '../tool-names.ts'
+import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
-import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { asksOfContent, withContent, withTitles } from './content.ts'
 import { capFor, withConfig, withEndUser, withReasoning, withSampling, withStops } from './fields.ts'
 import { planMessages } from './plan.ts'
@@ -19,13 +19,13 @@ import { placed, withInstruction } from './turns.ts'
 export const adaptMessages: Adapt = (given, facts) => {
   const { dialect } = facts
   if (!dialect.turns.threads) refuseThread(given)
-  const names = namesOf(toolNamesIn(given), facts)
+  const { names, mapsIds } = findCalls(given, facts, visitCalls)
   const cap = capFor(given, facts)
   const { reasoning, choice, structure } = planMessages(given, facts, cap ?? 0)
   let body = cap === null ? given : withMember(given, 'max_tokens', cap)
   if (dropsMarks(facts)) body = withoutMarks(body)
   if (Array.isArray(body.messages)) {
-    const rewriter = new CallRewriter(names, dialect.tools.callId)
+    const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
     body = withMember(body, 'messages', messagesFor(body.messages, facts, rewriter))
   }
   body = withTools(body, choice, facts)
@@ -43,13 +43,17 @@ export const adaptMessages: Adapt = (given, facts) => {
   return { ...planBetas(body, facts.betas, dialect.betas), reply }
 }
 
-function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter: CallRewriter): JsonValue[] {
+function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter: CallRewriter | null): JsonValue[] {
   const asks = asksOfContent(facts)
+  const everyRole = asks || rewriter !== null || facts.road === 'converted'
   return mapList(given, (message, index) => {
+    if (!everyRole && memberOf(message, 'role') !== 'assistant') return message
     if (!isObject(message) || !Array.isArray(message.content)) return message
-    const own = withoutForeignThinking(message.content)
-    const taken = asks ? withContent(own, facts.place(index), facts) : own
-    const content = rewriter.content(facts.road === 'converted' ? withTitles(taken) : taken)
+    let content: JsonValue | undefined = message.content
+    if (message.role === 'assistant') content = withoutForeignThinking(content)
+    if (asks) content = withContent(content, facts.place(index), facts)
+    if (rewriter !== null) content = rewriter.content(content)
+    if (facts.road === 'converted') content = withTitles(content)
     return content === undefined ? message : withMember(message, 'content', content)
   })
 }

@@ -1,26 +1,28 @@
 /** Names of tools and ids of calls in a messages request, wherever they stand. */
 
 import type { IdForm, ToolNames } from '../../conversation/names.ts'
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { CallIds } from '../call-ids.ts'
 import { mapList, withMember } from '../copy.ts'
+import type { VisitCalls } from '../tool-names.ts'
 
-/** Longest id that is sent anywhere, in characters. */
-const ID_LENGTH_MAX = 64
-
-/** Names of tools that the client runs and of their calls. What the provider runs has names of its own. */
-export function toolNamesIn(body: JsonObject): string[] {
-  const names: string[] = []
-  const note = (value: JsonValue | undefined): void => {
-    if (isObject(value) && typeof value.name === 'string') names.push(value.name)
+/** Of tools that the client runs and of their calls. What the provider runs has names of its own. */
+export const visitCalls: VisitCalls = (body, onName, onId) => {
+  const visit = (value: JsonValue | undefined, member: string, on: (text: string) => void): void => {
+    const text = memberOf(value, member)
+    if (typeof text === 'string') on(text)
   }
-  for (const tool of arrayOrEmpty(body.tools)) if (isClientTool(tool)) note(tool)
-  note(body.tool_choice)
+  for (const tool of arrayOrEmpty(body.tools)) if (isClientTool(tool)) visit(tool, 'name', onName)
+  visit(body.tool_choice, 'name', onName)
   for (const message of arrayOrEmpty(body.messages)) {
-    if (!isObject(message)) continue
-    for (const block of arrayOrEmpty(message.content)) if (isObject(block) && block.type === 'tool_use') note(block)
+    for (const block of arrayOrEmpty(memberOf(message, 'content'))) {
+      const type = memberOf(block, 'type')
+      if (type === 'tool_use') {
+        visit(block, 'name', onName)
+        visit(block, 'id', onId)
+      } else if (type === 'tool_result') visit(block, 'tool_use_id', onId)
+    }
   }
-  return names
 }
 
 /** The names outside the history. */
@@ -44,12 +46,10 @@ function renamed(value: JsonObject, names: ToolNames): JsonObject {
 /** Names and ids of blocks, one rewriter for a request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
-  readonly #form: IdForm
   readonly #ids: CallIds
 
   constructor(names: ToolNames | null, form: IdForm) {
     this.#names = names
-    this.#form = form
     this.#ids = new CallIds(form)
   }
 
@@ -67,7 +67,6 @@ export class CallRewriter {
 
   #identified(block: JsonObject, member: string): JsonObject {
     const id = block[member]
-    if (typeof id !== 'string' || (this.#form === 'any' && id.length <= ID_LENGTH_MAX)) return block
-    return withMember(block, member, this.#ids.of(id))
+    return typeof id === 'string' ? withMember(block, member, this.#ids.of(id)) : block
   }
 }

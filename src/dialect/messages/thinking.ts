@@ -1,7 +1,7 @@
 /** Earlier thinking in a messages request. */
 
 import { isMark } from '../../conversation/seal.ts'
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, textOrNull } from '../../lib/json.ts'
 import { mapList } from '../copy.ts'
 
 /**
@@ -14,12 +14,13 @@ export function withoutForeignThinking(content: JsonValue | undefined): JsonValu
 }
 
 function isForeign(block: JsonValue): boolean {
-  if (!isObject(block)) return false
-  switch (block.type) {
-    case 'thinking':
-      return textOrNull(block.signature) === null || isMark(String(block.signature))
+  switch (memberOf(block, 'type')) {
+    case 'thinking': {
+      const signature = textOrNull(memberOf(block, 'signature'))
+      return signature === null || isMark(signature)
+    }
     case 'redacted_thinking':
-      return typeof block.data === 'string' && isMark(block.data)
+      return isMark(textOrNull(memberOf(block, 'data')) ?? '')
     default:
       return false
   }
