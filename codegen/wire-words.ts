@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   'reasoning.stream_only': CHAT,
   'reasoning.field: item_content': RESPONSES,
   'reasoning.tag': CHAT,
-  'reasoning.echo_placeholder': CHAT,
+  'reasoning.echo_placeholder': [...CHAT, ...RESPONSES],
   'reasoning.sealed': RESPONSES,
   'reasoning.refused_seal': RESPONSES,
   'tools.custom': RESPONSES,

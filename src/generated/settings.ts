@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '4d05539f41b17e687869db7bc728881def12d81cecee4806bb157018fb3f3019',
+  digest: '4320a5c6ff81318d802326654ff50f1f2470aee165a992cab5245a7d43a08723',
 }

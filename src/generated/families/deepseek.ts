@@ -83,6 +83,7 @@ const deepseekV4FlashResponses = (dialect: Dialect): Dialect => ({
     ...dialect.reasoning,
     field: 'item_content',
     echo: 'always',
+    echoPlaceholder: ' ',
   },
 })
 const deepseekV4FlashOnDeepseek = {
