@@ -101,7 +101,6 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true
-  if (dialect.reasoning.tag !== null) return false
   if (!knowsSchemas(dialect) && dialect.structuredOutput.method !== 'json_object' && hasFormat(body)) return false
   return dialect.tools.custom === 'native' || !namesOtherTools(body)
 }

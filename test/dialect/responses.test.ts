@@ -122,7 +122,6 @@ const BOTH: [string, Words, object, object][] = [
   ['later instructions stay', OPENAI, { input: [user('hi'), system('a'), user('x')] }, { input: [user('hi'), system('a'), user('x')] }],
   ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), said('x')] }, { input: [system('a'), system('b'), user('hi'), said('x')] }],
   ['later instructions become user text', { turns: { ...OPENAI.turns, mid_system: 'user_text' } }, { input: [system('a'), user('hi'), system('b')] }, { input: [system('a'), user('hi'), { ...system('b'), role: 'user' }] }],
-  ['roles alternate', { turns: { ...OPENAI.turns, alternate: true } }, { input: [user('a'), user([text('b')]), said('x')] }, { input: [user([text('a'), text('b')]), said('x')] }],
   ['a last answer is followed by a turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
   ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model takes no documents]'), text('?')])] }],
   ['text documents become text', { content: { documents: 'placeholder' } }, { input: [user([file('data:text/plain;base64,aGk=')])] }, { input: [user([text('a.x\n\nhi')])] }],
@@ -231,11 +230,6 @@ describe('on both roads', () => {
     })
   })
 
-  test('reasoning in a tag of the text is undone in the reply', () => {
-    const words: Words = { reasoning: { tag: 'think' } }
-    for (const road of ['same', 'converted'] as const) expect(adapt({}, words, road).reply.tag).toBe('think')
-  })
-
   test('nothing fails for the shape of a body', () => {
     const key = fc.constantFrom(
       'type',
@@ -288,7 +282,7 @@ describe('on both roads', () => {
     )
     const words = fc.constantFrom<Words>(OPENAI, DEEPSEEK, {
       content: { documents: 'reject' },
-      turns: { alternate: true, mid_system: 'hoist' },
+      turns: { mid_system: 'hoist' },
     })
     fc.assert(
       fc.property(

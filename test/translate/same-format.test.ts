@@ -210,7 +210,6 @@ describe('a responses request keeps its bytes', () => {
     ['a search of the client', {}, { tools: [{ type: 'tool_search', execution: 'client' }] }, false],
     ['tools among the items', {}, { input: [{ type: 'additional_tools', tools: [] }] }, false],
     ['calls of free-form tools', {}, { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'n', input: '' }] }, false],
-    ['reasoning in a tag', { reasoning: { tag: 'think' } }, {}, false],
     ['a schema', {}, schema, true],
     ['a schema that is told in words', prompt, schema, false],
     ['a schema that is told beside an object', { structured_output: { method: 'json_object' } }, schema, true],

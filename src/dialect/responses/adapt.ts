@@ -27,14 +27,13 @@ export const adaptResponses: Adapt = (given, facts) => {
   body = withSampling(body, dialect, reasoning.reasons)
   body = withCap(body, facts)
   body = withEndUser(body, dialect)
-  const { tag } = dialect.reasoning
   const replyTool = structure?.tool ? REPLY_TOOL : null
   const unwrapsFence = structure?.unwrapsFence === true
-  const isPlain = names === null && replyTool === null && !unwrapsFence && tag === null
+  const isPlain = names === null && replyTool === null && !unwrapsFence
   return {
     body,
     betas: [],
-    reply: isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence, tag },
+    reply: isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence },
   }
 }
 

@@ -1,6 +1,6 @@
 /** Instructions, roles and order of the items of a responses request. */
 
-import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
 import type { Dialect } from '../words.ts'
 import { isMessage, isSystem } from './items.ts'
@@ -39,10 +39,9 @@ function firstTurn(items: readonly JsonValue[]): number {
   return first < 0 ? items.length : first
 }
 
-/** Instructions that come later, as the host takes them; messages of one role as one, where roles must alternate. */
-export function placed(items: readonly JsonValue[], { midSystem, alternate, prefill }: Turns): JsonValue[] {
-  const set = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)
-  const turns = alternate ? merged(set) : set
+/** Instructions that come later, as the host takes them, and a turn behind a last answer where it wants one. */
+export function placed(items: readonly JsonValue[], { midSystem, prefill }: Turns): JsonValue[] {
+  const turns = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)
   const last = turns.at(-1)
   const asksToGoOn = prefill === 'user_turn' && isMessage(last) && last.role === 'assistant'
   return asksToGoOn ? [...turns, message('user', 'Continue.')] : turns
@@ -56,20 +55,4 @@ function placeSystem(items: readonly JsonValue[], midSystem: 'hoist' | 'user_tex
     return mapList(items, (item, index) => (index > first && isSystem(item) ? withMember(item, 'role', 'user') : item))
   }
   return [...items.slice(0, first), ...rest.filter(isSystem), ...rest.filter(item => !isSystem(item))]
-}
-
-function merged(items: readonly JsonValue[]): JsonValue[] {
-  const out: JsonValue[] = []
-  for (const item of items) {
-    const last = out.at(-1)
-    if (isMessage(last) && isMessage(item) && last.role === item.role) {
-      out.splice(-1, 1, { ...last, content: [...partsOf(last), ...partsOf(item)] })
-    } else out.push(item)
-  }
-  return out.length === items.length ? (items as JsonValue[]) : out
-}
-
-function partsOf({ role, content }: JsonObject): readonly JsonValue[] {
-  if (typeof content !== 'string') return arrayOrEmpty(content).filter(isObject)
-  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: content }]
 }
