@@ -112,8 +112,9 @@ class ChatCall {
     )
   }
 
-  /** A provider that answers whole is told again as a stream. */
+  /** A provider that answers whole is told again as a stream; of Responses what only readers of replies understand. */
   async asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
+    if (this.format === 'responses' && wireOf(target) === 'responses') return reply
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 

@@ -1,7 +1,5 @@
 /** Makes the call that goes to one target, and says how its reply is to be read: byte for byte in one format, or through a translator. */
 
-import { GatewayError } from '../errors.ts'
-import type { WireName } from '../generated/types.ts'
 import { translatorFor } from '../translate/convert.ts'
 import { passesThrough } from '../translate/same-format.ts'
 import { wireOf } from '../translate/wired.ts'
@@ -20,10 +18,5 @@ export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall
   if (wire === format && passesThrough(format, given.body.json, target.dialect)) {
     return format === 'responses' ? prepareResponses(preparation) : prepareSameFormat({ ...preparation, format })
   }
-  if (wire === 'responses' && format !== wire) throw unwritten(format, wire)
   return prepareConverted(preparation, translatorFor(format, wire))
-}
-
-function unwritten(format: WireName, wire: WireName): GatewayError {
-  return new GatewayError('internal', { cause: `no translator from ${format} to ${wire}` })
 }

@@ -14,14 +14,13 @@ const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
 /** The reply itself unless it is JSON. Throws GatewayError `upstream_failed` for JSON that is no object or breaks off. */
 export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
-  const format = wireOf(target)
-  if (format === 'responses' || !reply.header('content-type').includes('application/json')) return reply
+  if (!reply.header('content-type').includes('application/json')) return reply
   const body = await reply.readBody(bytesMax).catch((error: unknown) => {
     throw new GatewayError('upstream_failed', { cause: UpstreamFault.from(error) })
   })
   const json = parseExactJson(body.toString('utf8'))
   if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
-  const text = FORMATS[format]
+  const text = FORMATS[wireOf(target)]
     .replay(json)
     .map(event => `${event.name === '' ? '' : `event: ${event.name}\n`}data: ${dataOf(event)}\n\n`)
     .join('')

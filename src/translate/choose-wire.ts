@@ -1,5 +1,6 @@
 /** Which of the formats that a model speaks carries a call: the one that loses nothing of it, the client's own before others. */
 
+import assert from 'node:assert/strict'
 import type { Dialect, UpstreamTarget, Wire, WireLimit, WireName } from '../generated/types.ts'
 import type { WireAsks } from './wire-asks.ts'
 
@@ -12,25 +13,32 @@ export interface ChosenWire {
 
 /**
  * The client's own format first, then as the catalogue lists them. Where none carries the call whole, the client's own if it
- * is among them, else the one that loses least. Null where none can be written: `isWritable` says which.
+ * is among them, else the one that loses least.
  */
 export function chooseWire(
   target: Pick<UpstreamTarget, 'wires' | 'standard' | 'dialect'>,
   clientFormat: WireName,
   asks: WireAsks,
-  isWritable: (wire: WireName) => boolean = () => true,
-): ChosenWire | null {
+): ChosenWire {
   let best: ChosenWire | null = null
   for (const wire of inOrder(wiresOf(target), clientFormat)) {
-    if (!isWritable(wire.wire)) continue
     const loses = lossesOf(wire, asks)
-    if (best !== null && loses.length >= best.loses.length) continue
+    if (best !== null && weightOf(loses) >= weightOf(best.loses)) continue
     // The client's own is given up only for one that loses nothing.
     if (best?.wire === clientFormat && loses.length > 0) continue
     best = { wire: wire.wire, dialect: wire.dialect, loses }
     if (loses.length === 0) return best
   }
+  assert(best)
   return best
+}
+
+/** What a wire without it refuses, because the reply would be another one; the rest is left out, or brought to the nearest. */
+const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
+
+/** One refusal outweighs everything else. */
+function weightOf(loses: readonly WireLimit[]): number {
+  return loses.reduce((sum, limit) => sum + (REFUSED.has(limit) ? 100 : 1), 0)
 }
 
 /** Without a list a model speaks the format of its standard, and that alone. */
@@ -40,7 +48,7 @@ export function wiresOf({
   dialect,
 }: Pick<UpstreamTarget, 'wires' | 'standard' | 'dialect'>): readonly Wire[] {
   if (wires !== undefined) return wires
-  return standard === 'messages' || standard === 'chat_completions' ? [{ wire: standard, cannot: [], dialect }] : []
+  return [{ wire: standard === 'messages' ? 'messages' : 'chat_completions', cannot: [], dialect }]
 }
 
 function inOrder(wires: readonly Wire[], clientFormat: WireName): readonly Wire[] {

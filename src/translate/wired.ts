@@ -19,29 +19,19 @@ export function wireOf(target: UpstreamTarget): WireName {
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** Wires that a request of another format can be written for. */
-const TRANSLATED: ReadonlySet<WireName> = new Set(['messages', 'chat_completions'])
-
-function canServe(format: WireName, wire: WireName): boolean {
-  return format === wire || TRANSLATED.has(wire)
-}
-
 /** The entry itself where its targets have no choice. */
 export function onWires(entry: ModelEntry, format: WireName, body: JsonObject): ModelEntry {
-  const isPlain = TRANSLATED.has(format) && entry.upstreams.every(({ wires }) => wires === undefined)
-  if (isPlain) return entry
+  if (entry.upstreams.every(({ wires }) => wires === undefined)) return entry
   const asks = asksOf(format, body)
   return { ...entry, upstreams: entry.upstreams.map(target => onWire(target, format, asks)) }
 }
 
 function onWire(target: UpstreamTarget, format: WireName, asks: WireAsks): UpstreamTarget {
-  const chosen = chooseWire(target, format, asks, wire => canServe(format, wire))
-  // An entry is served where its upstream has a path for it, listed among its wires or not.
-  if (chosen === null) return wired(target, { wire: format, dialect: target.dialect })
+  const chosen = chooseWire(target, format, asks)
   return chosen.wire === target.standard ? target : wired(target, chosen)
 }
 
-function wired(target: UpstreamTarget, { wire, dialect }: Omit<ChosenWire, 'loses'>): UpstreamTarget {
+function wired(target: UpstreamTarget, { wire, dialect }: ChosenWire): UpstreamTarget {
   const known = TARGETS.get(target) ?? new Map<WireName, WiredTarget>()
   TARGETS.set(target, known)
   const made: WiredTarget = known.get(wire) ?? { ...target, wire, dialect }

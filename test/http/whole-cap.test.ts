@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { audit } from '../../src/ledger/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type LongStreams, startLongStreams } from '../support/long-streams.ts'
+import { standardFirst } from '../support/tables.ts'
 
 const PER_VND = 1_000_000n
 const REPLY = { events: 0, text: '', inputTokens: 20, outputTokens: 128_000, pauseMs: 0 }
@@ -15,7 +16,10 @@ let running: TestGateway
 beforeAll(async () => {
   provider = await startLongStreams(REPLY)
   const { url } = provider
-  running = await startTestGateway({ upstreams: { anthropic: url, openai: `${url}/v1`, deepseek: url } })
+  running = await startTestGateway({
+    upstreams: { anthropic: url, openai: `${url}/v1`, deepseek: url },
+    tables: standardFirst(),
+  })
 })
 beforeEach(() => {
   provider.gate = null

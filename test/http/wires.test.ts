@@ -25,6 +25,7 @@ const RESPONSE = json(200, {
   usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
 })
 const SECRETS = generateSecretSet()
+const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const MESSAGES = [{ role: 'user', content: 'x' }]
 
 let provider: ScriptedUpstream
@@ -72,6 +73,14 @@ test.each<[string, object, string, string]>([
   ['/v1/chat/completions', { model: 'claude-opus-5', messages: MESSAGES }, 'messages', '/v1/messages'],
   ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES }, 'chat_completions', '/v1/chat/completions'],
   ['/v1/responses', { model: 'gpt-5.5', input: 'x' }, 'responses', '/v1/responses'],
+  ['/v1/responses', { model: 'claude-opus-5', input: 'x' }, 'messages', '/v1/messages'],
+  ['/v1/messages', { model: 'gpt-5.5', max_tokens: 50, messages: MESSAGES }, 'responses', '/v1/responses'],
+  [
+    '/v1/chat/completions',
+    { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' },
+    'responses',
+    '/v1/responses',
+  ],
 ])('%s with %j goes by %s, which the client and the log are told', async (path, body, wire, asked) => {
   expect(await call(path, body)).toEqual({ told: wire, asked, logged: wire })
 })

@@ -143,6 +143,7 @@ const GOOD: Readonly<Record<string, readonly object[]>> = {
   '/v1/responses': [
     { model: 'gpt-5.5', input: [{ role: 'user', content: 'x' }], tools: [], stream: false, store: false },
   ],
+  '/v1/responses/input_tokens': [{ model: 'gpt-5.5', input: [{ role: 'user', content: 'x' }], instructions: 'x' }],
   '/v1/images/generations': [{ model: 'req/gpt-image-2', prompt: 'x', n: 1, size: '1024x1024', stream: false }],
   '/v1/images/edits': [{ model: 'req/gpt-image-2', prompt: 'x', image: 'data:image/png;base64,aGk=', n: 1 }],
   '/v1/audio/speech': [{ model: 'req/gpt-4o-mini-tts', input: 'x', voice: 'alloy', response_format: 'mp3' }],

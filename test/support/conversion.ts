@@ -16,6 +16,7 @@ import {
   startScriptedUpstream,
   write,
 } from './scripted-upstream.ts'
+import { standardFirst } from './tables.ts'
 
 export type Path = '/v1/messages' | '/v1/chat/completions'
 
@@ -60,6 +61,7 @@ export async function startConversionWorld(options: TestGatewayOptions = {}): Pr
   const ids = TABLES.upstreams.map(upstream => upstream.id).filter(id => !id.startsWith('aws-'))
   const running = await startTestGateway({
     ...options,
+    tables: standardFirst(options.tables),
     upstreams: Object.fromEntries(ids.map(id => [id, `${provider.url}/${id}`])),
   })
   const world: ConversionWorld = {

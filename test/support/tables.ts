@@ -38,3 +38,19 @@ export function changedTables(changes: TableChanges): Tables {
     }),
   }
 }
+
+/**
+ * The same where a client of another format is always answered by way of the model's standard, whatever else it speaks: for
+ * tests of that road. Clients of a format that the model speaks keep their own.
+ */
+export function standardFirst(tables: Tables = TABLES): Tables {
+  const reordered = (target: UpstreamTarget): UpstreamTarget => {
+    if (target.wires === undefined) return target
+    const wires = target.wires.map(wire => ({
+      ...wire,
+      cannot: wire.wire === target.standard ? [] : (['effort_beside_tools'] as const),
+    }))
+    return { ...target, wires: wires.toSorted((a, b) => a.cannot.length - b.cannot.length) }
+  }
+  return { ...tables, entries: tables.entries.map(entry => ({ ...entry, upstreams: entry.upstreams.map(reordered) })) }
+}
