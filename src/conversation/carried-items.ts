@@ -19,11 +19,27 @@ const JSON_BYTES_MAX = 4 * 1024 * 1024
 export type Mark = (payload: JsonValue) => string
 export type OpenMark = (text: string) => JsonValue | null
 
-/** An id that carries these items; null when it would be too long. An item without an id is the one that gets this id. */
+/** An id that carries these items, each with the id that it has; null when it would be too long. */
 export function carryingId(prefix: string, items: readonly JsonObject[], mark: Mark): string | null {
+  return idOf(prefix, items, { mark })
+}
+
+/** An id for this item, which it carries; another one for the same item under another id. Null when it would be too long. */
+export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
+  return idOf(prefix, [item], { mark, own: id })
+}
+
+interface Marking {
+  readonly mark: Mark
+  /** Makes the id differ from those of items that say the same. */
+  readonly own?: JsonValue
+}
+
+function idOf(prefix: string, items: readonly JsonObject[], { mark, own }: Marking): string | null {
   const json = JSON.stringify(items)
   if (json.length > JSON_LENGTH_MAX) return null
-  const id = prefix + mark({ kind: 'items', deflated: deflateRawSync(json).toString('base64url') })
+  const deflated = deflateRawSync(json).toString('base64url')
+  const id = prefix + mark({ kind: 'items', deflated, ...(own !== undefined && { own }) })
   return id.length > CARRYING_ID_LENGTH_MAX ? null : id
 }
 

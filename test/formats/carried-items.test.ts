@@ -124,6 +124,14 @@ test('items of a whole reply carry themselves, and too long ones do not', () => 
   }
 })
 
+test('items of a whole reply that say the same have ids of their own', () => {
+  const output = writeReply(folded([...SECOND, ...SECOND]), ECHO, freshFacts()).output as JsonObject[]
+  const ids = output.map(({ id }) => String(id))
+  expect(new Set(ids).size).toBe(2)
+  const carried = new CarriedItems(ids, SEALER.open)
+  expect(carried.resolve(ids[0]!)).toEqual(carried.resolve(ids[1]!))
+})
+
 /** AI SDK by its defaults against a server that keeps nothing: what it sends is written down with its references resolved. */
 class Server {
   readonly inputs: JsonObject[][] = []

@@ -1,6 +1,6 @@
 /** Items of a reply whose client refers to items by id: which of them, and the ids that carry them. */
 
-import { carryingId, type Mark } from '../../conversation/carried-items.ts'
+import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { begunReasoning, reasoningItem } from './write-items.ts'
 
@@ -22,9 +22,8 @@ export function carrierOf(items: readonly JsonObject[], mark: Mark): { begun: Js
 }
 
 /** The id by which an item of a whole reply carries itself; its own one where it need not, or would be too long. */
-export function selfCarryingId(item: JsonObject, mark: Mark): string {
-  const { id, ...rest } = item
-  const own = typeof id === 'string' ? id : ''
+export function ownIdOf(item: JsonObject, mark: Mark): string {
+  const own = typeof item.id === 'string' ? item.id : ''
   const prefix = /^[a-z]+_/.exec(own)?.[0] ?? ''
-  return (isReferable(item) ? carryingId(prefix, [rest], mark) : null) ?? own
+  return (isReferable(item) ? selfCarryingId(prefix, item, mark) : null) ?? own
 }

@@ -6,7 +6,7 @@ import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { carrierOf, isReferable, selfCarryingId } from './carrier.ts'
+import { carrierOf, isReferable, ownIdOf } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { failureCodeOf } from './failure.ts'
 import { EventLog } from './write-events.ts'
@@ -136,7 +136,7 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   const state = endState(reply.stopReason, reply.usage, { refused })
   return response.whole(
     state,
-    echo.refersToItems ? output.map(item => ({ ...item, id: selfCarryingId(item, facts.mark) })) : output,
+    echo.refersToItems ? output.map(item => ({ ...item, id: ownIdOf(item, facts.mark) })) : output,
   )
 }
 
