@@ -9,7 +9,7 @@ import { withoutMarks } from './cache-marks.ts'
 import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
 import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } from './fields.ts'
-import { withEcho, withSignature } from './history.ts'
+import { withEcho, withoutSeals, withSignature } from './history.ts'
 import { planChat } from './plan.ts'
 import { withReasoning } from './reasoning.ts'
 import { withResults } from './results.ts'
@@ -69,7 +69,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     if (rules !== null) changed = withContent(changed, facts.place(index), rules)
     switch (message.role) {
       case 'assistant':
-        changed = withSignature(withEcho(changed, reasoning), tools.signature)
+        changed = withSignature(withEcho(withoutSeals(changed), reasoning), tools.signature)
         return rewriter === null ? changed : rewriter.message(changed)
       case 'tool':
       case 'function':

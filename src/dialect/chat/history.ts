@@ -1,5 +1,6 @@
 /** Earlier reasoning and signatures in a chat request, as the upstream wants them back. */
 
+import { isMark } from '../../conversation/seal.ts'
 import {
   arrayOrEmpty,
   atPointer,
@@ -34,6 +35,15 @@ function withThought(message: JsonObject, field: string, text: string): JsonObje
   if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
   const { tool_calls, ...rest } = message
   return { ...rest, [field]: text, tool_calls }
+}
+
+/** Without the marks of this gateway: sealed reasoning of models that are called in another format. */
+export function withoutSeals(message: JsonObject): JsonObject {
+  const details = arrayOrEmpty(message.reasoning_details)
+  const others = details.filter(detail => !isObject(detail) || !isMark(textOrNull(detail.data) ?? ''))
+  if (others.length === details.length) return message
+  if (others.length === 0) return withoutMembers(message, ['reasoning_details'])
+  return withMember(message, 'reasoning_details', others)
 }
 
 /** Wherever it stands; '' for none. */
