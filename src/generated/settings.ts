@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '4320a5c6ff81318d802326654ff50f1f2470aee165a992cab5245a7d43a08723',
+  digest: '15bccc1cb55068474b75256bc36d730dc47aaf25c5924c938495d029b85241a8',
 }

@@ -44,7 +44,7 @@ test('an item has what both SDK families and price-aware tools read', () => {
     architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
     channel: 'aws',
     api_standard: 'messages',
-    endpoints: ['messages', 'chat_completions'],
+    endpoints: ['messages', 'chat_completions', 'responses'],
     aliases: [],
     price: { currency: 'VND', unit: '1M_tokens', amount: '7900' },
     lifecycle: 'active',
@@ -102,7 +102,7 @@ test.each<[ModelListQuery, number]>([
   [{ channel: 'aws' }, 20],
   [{ channel: 'standard' }, 70],
   [{ endpoint: 'messages' }, 88],
-  [{ endpoint: 'responses' }, 21],
+  [{ endpoint: 'responses' }, 88],
   [{ endpoint: 'images_edits' }, 1],
   [{ capability: 'tools', channel: 'aws', endpoint: 'messages' }, 20],
 ])('the filter %j leaves %i entries', (query, count) => {

@@ -74,7 +74,18 @@ test.each<[string, object, string, string]>([
   ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES }, 'chat_completions', '/v1/chat/completions'],
   ['/v1/responses', { model: 'gpt-5.5', input: 'x' }, 'responses', '/v1/responses'],
   ['/v1/responses', { model: 'claude-opus-5', input: 'x' }, 'messages', '/v1/messages'],
-  ['/v1/messages', { model: 'gpt-5.5', max_tokens: 50, messages: MESSAGES }, 'responses', '/v1/responses'],
+  [
+    '/v1/messages',
+    { model: 'gpt-5.5', max_tokens: 50, messages: MESSAGES },
+    'chat_completions',
+    '/v1/chat/completions',
+  ],
+  [
+    '/v1/messages',
+    { model: 'gpt-5.5', max_tokens: 50, messages: MESSAGES, thinking: { type: 'adaptive' } },
+    'responses',
+    '/v1/responses',
+  ],
   [
     '/v1/chat/completions',
     { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' },

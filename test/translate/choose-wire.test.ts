@@ -64,7 +64,7 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
     { tools: [CHAT_TOOL], reasoning_effort: 'high', seed: 7, stop: ['x'] },
     ['chat_completions', 'effort_beside_tools'],
   ],
-  ['a messages client gets the best wire', 'gpt-5.5', 'messages', {}, ['responses']],
+  ['a messages client gets the first wire that carries its call', 'gpt-5.5', 'messages', {}, ['chat_completions']],
   [
     'with thinking and tools too',
     'gpt-5.5',

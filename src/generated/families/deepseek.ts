@@ -91,12 +91,12 @@ const deepseekV4FlashOnDeepseek = {
   cost: deepseekV4FlashCost,
   dialect: deepseekHost.dialect(deepseekV4FlashDialect),
   wires: [
+    { wire: 'chat_completions', cannot: [], dialect: deepseekHost.dialect(deepseekV4FlashDialect) },
     {
       wire: 'responses',
       cannot: deepseekLimitsResponses,
       dialect: deepseekV4FlashResponses(deepseekHost.dialect(deepseekV4FlashDialect)),
     },
-    { wire: 'chat_completions', cannot: [], dialect: deepseekHost.dialect(deepseekV4FlashDialect) },
   ],
 } as const satisfies Partial<TableTarget>
 const deepseekV4FlashOnDeepseekPerCall = {
@@ -104,12 +104,12 @@ const deepseekV4FlashOnDeepseekPerCall = {
   cost: deepseekV4FlashCost,
   dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)),
   wires: [
+    { wire: 'chat_completions', cannot: [], dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)) },
     {
       wire: 'responses',
       cannot: deepseekLimitsResponses,
       dialect: deepseekV4FlashResponses(perCall(deepseekHost.dialect(deepseekV4FlashDialect))),
     },
-    { wire: 'chat_completions', cannot: [], dialect: perCall(deepseekHost.dialect(deepseekV4FlashDialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 

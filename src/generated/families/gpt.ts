@@ -67,6 +67,7 @@ const gpt6_1TerraCost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 272000, input: '2', cached: '0.1', cacheWrite: '2.5', output: '7.5' }],
   },
 ]
+const gptLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
 const gptLimitsResponses: readonly WireLimit[] = [
   'stop_sequences',
   'choices',
@@ -107,7 +108,6 @@ const gpt6_1TerraResponses = (dialect: Dialect): Dialect => ({
     levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
   },
 })
-const gptLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
 const gpt6_1TerraRules: readonly Rule[] = [
   {
     op: 'default',
@@ -122,12 +122,12 @@ const gpt6_1TerraOnOpenai = {
   cost: gpt6_1TerraCost,
   dialect: openaiHost.dialect(gpt6_1TerraDialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6_1TerraDialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt6_1TerraResponses(gptResponses(openaiHost.dialect(gpt6_1TerraDialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6_1TerraDialect) },
   ],
   rules: [...gpt6_1TerraRules, ...openaiHost.rules],
 } as const satisfies Partial<TableTarget>
@@ -178,12 +178,12 @@ const gpt6SolOnOpenai = {
   cost: gpt6SolCost,
   dialect: openaiHost.dialect(gpt6SolDialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6SolDialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt6SolResponses(gptResponses(openaiHost.dialect(gpt6SolDialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6SolDialect) },
   ],
   rules: [...gpt6SolRules, ...openaiHost.rules],
 } as const satisfies Partial<TableTarget>
@@ -234,12 +234,12 @@ const gpt6LunaOnOpenai = {
   cost: gpt6LunaCost,
   dialect: openaiHost.dialect(gpt6LunaDialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6LunaDialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt6LunaResponses(gptResponses(openaiHost.dialect(gpt6LunaDialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt6LunaDialect) },
   ],
   rules: [...gpt6LunaRules, ...openaiHost.rules],
 } as const satisfies Partial<TableTarget>
@@ -266,8 +266,8 @@ const gpt5_5OnOpenai = {
   cost: gpt5_5Cost,
   dialect: openaiHost.dialect(gpt5_5Dialect),
   wires: [
-    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_5Dialect)) },
     { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_5Dialect) },
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_5Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_5OnOpenaiPerCall = {
@@ -275,12 +275,12 @@ const gpt5_5OnOpenaiPerCall = {
   cost: gpt5_5Cost,
   dialect: perCall(openaiHost.dialect(gpt5_5Dialect)),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_5Dialect)) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gptResponses(perCall(openaiHost.dialect(gpt5_5Dialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_5Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -316,12 +316,12 @@ const gpt5_5InstantOnOpenai = {
   ...gptOnOpenai,
   dialect: openaiHost.dialect(gpt5_5InstantDialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_5InstantDialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5_5InstantResponses(gptResponses(openaiHost.dialect(gpt5_5InstantDialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_5InstantDialect) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_5InstantOnOpenaiPerCall = {
@@ -329,14 +329,14 @@ const gpt5_5InstantOnOpenaiPerCall = {
   dialect: perCall(openaiHost.dialect(gpt5_5InstantDialect)),
   wires: [
     {
-      wire: 'responses',
-      cannot: gptLimitsResponses,
-      dialect: gpt5_5InstantResponses(gptResponses(perCall(openaiHost.dialect(gpt5_5InstantDialect)))),
-    },
-    {
       wire: 'chat_completions',
       cannot: gptLimitsChatCompletions,
       dialect: perCall(openaiHost.dialect(gpt5_5InstantDialect)),
+    },
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5_5InstantResponses(gptResponses(perCall(openaiHost.dialect(gpt5_5InstantDialect)))),
     },
   ],
 } as const satisfies Partial<TableTarget>
@@ -363,8 +363,8 @@ const gpt5_4OnOpenai = {
   cost: gpt5_4Cost,
   dialect: openaiHost.dialect(gpt5_4Dialect),
   wires: [
-    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4Dialect)) },
     { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4Dialect) },
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_4OnOpenaiPerCall = {
@@ -372,12 +372,12 @@ const gpt5_4OnOpenaiPerCall = {
   cost: gpt5_4Cost,
   dialect: perCall(openaiHost.dialect(gpt5_4Dialect)),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_4Dialect)) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gptResponses(perCall(openaiHost.dialect(gpt5_4Dialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_4Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -395,8 +395,8 @@ const gpt5_4MiniOnOpenai = {
   cost: gpt5_4MiniCost,
   dialect: openaiHost.dialect(gpt5_4MiniDialect),
   wires: [
-    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4MiniDialect)) },
     { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4MiniDialect) },
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4MiniDialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_4MiniOnOpenaiPerCall = {
@@ -405,14 +405,14 @@ const gpt5_4MiniOnOpenaiPerCall = {
   dialect: perCall(openaiHost.dialect(gpt5_4MiniDialect)),
   wires: [
     {
-      wire: 'responses',
-      cannot: gptLimitsResponses,
-      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_4MiniDialect))),
-    },
-    {
       wire: 'chat_completions',
       cannot: gptLimitsChatCompletions,
       dialect: perCall(openaiHost.dialect(gpt5_4MiniDialect)),
+    },
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_4MiniDialect))),
     },
   ],
 } as const satisfies Partial<TableTarget>
@@ -431,8 +431,8 @@ const gpt5_4NanoOnOpenai = {
   cost: gpt5_4NanoCost,
   dialect: openaiHost.dialect(gpt5_4NanoDialect),
   wires: [
-    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4NanoDialect)) },
     { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_4NanoDialect) },
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_4NanoDialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -458,8 +458,8 @@ const gpt5_3CodexOnOpenai = {
   cost: gpt5_3CodexCost,
   dialect: openaiHost.dialect(gpt5_3CodexDialect),
   wires: [
-    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_3CodexDialect)) },
     { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_3CodexDialect) },
+    { wire: 'responses', cannot: gptLimitsResponses, dialect: gptResponses(openaiHost.dialect(gpt5_3CodexDialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_3CodexOnOpenaiPerCall = {
@@ -468,14 +468,14 @@ const gpt5_3CodexOnOpenaiPerCall = {
   dialect: perCall(openaiHost.dialect(gpt5_3CodexDialect)),
   wires: [
     {
-      wire: 'responses',
-      cannot: gptLimitsResponses,
-      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_3CodexDialect))),
-    },
-    {
       wire: 'chat_completions',
       cannot: gptLimitsChatCompletions,
       dialect: perCall(openaiHost.dialect(gpt5_3CodexDialect)),
+    },
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gptResponses(perCall(openaiHost.dialect(gpt5_3CodexDialect))),
     },
   ],
 } as const satisfies Partial<TableTarget>
@@ -501,12 +501,12 @@ const gpt5_2OnOpenai = {
   cost: gpt5_2Cost,
   dialect: openaiHost.dialect(gpt5_2Dialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_2Dialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5_2Responses(gptResponses(openaiHost.dialect(gpt5_2Dialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_2Dialect) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_2OnOpenaiPerCall = {
@@ -514,12 +514,12 @@ const gpt5_2OnOpenaiPerCall = {
   cost: gpt5_2Cost,
   dialect: perCall(openaiHost.dialect(gpt5_2Dialect)),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_2Dialect)) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5_2Responses(gptResponses(perCall(openaiHost.dialect(gpt5_2Dialect)))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_2Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -551,12 +551,12 @@ const gpt5_1OnOpenai = {
   cost: gpt5_1Cost,
   dialect: openaiHost.dialect(gpt5_1Dialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_1Dialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5_1Responses(gptResponses(openaiHost.dialect(gpt5_1Dialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5_1Dialect) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5_1OnOpenaiPerCall = {
@@ -564,12 +564,12 @@ const gpt5_1OnOpenaiPerCall = {
   cost: gpt5_1Cost,
   dialect: perCall(openaiHost.dialect(gpt5_1Dialect)),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_1Dialect)) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5_1Responses(gptResponses(perCall(openaiHost.dialect(gpt5_1Dialect)))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: perCall(openaiHost.dialect(gpt5_1Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -603,12 +603,12 @@ const gpt5OnOpenai = {
   cost: gpt5Cost,
   dialect: openaiHost.dialect(gpt5Dialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5Dialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5Responses(gptResponses(openaiHost.dialect(gpt5Dialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5Dialect) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -642,12 +642,12 @@ const gpt5MiniOnOpenai = {
   cost: gpt5MiniCost,
   dialect: openaiHost.dialect(gpt5MiniDialect),
   wires: [
+    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5MiniDialect) },
     {
       wire: 'responses',
       cannot: gptLimitsResponses,
       dialect: gpt5MiniResponses(gptResponses(openaiHost.dialect(gpt5MiniDialect))),
     },
-    { wire: 'chat_completions', cannot: gptLimitsChatCompletions, dialect: openaiHost.dialect(gpt5MiniDialect) },
   ],
 } as const satisfies Partial<TableTarget>
 const gpt5MiniOnOpenaiPerCall = {
@@ -656,14 +656,14 @@ const gpt5MiniOnOpenaiPerCall = {
   dialect: perCall(openaiHost.dialect(gpt5MiniDialect)),
   wires: [
     {
-      wire: 'responses',
-      cannot: gptLimitsResponses,
-      dialect: gpt5MiniResponses(gptResponses(perCall(openaiHost.dialect(gpt5MiniDialect)))),
-    },
-    {
       wire: 'chat_completions',
       cannot: gptLimitsChatCompletions,
       dialect: perCall(openaiHost.dialect(gpt5MiniDialect)),
+    },
+    {
+      wire: 'responses',
+      cannot: gptLimitsResponses,
+      dialect: gpt5MiniResponses(gptResponses(perCall(openaiHost.dialect(gpt5MiniDialect)))),
     },
   ],
 } as const satisfies Partial<TableTarget>

@@ -79,6 +79,7 @@ const grok4_3Cost: TableTarget['cost'] = [
     tiers: [{ aboveTokens: 200000, input: '2.5', cached: '0.4', cacheWrite: '2.5', output: '5' }],
   },
 ]
+const grokLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
 const grokResponses = (dialect: Dialect): Dialect => ({
   ...dialect,
   turns: {
@@ -90,14 +91,13 @@ const grokResponses = (dialect: Dialect): Dialect => ({
     sealed: true,
   },
 })
-const grokLimitsChatCompletions: readonly WireLimit[] = ['sealed_reasoning']
 const grok4_3OnXai = {
   ...grokOnXai,
   cost: grok4_3Cost,
   dialect: xaiHost.dialect(grok4_3Dialect),
   wires: [
-    { wire: 'responses', cannot: [], dialect: grokResponses(xaiHost.dialect(grok4_3Dialect)) },
     { wire: 'chat_completions', cannot: grokLimitsChatCompletions, dialect: xaiHost.dialect(grok4_3Dialect) },
+    { wire: 'responses', cannot: [], dialect: grokResponses(xaiHost.dialect(grok4_3Dialect)) },
   ],
 } as const satisfies Partial<TableTarget>
 const grok4_3OnAwsBedrockOpenai = {
@@ -110,8 +110,8 @@ const grok4_3OnXaiPerCall = {
   cost: grok4_3Cost,
   dialect: perCall(xaiHost.dialect(grok4_3Dialect)),
   wires: [
-    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grok4_3Dialect))) },
     { wire: 'chat_completions', cannot: grokLimitsChatCompletions, dialect: perCall(xaiHost.dialect(grok4_3Dialect)) },
+    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grok4_3Dialect))) },
   ],
 } as const satisfies Partial<TableTarget>
 
@@ -137,12 +137,12 @@ const grokBuild0_1OnXaiPerCall = {
   cost: grokBuild0_1Cost,
   dialect: perCall(xaiHost.dialect(grokBuild0_1Dialect)),
   wires: [
-    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grokBuild0_1Dialect))) },
     {
       wire: 'chat_completions',
       cannot: grokLimitsChatCompletions,
       dialect: perCall(xaiHost.dialect(grokBuild0_1Dialect)),
     },
+    { wire: 'responses', cannot: [], dialect: grokResponses(perCall(xaiHost.dialect(grokBuild0_1Dialect))) },
   ],
 } as const satisfies Partial<TableTarget>
 
