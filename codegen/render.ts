@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Handlebars from 'handlebars'
 import { renderConfiguration } from './configuration.ts'
+import { renderConversion } from './dialect-matrix.ts'
 import { renderDocs } from './docs.ts'
 import { compareText } from './findings.ts'
 import { Code, importOf, literal, Members, quote, unionOf } from './literal.ts'
@@ -32,6 +33,7 @@ export async function renderFiles(resolved: Resolved, schemas: Schemas): Promise
     { path: `${FILE_TYPES_FOLDER}/types.ts`, text: `${BANNER}\n\n${types.files}` },
     { path: 'docs/catalogue.md', text: renderDocs(schemas) },
     { path: 'docs/configuration.md', text: renderConfiguration() },
+    { path: 'docs/conversion.md', text: renderConversion(join(import.meta.dirname, '..')) },
   ].toSorted((a, b) => compareText(a.path, b.path))
 }
 

@@ -32,7 +32,8 @@ const EXITS = '0, or 1 when something must be mended'
 const HELP: Readonly<Record<string, Help>> = {
   generate: {
     usage: 'generate',
-    purpose: 'Turn catalogue/ into src/generated/, and write docs/catalogue.md and docs/configuration.md.',
+    purpose:
+      'Turn catalogue/ into src/generated/, and write docs/catalogue.md, docs/configuration.md and a table of docs/conversion.md.',
     exits: EXITS,
   },
   check: {

@@ -6,6 +6,7 @@ import { PASSES } from '../dialect/index.ts'
 import type { Adapted } from '../dialect/types.ts'
 import { FORMATS } from '../formats/index.ts'
 import type { WireName } from '../generated/types.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
@@ -14,11 +15,7 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
-    const { openMark, origin } = context.marks
-    const facts = { openMark, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
-    const { request, echo } = client.readRequest(clientBody, facts)
-    const turns = pairResults(request.turns, request.words)
-    const { body, betas, reply } = write(upstream, { ...request, turns }, { wire, context })
+    const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
     // What reads the reply must not keep the body.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
@@ -28,6 +25,25 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
       stream: onOutput => new ConvertedStream(road, onOutput),
     }
   }
+}
+
+interface ConvertedRequest extends Adapted {
+  /** What the client's format wants to know of its request when it writes the reply. */
+  readonly echo: unknown
+}
+
+/** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */
+export function convertRequest(
+  { clientFormat, wire }: { readonly clientFormat: WireName; readonly wire: WireName },
+  clientBody: JsonObject,
+  context: TranslationContext,
+): ConvertedRequest {
+  const { openMark, origin } = context.marks
+  const facts = { openMark, origin, toolsLeftOut: context.target.dialect.tools.leftOut }
+  const client: ConversationFormat = FORMATS[clientFormat]
+  const { request, echo } = client.readRequest(clientBody, facts)
+  const turns = pairResults(request.turns, request.words)
+  return { ...write(FORMATS[wire], { ...request, turns }, { wire, context }), echo }
 }
 
 interface WriteCall {

@@ -52,7 +52,7 @@ test('locale and time zone do not change a byte', () => {
     cpSync(join(root, folder), join(project, folder), { recursive: true })
   const read = ['catalogue/cost.ts', 'catalogue/endpoints.ts', 'lib/money.ts']
   const engine = ['generated/types.ts', 'app/environment.ts', 'app/limits.ts', ...read]
-  for (const file of ['package.json', ...engine.map(name => `src/${name}`)])
+  for (const file of ['package.json', 'docs/conversion.md', ...engine.map(name => `src/${name}`)])
     cpSync(join(root, file), join(project, file))
   const env = {
     ...process.env,
@@ -75,6 +75,7 @@ test('locale and time zone do not change a byte', () => {
     'codegen/generated/types.ts',
     'docs/catalogue.md',
     'docs/configuration.md',
+    'docs/conversion.md',
   ]) {
     expect(readFileSync(join(project, name), 'utf8')).toBe(readFileSync(join(root, name), 'utf8'))
   }
