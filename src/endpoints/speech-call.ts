@@ -1,6 +1,7 @@
 /** How a speech call goes: audio is relayed as it comes, at a fixed price. */
 
 import { GatewayError } from '../errors.ts'
+import { SpeechRelay } from '../formats/speech/relay.ts'
 import { admit } from '../pipeline/admit.ts'
 import type { CallResult } from '../pipeline/bill.ts'
 import type { AdmittedCall, CallKind, EventsCall, OpenedCall, RequestBody } from '../pipeline/call-kind.ts'
@@ -12,7 +13,6 @@ import type { StreamEnd } from '../pipeline/relay-stream.ts'
 import { CLIENT_GONE } from '../pipeline/run-billed.ts'
 import { reportedBy } from '../pipeline/stream-result.ts'
 import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
-import { SpeechPassThrough } from '../translate/pass-through/speech.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 const PING = ': ping\n\n'
@@ -71,11 +71,11 @@ function admitted({ call, client, body, extras }: OpenedCall<SpeechBody>): Admit
       resultOf: end => resultOf(NOTHING_USED, end, client.started),
     }
   }
-  const events: EventsCall<SpeechPassThrough> = {
+  const events: EventsCall<SpeechRelay> = {
     reply: 'events',
     prepare: async target => ({
       ...(await make(target, 'text/event-stream')),
-      openStream: () => new SpeechPassThrough(),
+      openStream: () => new SpeechRelay(),
     }),
     ping: PING,
     begun() {},

@@ -2,15 +2,15 @@
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
+import { changeObject, changeText } from '../dialect/extras/apply.ts'
+import { withoutExtras } from '../dialect/extras/betas.ts'
+import { type ExtrasPlan, planExtras } from '../dialect/extras/plan.ts'
+import { CountedStream } from '../dialect/extras/stream.ts'
+import { UseCounter } from '../dialect/extras/uses.ts'
 import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import { type JsonObject, parseJson } from '../lib/json.ts'
 import type { Member } from '../lib/json-text.ts'
 import { type MicroVnd, vndToMicro } from '../lib/money.ts'
-import { changeObject, changeText } from '../translate/extras/apply.ts'
-import { withoutExtras } from '../translate/extras/betas.ts'
-import { type ExtrasPlan, planExtras } from '../translate/extras/plan.ts'
-import { CountedStream } from '../translate/extras/stream.ts'
-import { UseCounter } from '../translate/extras/uses.ts'
 
 export interface ExtrasOptions {
   readonly vocabulary: ExtrasVocabulary

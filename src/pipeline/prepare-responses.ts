@@ -1,15 +1,15 @@
 /** A call of the responses format to a provider that speaks it too: the bytes go through, but for what its dialect asks for. */
 
+import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
 import { GatewayError } from '../errors.ts'
 import { readFailure } from '../formats/responses/failure.ts'
-import { ResponsesPassThrough } from '../formats/responses/relay.ts'
+import { ResponsesRelay } from '../formats/responses/relay.ts'
 import { relayEdits } from '../formats/responses/relay-whole.ts'
 import { reportOf } from '../formats/responses/usage.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { planSameFormat } from '../translate/same-format.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { bodyFor, withBody } from './upstream-body.ts'
@@ -42,7 +42,7 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
         countOutputTokens: () => countOutput(bytes),
       }
     },
-    openStream: () => new ResponsesPassThrough({ clientModel, countTokens, usageFacts, names }),
+    openStream: () => new ResponsesRelay({ clientModel, countTokens, usageFacts, names }),
   }))
 }
 

@@ -1,20 +1,20 @@
 /** Same format in and out: the bytes go through apart from what the target needs changed. */
 
+import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { type UsageFacts, usageReport } from '../conversation/usage.ts'
 import { GatewayError } from '../errors.ts'
+import { ChatRelay } from '../formats/chat/relay.ts'
 import { undoneReply as undoneChat } from '../formats/chat/undo.ts'
 import { readUsage as readChatUsage, writeUsage as writeChatUsage } from '../formats/chat/usage.ts'
+import { MessagesRelay } from '../formats/messages/relay.ts'
 import { undoneReply as undoneMessages } from '../formats/messages/undo.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
-import { ChatPassThrough } from '../translate/pass-through/chat.ts'
-import { MessagesPassThrough } from '../translate/pass-through/messages.ts'
-import { outputTextOf } from '../translate/pass-through/output-text.ts'
 import { planSameFormat } from '../translate/same-format.ts'
 import type { ChatFormat } from '../translate/translator.ts'
 import { isPrefilled } from './prefilled.ts'
@@ -81,8 +81,8 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     },
     openStream() {
       const options = { clientModel, countTokens, undoing }
-      if (format === 'messages') return new MessagesPassThrough(options)
-      return new ChatPassThrough({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
+      if (format === 'messages') return new MessagesRelay(options)
+      return new ChatRelay({ ...options, choices, usageFacts, wantsUsage: !hidesUsageChunk, billed })
     },
   }))
 }

@@ -1,5 +1,6 @@
 /** The body that goes upstream in its own format: the client's text with edits, and the catalogue's rules on top. */
 
+import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { type JsonObject, unescapeKey } from '../lib/json.ts'
@@ -7,7 +8,6 @@ import { editsBetween } from '../lib/json-diff.ts'
 import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
-import { applyRules, mayChange } from '../translate/rules.ts'
 
 /** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
 export interface NamedBody {

@@ -1,8 +1,8 @@
 /** The six operations on upstream bodies. */
 
 import { expect, test } from 'vitest'
+import { applyRules } from '../../src/dialect/rules.ts'
 import type { Endpoint, Rule } from '../../src/generated/types.ts'
-import { applyRules } from '../../src/translate/rules.ts'
 import type { JsonObject } from '../../src/translate/translator.ts'
 
 /** JSON text in and out, so that odd keys are seen as they go over the wire. */

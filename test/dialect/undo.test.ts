@@ -5,11 +5,11 @@ import { ToolNames } from '../../src/conversation/names.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import type { Undoing } from '../../src/conversation/undo-text.ts'
+import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { undoneReply as undoneChat } from '../../src/formats/chat/undo.ts'
+import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { undoneReply as undoneMessages } from '../../src/formats/messages/undo.ts'
 import { asciiJson, editJson } from '../../src/lib/json-text.ts'
-import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
-import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
 
 const LONG = 'a_tool_whose_name_is_longer_than_the_upstream_takes'
 const names = new ToolNames([LONG, 'ok'], { nameMax: 20, nameStart: 'any' })
@@ -35,7 +35,7 @@ function relayed(stream: ReplyStream, text: string, chunkBytes = 1_000_000): str
 function chatStream(undoing: Undoing | null): ReplyStream {
   const billed = () => ({ usage, estimated: false })
   const options = { clientModel: 'client', countTokens, choices: 1, wantsUsage: false, usageFacts: {}, billed }
-  return new ChatPassThrough({ ...options, undoing })
+  return new ChatRelay({ ...options, undoing })
 }
 
 const chunk = (delta: object, more: object = {}) =>
@@ -156,7 +156,7 @@ describe('a messages stream', () => {
   const text = (pieces: readonly string[]) =>
     block(1, { type: 'text', text: '' }, ...pieces.map(piece => ({ type: 'text_delta', text: piece })))
   const thinking = block(0, { type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking: '```' })
-  const stream = (undoing: Undoing | null) => new MessagesPassThrough({ clientModel: 'client', countTokens, undoing })
+  const stream = (undoing: Undoing | null) => new MessagesRelay({ clientModel: 'client', countTokens, undoing })
 
   test('JSON leaves its fence, wherever it is cut; thinking stays', () => {
     for (const pieces of cuts('```json\n{"a":"ế"}\n```')) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { ResponsesPassThrough, type ResponsesPassThroughOptions } from '../../src/formats/responses/relay.ts'
+import { ResponsesRelay, type ResponsesRelayOptions } from '../../src/formats/responses/relay.ts'
 import { relayEdits } from '../../src/formats/responses/relay-whole.ts'
 import { reportOf } from '../../src/formats/responses/usage.ts'
 import { ResponsesWriter } from '../../src/formats/responses/write-reply.ts'
@@ -15,15 +15,15 @@ import { FRAMINGS } from '../translate/framings.ts'
 import { strictResponse } from './responses-grammar.ts'
 import { call, echoOf, factsOf, part, written } from './responses-support.ts'
 
-const OPTIONS: ResponsesPassThroughOptions = {
+const OPTIONS: ResponsesRelayOptions = {
   clientModel: 'client-model',
   countTokens: () => 1,
   usageFacts: {},
   names: null,
 }
 
-function relayed(sse: string, options: Partial<ResponsesPassThroughOptions>): string {
-  const stream = new ResponsesPassThrough({ ...OPTIONS, ...options })
+function relayed(sse: string, options: Partial<ResponsesRelayOptions>): string {
+  const stream = new ResponsesRelay({ ...OPTIONS, ...options })
   const parts: Buffer[] = []
   const write = (text: string, encoding: 'latin1' | 'utf8') => parts.push(Buffer.from(text, encoding))
   const feed = new StreamFeed(stream, write, { eventBytesMax: 1_000_000 })
@@ -73,7 +73,7 @@ describe('pieces of output that pass without a closer look', () => {
     `event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":${number},"delta":"Hà"}\n\n`
 
   function skimmed(events: string) {
-    const stream = new ResponsesPassThrough({ ...OPTIONS, countTokens: text => text.length })
+    const stream = new ResponsesRelay({ ...OPTIONS, countTokens: text => text.length })
     const told = stream.skim(Buffer.from(events).toString('latin1'), 0)
     return { stream, told: Buffer.from(told, 'latin1').toString() }
   }

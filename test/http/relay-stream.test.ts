@@ -4,12 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { Canceller } from '../../src/lib/cancellation.ts'
 import type { ClientChannel } from '../../src/pipeline/call.ts'
 import { Pinger } from '../../src/pipeline/pinger.ts'
 import { relayStream } from '../../src/pipeline/relay-stream.ts'
 import { resultOf } from '../../src/pipeline/stream-result.ts'
-import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
 import { UpstreamFault } from '../../src/upstream/fault.ts'
 import { UpstreamReply } from '../../src/upstream/reply.ts'
 import { MESSAGES_END, MESSAGES_START, textDelta } from '../support/chat.ts'
@@ -55,7 +55,7 @@ function relay() {
     abort: () => reply.finish(new UpstreamFault('aborted', 'the gateway ended the call')),
   }
   const reply = new UpstreamReply(source, 200, {})
-  const stream = new MessagesPassThrough({ clientModel: 'upstream-name', countTokens: text => text.length })
+  const stream = new MessagesRelay({ clientModel: 'upstream-name', countTokens: text => text.length })
   const settled: unknown[] = []
   const ended = relayStream({
     upstream: reply,

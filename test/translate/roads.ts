@@ -4,12 +4,12 @@ import type { ConversationFormat } from '../../src/conversation/format.ts'
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { NOTHING_TO_UNDO } from '../../src/dialect/types.ts'
+import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { FORMATS } from '../../src/formats/index.ts'
-import { ResponsesPassThrough } from '../../src/formats/responses/relay.ts'
+import { MessagesRelay } from '../../src/formats/messages/relay.ts'
+import { ResponsesRelay } from '../../src/formats/responses/relay.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
-import { ChatPassThrough } from '../../src/translate/pass-through/chat.ts'
-import { MessagesPassThrough } from '../../src/translate/pass-through/messages.ts'
 import { contextOf } from './support.ts'
 
 export type Wire = 'messages' | 'chat' | 'responses'
@@ -21,9 +21,9 @@ const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated:
 const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }
 
 const SAME: Readonly<Record<Wire, () => ReplyStream>> = {
-  chat: () => new ChatPassThrough({ ...PASS_THROUGH, choices: 1, wantsUsage: true, billed }),
-  messages: () => new MessagesPassThrough(PASS_THROUGH),
-  responses: () => new ResponsesPassThrough({ ...PASS_THROUGH, names: null }),
+  chat: () => new ChatRelay({ ...PASS_THROUGH, choices: 1, wantsUsage: true, billed }),
+  messages: () => new MessagesRelay(PASS_THROUGH),
+  responses: () => new ResponsesRelay({ ...PASS_THROUGH, names: null }),
 }
 
 const FORMAT_OF: Readonly<Record<Wire, ConversationFormat>> = {

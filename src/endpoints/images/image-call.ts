@@ -3,6 +3,7 @@
 import { readReplyError } from '../../conversation/reply-error.ts'
 import { usageReport } from '../../conversation/usage.ts'
 import { GatewayError } from '../../errors.ts'
+import { ImagesRelay } from '../../formats/images/relay.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, parseJson, textOrNull } from '../../lib/json.ts'
@@ -21,7 +22,6 @@ import type { StreamEnd } from '../../pipeline/relay-stream.ts'
 import { CLIENT_GONE } from '../../pipeline/run-billed.ts'
 import { reportedBy } from '../../pipeline/stream-result.ts'
 import { bodyFor, withBody } from '../../pipeline/upstream-body.ts'
-import { ImagesPassThrough } from '../../translate/pass-through/images.ts'
 import { checkCount, type Edit, type Generation } from './receive.ts'
 import { imageOf } from './reference.ts'
 import { upstreamForm } from './upstream-form.ts'
@@ -84,11 +84,11 @@ function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker
       usedBy: ({ usage, images = 0 }) => ({ ...reportedBy(usage), images }),
     }
   }
-  const events: EventsCall<ImagesPassThrough> = {
+  const events: EventsCall<ImagesRelay> = {
     reply: 'events',
     prepare: async target => ({
       ...(await make(target)),
-      openStream: () => new ImagesPassThrough({ clientModel, count }),
+      openStream: () => new ImagesRelay({ clientModel, count }),
     }),
     ping: PING,
     begun() {},
@@ -120,7 +120,7 @@ function imagesIn({ data }: JsonObject): number {
   ).length
 }
 
-function resultOf(stream: ImagesPassThrough, end: StreamEnd): CallResult {
+function resultOf(stream: ImagesRelay, end: StreamEnd): CallResult {
   if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const tokens = reportedBy(stream.usage)
   if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }

@@ -1,9 +1,9 @@
 /** An edit as providers take it: a form with the model, the texts, and the images as files. */
 
+import { applyRules } from '../../dialect/rules.ts'
 import type { UpstreamTarget } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { type FormPart, writeForm } from '../../lib/multipart.ts'
-import { applyRules } from '../../translate/rules.ts'
 import type { FetchedImage } from '../../upstream/fetch-image.ts'
 import { fileNameOf } from './reference.ts'
 

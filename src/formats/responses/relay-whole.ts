@@ -4,10 +4,10 @@ import type { UsageReport } from '../../conversation/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 import { namesInResponse } from './client-names.ts'
-import type { ResponsesPassThroughOptions } from './relay.ts'
+import type { ResponsesRelayOptions } from './relay.ts'
 import { writeUsage } from './usage.ts'
 
-type WholeFacts = Pick<ResponsesPassThroughOptions, 'clientModel' | 'names'>
+type WholeFacts = Pick<ResponsesRelayOptions, 'clientModel' | 'names'>
 
 /** None for a response that goes through as it is. */
 export function relayEdits(

@@ -22,7 +22,7 @@ const LINE_FEED = 10
 /** Text of an event that holds a response, written without blanks or with them. */
 const RESPONSE_MARKER = '"response"'
 
-export interface ResponsesPassThroughOptions {
+export interface ResponsesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   readonly usageFacts: UsageFacts
@@ -30,9 +30,9 @@ export interface ResponsesPassThroughOptions {
   readonly names: ToolNames | null
 }
 
-export class ResponsesPassThrough implements ReplyStream {
+export class ResponsesRelay implements ReplyStream {
   readonly encoding = 'latin1'
-  readonly #options: ResponsesPassThroughOptions
+  readonly #options: ResponsesRelayOptions
   readonly #counter: OutputCounter
   readonly #usage: StreamUsage
   #terminal = ''
@@ -46,7 +46,7 @@ export class ResponsesPassThrough implements ReplyStream {
   finished = false
   skimmedTo = 0
 
-  constructor(options: ResponsesPassThroughOptions) {
+  constructor(options: ResponsesRelayOptions) {
     this.#options = options
     this.#usage = new StreamUsage(options.usageFacts)
     this.#counter = new OutputCounter({ countTokens: options.countTokens, markers: OUTPUT_MARKERS.responses })

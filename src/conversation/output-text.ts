@@ -3,7 +3,7 @@
  * parts follow each other without anything between, as they do in a stream, so that both cost the same.
  */
 
-import { isObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 
 const DEPTH_MAX = 8
 

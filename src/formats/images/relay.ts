@@ -4,18 +4,18 @@ import { replaceData } from '../../conversation/event-edit.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
-import { readUsage } from '../../formats/responses/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { readUsage } from '../responses/usage.ts'
 
-export interface ImagesPassThroughOptions {
+export interface ImagesRelayOptions {
   readonly clientModel: string
   /** Images that were asked for: with the last of them the reply is complete. */
   readonly count: number
 }
 
-export class ImagesPassThrough implements ReplyStream {
+export class ImagesRelay implements ReplyStream {
   readonly encoding = 'latin1'
-  readonly #options: ImagesPassThroughOptions
+  readonly #options: ImagesRelayOptions
   /** The latest finished image: the last one may only go out when the call has been settled. */
   #held = ''
   #started = false
@@ -25,7 +25,7 @@ export class ImagesPassThrough implements ReplyStream {
   usage: UsageReport = NO_USAGE
   finished = false
 
-  constructor(options: ImagesPassThroughOptions) {
+  constructor(options: ImagesRelayOptions) {
     this.#options = options
   }
 

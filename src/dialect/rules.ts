@@ -2,7 +2,7 @@
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
-import type { JsonObject, JsonValue } from './translator.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 

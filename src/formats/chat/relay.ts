@@ -8,10 +8,6 @@ import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { Undoing } from '../../conversation/undo-text.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
-import { deltaMember, spokenParts } from '../../formats/chat/reply-parts.ts'
-import { ChunkUndo } from '../../formats/chat/undo.ts'
-import { readUsage } from '../../formats/chat/usage.ts'
-import { ChunkWriter } from '../../formats/chat/write-chunks.ts'
 import {
   arrayOrEmpty,
   isObject,
@@ -23,6 +19,10 @@ import {
 } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { deltaMember, spokenParts } from './reply-parts.ts'
+import { ChunkUndo } from './undo.ts'
+import { readUsage } from './usage.ts'
+import { ChunkWriter } from './write-chunks.ts'
 
 /** What a call is billed, in the shape of usage. */
 export interface BilledUsage {
@@ -31,7 +31,7 @@ export interface BilledUsage {
   readonly estimated: boolean
 }
 
-export interface ChatPassThroughOptions {
+export interface ChatRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   /** Replies that the call asked for. */
@@ -45,9 +45,9 @@ export interface ChatPassThroughOptions {
   readonly undoing?: Undoing | null
 }
 
-export class ChatPassThrough implements ReplyStream {
+export class ChatRelay implements ReplyStream {
   readonly encoding = 'latin1'
-  readonly #options: ChatPassThroughOptions
+  readonly #options: ChatRelayOptions
   readonly #output: OutputGatherer
   /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
   #model: { readonly written: string; readonly told: string } | null = null
@@ -71,7 +71,7 @@ export class ChatPassThrough implements ReplyStream {
   readonly #template = new TemplateLearner()
   readonly #undo: ChunkUndo | null
 
-  constructor(options: ChatPassThroughOptions) {
+  constructor(options: ChatRelayOptions) {
     this.#options = options
     this.#undo = options.undoing ? new ChunkUndo(options.undoing) : null
     this.#output = new OutputGatherer({ countTokens: options.countTokens })

@@ -3,10 +3,10 @@
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
-import { readUsage } from '../../formats/responses/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { readUsage } from '../responses/usage.ts'
 
-export class SpeechPassThrough implements ReplyStream {
+export class SpeechRelay implements ReplyStream {
   readonly encoding = 'latin1'
   #terminal = ''
   #started = false

@@ -6,24 +6,24 @@ import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { Undoing } from '../../conversation/undo-text.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
-import { EventUndo } from '../../formats/messages/undo.ts'
-import { modelPlaces, StreamUsage } from '../../formats/messages/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { EventUndo } from './undo.ts'
+import { modelPlaces, StreamUsage } from './usage.ts'
 
 /** How an event begins that carries a piece of output. */
 const DELTA_HEAD = 'event: content_block_delta\ndata:'
 const LINE_FEED = 10
 
-export interface MessagesPassThroughOptions {
+export interface MessagesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   /** What must be undone in the reply; null or absent: nothing. */
   readonly undoing?: Undoing | null
 }
 
-export class MessagesPassThrough implements ReplyStream {
+export class MessagesRelay implements ReplyStream {
   readonly encoding = 'latin1'
   readonly #clientModel: string
   readonly #counter: OutputCounter
@@ -34,7 +34,7 @@ export class MessagesPassThrough implements ReplyStream {
   skimmedTo = 0
   readonly #undo: EventUndo | null
 
-  constructor({ clientModel, countTokens, undoing = null }: MessagesPassThroughOptions) {
+  constructor({ clientModel, countTokens, undoing = null }: MessagesRelayOptions) {
     this.#clientModel = clientModel
     this.#undo = undoing === null ? null : new EventUndo(undoing)
     this.#counter = new OutputCounter({ countTokens, markers: OUTPUT_MARKERS.messages })
