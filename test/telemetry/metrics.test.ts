@@ -228,9 +228,11 @@ describe('a gateway with metrics', () => {
 
   test('names that are in no catalogue make no labels', async () => {
     const series = async () => (await scrape(url)).families.get('gateway_calls_total')?.samples.length
-    await post(chatCall('nothing-0'), undefined, '/v1/responses')
+    const paint = (name: string) =>
+      post(JSON.stringify({ model: name, prompt: 'x' }), undefined, '/v1/images/generations')
+    await paint('nothing-0')
     const before = await series()
-    for (let index = 1; index <= 20; index++) await post(chatCall(`nothing-${index}`), undefined, '/v1/responses')
+    for (let index = 1; index <= 20; index++) await paint(`nothing-${index}`)
     await running.gateway.readiness.idle()
     expect(await series()).toBe(before)
     expect((await scrape(url)).sum('gateway_calls_total', { entry: 'none', upstream: 'none' })).toBeGreaterThanOrEqual(
