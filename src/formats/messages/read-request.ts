@@ -1,6 +1,7 @@
 /** A messages request in no format. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
+import { hash } from '../../conversation/names.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { ConversationRequest } from '../../conversation/request.ts'
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
@@ -21,6 +22,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   refuseWrongTypes(body)
   refuseUnsupported(body)
   const turns = readTurns(body, facts)
+  const endUser = textOrNull(objectOrNull(body.metadata)?.user_id)
   const calls = turns.flatMap(turn => turn.parts.filter(part => part.kind === 'call'))
   const request = {
     turns,
@@ -34,8 +36,9 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     },
     stopSequences: readStopSequences(body.stop_sequences),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
-    endUser: textOrNull(objectOrNull(body.metadata)?.user_id),
-    cacheKey: null,
+    endUser,
+    // Agents name the session in it: its calls share a cache where the provider is told which belong together.
+    cacheKey: endUser === null ? null : hash(endUser),
     verbosity: null,
     tierIsAuto: false,
     streamed: body.stream === true,
