@@ -30,9 +30,13 @@ function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
   else if (schema !== null && form === 'no_meta_schema') schema = withoutMembers(schema, ['$schema'])
   if (schema !== null) changed = withMember(changed, 'input_schema', schema)
   // A client that writes this format itself is told what is wrong with its schema.
-  const isStrict =
-    dialect.tools.strict === 'pass' && (road === 'same' || (schema !== null && qualifiesForStrictMessages(schema)))
-  return isStrict ? changed : withoutMembers(changed, ['strict'])
+  const isRefused = dialect.tools.strict === 'drop' || (road === 'converted' && !isStrictSchema(tool, schema))
+  return isRefused ? withoutMembers(changed, ['strict']) : changed
+}
+
+/** As the tool says that it is; without the word nothing is looked at. */
+function isStrictSchema({ strict }: JsonObject, schema: JsonObject | null): boolean {
+  return strict === undefined || (schema !== null && qualifiesForStrictMessages(schema))
 }
 
 /** A tool that must be called in the place of all others: its input is the reply. */
