@@ -1,9 +1,9 @@
 /** Between a reply's reader and its writer: what was done to the request for the model's sake is undone. */
 
-import { FenceFilter } from '../conversation/code-fence.ts'
-import { TagSplitter } from '../conversation/reasoning-tag.ts'
+import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
 import type { Seal } from '../conversation/seal.ts'
+import { TextUndo } from '../conversation/undo-text.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
 
 export interface PipeOptions {
@@ -17,8 +17,8 @@ export class ReplyPipe implements ReplySink {
   readonly #to: ReplySink
   readonly #facts: ReplyFacts
   readonly #onOutput: (text: string) => void
-  readonly #tag: TagSplitter | null
-  readonly #fence: FenceFilter | null
+  /** null: text goes on unchanged. */
+  readonly #text: TextUndo | null
   /** What the reader has open. */
   #from: PartKind | null = null
   /** What the writer has open: text and reasoning are opened by their first piece. */
@@ -32,8 +32,7 @@ export class ReplyPipe implements ReplySink {
     this.#to = to
     this.#facts = facts
     this.#onOutput = onOutput
-    this.#tag = facts.tag === null ? null : new TagSplitter(facts.tag)
-    this.#fence = facts.unwrapsFence ? new FenceFilter() : null
+    this.#text = facts.tag === null && !facts.unwrapsFence ? null : new TextUndo(facts)
   }
 
   start(): void {
@@ -58,7 +57,7 @@ export class ReplyPipe implements ReplySink {
   delta(text: string): void {
     switch (this.#from) {
       case 'text':
-        this.#untag(text)
+        this.#show(this.#text?.push(text) ?? { reasoning: '', text })
         return
       case 'call':
         if (this.#isReply) this.#say('text', text)
@@ -96,32 +95,21 @@ export class ReplyPipe implements ReplySink {
 
   /** Whether text of this kind would go on unchanged. */
   passes(kind: 'text' | 'reasoning'): boolean {
-    return this.#from === kind && this.#open === kind && (kind === 'reasoning' || (!this.#tag && !this.#fence))
+    return this.#from === kind && this.#open === kind && (kind === 'reasoning' || this.#text === null)
   }
 
-  #untag(text: string): void {
-    if (this.#tag === null) return void this.#show(text)
-    const split = this.#tag.push(text)
-    this.#say('reasoning', split.reasoning)
-    this.#show(split.text)
+  #show({ reasoning, text }: TaggedText): void {
+    this.#say('reasoning', reasoning)
+    this.#say('text', text)
   }
 
-  #show(text: string): void {
-    this.#say('text', this.#fence === null ? text : this.#fence.push(text))
-  }
-
-  /** What the filters still hold, once no more text can come. */
+  /** What is still held, once no more text can come. */
   #flush(): void {
-    if (this.#tag !== null) {
-      const rest = this.#tag.end()
-      this.#say('reasoning', rest.reasoning)
-      this.#show(rest.text)
-    }
-    if (this.#fence !== null) this.#say('text', this.#fence.end())
+    if (this.#text !== null) this.#show(this.#text.end())
   }
 
   #holdsText(kind: PartKind | null): boolean {
-    return kind === 'text' && (this.#tag !== null || this.#fence !== null)
+    return kind === 'text' && this.#text !== null
   }
 
   #say(kind: PartKind, text: string): void {
