@@ -500,7 +500,7 @@ export interface FamilyFile {
   readonly counting?: CountingFacts
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -561,7 +561,7 @@ export interface ModelFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -611,7 +611,7 @@ export interface EntryFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -694,7 +694,7 @@ export interface TargetFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first; held for a later version of the gateway, which uses the one of `api_standard` until then. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
