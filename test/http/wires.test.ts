@@ -2,6 +2,8 @@
 
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { TABLES } from '../../src/generated/tables.ts'
+import type { UpstreamTarget } from '../../src/generated/types.ts'
 import { generateSecretSet } from '../../src/lib/secrets.ts'
 import { goodMessage } from '../support/chat.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
@@ -116,4 +118,46 @@ test('in production clients are not told', async () => {
   const { status, headers } = response
   expect([status, headers.get('x-svc-model'), headers.get('x-svc-wire')]).toEqual([200, 'claude-opus-5', null])
   await production.close()
+})
+
+test.each<[string, object]>([
+  [
+    '/v1/messages',
+    {
+      model: 'gpt-5.5',
+      max_tokens: 50,
+      messages: MESSAGES,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'high' },
+    },
+  ],
+  ['/v1/chat/completions', { model: 'gpt-5.5', messages: MESSAGES, tools: [TOOL], reasoning_effort: 'high' }],
+  ['/v1/responses', { model: 'gpt-5.5', input: 'x', store: false }],
+])('%s fails over from a provider of one wire to one of another', async (path, body) => {
+  const broken = await startScriptedUpstream(() => json(500, { error: { message: 'no' } }))
+  const { wires: _, ...chatOnly } = TABLES.entries.find(({ id }) => id === 'glm-5.1')!.upstreams[0] as UpstreamTarget
+  const entries = TABLES.entries.map(entry =>
+    entry.id === 'gpt-5.5' ? { ...entry, upstreams: [...entry.upstreams, chatOnly] } : entry,
+  )
+  const pair = await startTestGateway({
+    tables: { ...TABLES, entries },
+    upstreams: { openai: `${broken.url}/v1`, zhipuai: `${provider.url}/v1` },
+  })
+  const { apiKey, accountId } = await pair.account(1_000_000n * 1_000_000n)
+  const response = await fetch(`${pair.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  expect([response.status, response.headers.get('x-svc-wire')], text).toEqual([200, 'chat_completions'])
+  expect(text).toContain('Chào')
+  expect(broken.requests.at(-1)?.path).toBe('/v1/responses')
+  const sent = provider.requests.at(-1)
+  expect([sent?.path, sent?.json()]).toMatchObject(['/v1/chat/completions', { model: chatOnly.model }])
+  await pair.usage(accountId)
+  const rows = await pair.database.sql`select status, entry_id from usage where account_id = ${accountId}`
+  expect(rows.map(row => ({ ...row }))).toEqual([{ status: 200, entry_id: 'gpt-5.5' }])
+  await pair.close()
+  await broken.close()
 })
