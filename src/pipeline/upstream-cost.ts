@@ -3,6 +3,7 @@
 import { costIfTold } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'
 import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
+import { listedTarget } from '../translate/wired.ts'
 import type { Call, Services } from './call.ts'
 import type { Metered } from './meter.ts'
 
@@ -19,7 +20,7 @@ export function upstreamCostOf(
   const served = attempts.at(-1)
   if (served === undefined) return ZERO_MICRO_VND
   if (!charged) return null
-  const rates = catalogue.costRates(served.target)
+  const rates = catalogue.costRates(listedTarget(served.target))
   const cost = rates && costIfTold(rates, used)
   return cost !== null && cost <= AMOUNT_MICRO_VND_MAX ? cost : null
 }

@@ -8,6 +8,7 @@ import { asksOf, type WireAsks } from './wire-asks.ts'
 /** A target of the catalogue on one of its wires. The same one for all calls: others remember things of a target. */
 interface WiredTarget extends UpstreamTarget {
   readonly wire: WireName
+  readonly of: UpstreamTarget
 }
 
 /** One for each target of the catalogue and each of its wires: there are three. */
@@ -17,6 +18,11 @@ const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 export function wireOf(target: UpstreamTarget): WireName {
   if ('wire' in target) return (target as WiredTarget).wire
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
+}
+
+/** The target as the catalogue has it, whatever its wire: prices are known by it. */
+export function listedTarget(target: UpstreamTarget): UpstreamTarget {
+  return 'of' in target ? (target as WiredTarget).of : target
 }
 
 /** The entry itself where its targets have no choice. */
@@ -34,7 +40,7 @@ function onWire(target: UpstreamTarget, format: WireName, asks: WireAsks): Upstr
 function wired(target: UpstreamTarget, { wire, dialect }: ChosenWire): UpstreamTarget {
   const known = TARGETS.get(target) ?? new Map<WireName, WiredTarget>()
   TARGETS.set(target, known)
-  const made: WiredTarget = known.get(wire) ?? { ...target, wire, dialect }
+  const made: WiredTarget = known.get(wire) ?? { ...target, wire, dialect, of: target }
   known.set(wire, made)
   return made
 }
