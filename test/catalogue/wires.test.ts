@@ -64,20 +64,20 @@ test('what nobody says is the format of the family', () => {
   expect(targetsOf('beta-2', `${FAMILY}\n  turns: { alternate: true }\n`)[0]?.wires).toBeUndefined()
 })
 
-test('the tables hold what is known: GPT speaks Responses first, with an effort beside tools', () => {
+test('the tables hold what is known: GPT speaks chat first, and in Responses takes an effort beside tools', () => {
   const entries: readonly ModelEntry[] = TABLES.entries
   const wiresOf = (id: string) => entries.find(entry => entry.id === id)?.upstreams[0]?.wires
   for (const id of ['gpt-5.5', 'gpt-6-sol', 'req/gpt-5.2']) {
-    const [responses, chat] = wiresOf(id) ?? []
-    expect([responses?.wire, chat?.wire]).toEqual(['responses', 'chat_completions'])
+    const [chat, responses] = wiresOf(id) ?? []
+    expect([chat?.wire, responses?.wire]).toEqual(['chat_completions', 'responses'])
     expect(responses?.dialect.reasoning).toMatchObject({ besideTools: 'accepted', sealed: true })
     expect(responses?.dialect.output.capMin).toBe(16)
     expect(chat?.dialect.reasoning.besideTools).not.toBe('accepted')
     expect(responses?.cannot).toContain('stop_sequences')
   }
-  expect(wiresOf('gpt-6-sol')?.[0]?.dialect.reasoning.levels).toContain('max')
-  expect(wiresOf('grok-4.3')?.[0]?.dialect.turns.systemRole).toBe('developer')
-  expect(wiresOf('deepseek-v4-flash')?.[0]?.dialect.reasoning.field).toBe('item_content')
+  expect(wiresOf('gpt-6-sol')?.[1]?.dialect.reasoning.levels).toContain('max')
+  expect(wiresOf('grok-4.3')?.[1]?.dialect.turns.systemRole).toBe('developer')
+  expect(wiresOf('deepseek-v4-flash')?.[1]?.dialect.reasoning.field).toBe('item_content')
   // AWS has no path for it.
   expect(wiresOf('svc/grok-4.3')).toBeUndefined()
 })
