@@ -3,6 +3,7 @@
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { qualifiesForStrictChat, replySchema } from './schemas.ts'
+import type { DialectFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
 /** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
@@ -26,6 +27,15 @@ export interface StructureFacts {
   readonly mode: Dialect['structuredOutput']['method']
   /** A tool can be forced: the client has none of its own and the model takes it. */
   readonly canForceTool: boolean
+}
+
+/** What the client wrote in the upstream's own format goes as it is wherever the upstream knows it. */
+export function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
+  if (structure === null) return false
+  if (road === 'converted') return true
+  const { method } = dialect.structuredOutput
+  if (method === 'native' || method === 'json_schema') return false
+  return structure.kind === 'schema' || method === 'prompt'
 }
 
 /** For a chat upstream. */

@@ -4,7 +4,7 @@ import type { ReasoningRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { onlyName } from '../forced-choice.ts'
 import { planChatReasoning, planForcedTool, type ReasoningPlan } from '../reasoning-plan.ts'
-import { planChatStructure, type StructurePlan } from '../structure.ts'
+import { isStructureOurs, planChatStructure, type StructurePlan } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 
 export interface ChatPlan {
@@ -42,15 +42,6 @@ export function planChat(body: JsonObject, facts: DialectFacts): ChatPlan {
         })
       : null,
   }
-}
-
-/** What the client wrote in the upstream's own format goes as it is wherever the upstream knows it. */
-function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
-  if (structure === null) return false
-  if (road === 'converted') return true
-  const { method } = dialect.structuredOutput
-  if (method === 'native' || method === 'json_schema') return false
-  return structure.kind === 'schema' || method === 'prompt'
 }
 
 function isForced(choice: JsonValue | undefined): boolean {

@@ -5,7 +5,7 @@ import type { ReasoningRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { onlyName } from '../forced-choice.ts'
 import { effortOf, planForcedTool, type ReasoningPlan } from '../reasoning-plan.ts'
-import { planChatStructure, type StructurePlan } from '../structure.ts'
+import { isStructureOurs, planChatStructure, type StructurePlan } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 
@@ -57,15 +57,6 @@ function planReasoning(wish: ReasoningRequest, reasoning: DialectReasoning, hasT
   const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
   const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
   return level === null ? unsaid : { fields: { effort: level }, reasons: level !== 'none' }
-}
-
-/** What the client wrote in the upstream's own format goes as it is wherever the upstream knows it. */
-function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
-  if (structure === null) return false
-  if (road === 'converted') return true
-  const { method } = dialect.structuredOutput
-  if (method === 'native' || method === 'json_schema') return false
-  return structure.kind === 'schema' || method === 'prompt'
 }
 
 function isForced(choice: JsonValue | undefined): boolean {
