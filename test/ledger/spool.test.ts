@@ -82,8 +82,8 @@ test('a line is in the file when it is flushed, without waiting for more', () =>
 test('finished files are marked, kept for the retention and then dropped; unfinished ones stay', () => {
   const spool = openSpool({ spoolSegmentMs: 0 })
   const [done, owed] = [settlement(customer), settlement(customer)]
-  const now = Date.now()
   spool.append(done)
+  const now = Date.now()
   spool.tidy(now + 1)
   spool.append(owed)
   spool.done(done.callId)
