@@ -9,9 +9,11 @@ create table account (
   created_at timestamp with time zone not null default now(),
   is_operator boolean not null default false,
   blocked_at timestamp with time zone,
+  operator_role smallint,
   constraint account_email_key_key UNIQUE (email_key),
   constraint account_pkey PRIMARY KEY (account_id),
-  constraint account_email_check CHECK ((octet_length(email) <= 254))
+  constraint account_email_check CHECK ((octet_length(email) <= 254)),
+  constraint account_operator_role_check CHECK (((operator_role >= 1) AND (operator_role <= 4)))
 );
 
 create table api_key (
@@ -264,6 +266,14 @@ create table rate_window (
   constraint rate_window_used_check CHECK ((used >= 0))
 ) with (fillfactor=50);
 
+create table recovery_code (
+  account_id bigint not null,
+  code_hash bytea not null,
+  used_at timestamp with time zone,
+  constraint recovery_code_pkey PRIMARY KEY (account_id, code_hash),
+  constraint recovery_code_code_hash_check CHECK ((octet_length(code_hash) = 32))
+);
+
 create table secret_fingerprint (
   purpose smallint not null,
   secret_id smallint not null,
@@ -282,6 +292,7 @@ create table session (
   created_at timestamp with time zone not null default now(),
   seen_at timestamp with time zone not null default now(),
   password_checked_at timestamp with time zone not null default now(),
+  second_factor_at timestamp with time zone,
   constraint session_session_id_key UNIQUE (session_id),
   constraint session_pkey PRIMARY KEY (session_hash),
   constraint session_device_check CHECK ((octet_length(device) <= 400)),
@@ -329,6 +340,17 @@ create table topup_order (
 );
 CREATE INDEX topup_order_account ON public.topup_order USING btree (account_id, created_at);
 CREATE INDEX topup_order_created ON public.topup_order USING btree (created_at);
+
+create table totp (
+  account_id bigint not null,
+  encryption_id smallint not null,
+  encryption_iv bytea not null,
+  ciphertext bytea not null,
+  last_step bigint not null,
+  created_at timestamp with time zone not null default now(),
+  constraint totp_pkey PRIMARY KEY (account_id),
+  constraint totp_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12))
+);
 
 create table unknown_model (
   day date not null,

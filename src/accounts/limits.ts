@@ -11,6 +11,10 @@ export interface PeopleLimits {
   readonly sessionsMax: number
   /** Age of a password check after which a secret is not shown without a new one. */
   readonly passwordFreshSeconds: number
+  /** Age of a second factor after which money is not moved without a new one. */
+  readonly factorFreshSeconds: number
+  /** Wrong codes at one account, from devices that never gave a right one, before the first wait. */
+  readonly factorFailuresMax: number
   readonly verifySeconds: number
   readonly resetSeconds: number
   /** Failures at one address from one network, or from a device that knows it, before the first wait. */
@@ -42,6 +46,8 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   operatorSessionSeconds: 12 * 3_600,
   sessionsMax: 50,
   passwordFreshSeconds: 300,
+  factorFreshSeconds: 600,
+  factorFailuresMax: 10,
   verifySeconds: 86_400,
   resetSeconds: 3_600,
   guessesMax: 5,

@@ -3,6 +3,7 @@
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { type Actor, recordAction } from './operator-log.ts'
+import { type OperatorRole, readRole, roleCode } from './roles.ts'
 import { endAllSessions } from './sessions.ts'
 
 export interface AccountSummary {
@@ -11,7 +12,8 @@ export interface AccountSummary {
   readonly createdAt: Date
   readonly emailVerifiedAt: Date | null
   readonly blockedAt: Date | null
-  readonly isOperator: boolean
+  /** Null: no operator. */
+  readonly role: OperatorRole | null
   readonly balanceMicroVnd: MicroVnd
   readonly heldMicroVnd: MicroVnd
   readonly activeKeys: number
@@ -24,8 +26,10 @@ const SEARCH_TIMEOUT_MS = 2_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100
 
-const SET_OPERATOR = `update account set is_operator = $2::text::boolean
-  where account_id = $1::text::bigint and is_operator <> $2::text::boolean returning account_id`
+const SET_ROLE = `update account set is_operator = $2::text is not null, operator_role = $2::text::smallint
+  where account_id = $1::text::bigint
+    and case when is_operator then coalesce(operator_role, ${roleCode('owner')}) end is distinct from $2::text::smallint
+  returning account_id`
 const BLOCK = `update account set blocked_at = now() where account_id = $1::text::bigint and blocked_at is null
   returning account_id`
 const UNBLOCK = `update account set blocked_at = null where account_id = $1::text::bigint and blocked_at is not null
@@ -35,7 +39,7 @@ const SUSPEND = `update api_key set suspended_at = now()
 const RESUME = 'update api_key set suspended_at = null where account_id = $1::text::bigint'
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const summaryOf = (accounts: string): string => `
-select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.is_operator,
+select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.is_operator, a.operator_role,
        w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, d.last_used
   from (${accounts}) a join wallet w using (account_id)
  cross join lateral (
@@ -54,18 +58,40 @@ const SEARCH = summaryOf(
     order by account_id limit $3::text::integer`,
 )
 
-/** False when it was so already or there is no such account. The person signs in anew, under the rules of the role. */
-export function setOperator(
+/** Null takes it away. False when it was so already or there is no such account. The person signs in anew, under the rules of the role. */
+export function setRole(
   sql: Sql,
-  { accountId, isOperator, by }: { accountId: number; isOperator: boolean; by: Actor },
+  { accountId, role, by, reason = '' }: { accountId: number; role: OperatorRole | null; by: Actor; reason?: string },
 ): Promise<boolean> {
   return sql.begin(async transaction => {
-    const rows = await transaction.unsafe(SET_OPERATOR, [String(accountId), String(isOperator)])
-    if (rows.length === 0) return false
+    const code = role === null ? null : String(roleCode(role))
+    if ((await transaction.unsafe(SET_ROLE, [String(accountId), code])).length === 0) return false
     await endAllSessions(transaction, accountId)
-    await recordAction(transaction, { by, action: isOperator ? 'operator.on' : 'operator.off', accountId })
+    const action = role === null ? 'operator.off' : 'operator.on'
+    await recordAction(transaction, { by, action, accountId, subject: role ?? '', reason })
     return true
   })
+}
+
+const OPERATORS = `select account_id, email, is_operator, operator_role,
+    exists (select from totp t where t.account_id = a.account_id) as has_second_factor
+  from account a where is_operator order by coalesce(operator_role, ${roleCode('owner')}), account_id limit ${LIST_MAX}`
+
+export interface Operator {
+  readonly accountId: number
+  readonly email: string
+  readonly role: OperatorRole
+  readonly hasSecondFactor: boolean
+}
+
+/** Owners first. */
+export async function listOperators(sql: AnySql): Promise<readonly Operator[]> {
+  return (await sql.unsafe(OPERATORS)).map(row => ({
+    accountId: Number(row.account_id),
+    email: row.email,
+    role: readRole(true, row.operator_role) as OperatorRole,
+    hasSecondFactor: row.has_second_factor,
+  }))
 }
 
 interface BlockRequest {
@@ -139,6 +165,7 @@ interface Row {
   readonly email_verified_at: Date | null
   readonly blocked_at: Date | null
   readonly is_operator: boolean
+  readonly operator_role: number | null
   readonly balance_micro_vnd: string
   readonly held_micro_vnd: string
   readonly active: number
@@ -154,7 +181,7 @@ function toSummary(row: unknown): AccountSummary {
     createdAt: from.created_at,
     emailVerifiedAt: from.email_verified_at,
     blockedAt: from.blocked_at,
-    isOperator: from.is_operator,
+    role: readRole(from.is_operator, from.operator_role),
     balanceMicroVnd: microVnd(BigInt(from.balance_micro_vnd)),
     heldMicroVnd: microVnd(BigInt(from.held_micro_vnd)),
     activeKeys: from.active,

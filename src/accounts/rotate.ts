@@ -2,6 +2,7 @@
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { keyedHash } from '../lib/secrets.ts'
+import { countSealedAuthenticators, rotateAuthenticators } from './authenticator-seal.ts'
 import { hashKey, type KeyRow, type KeySecrets, openKey, sealKey } from './key-secret.ts'
 
 const BATCH_ROWS = 200
@@ -26,10 +27,12 @@ export interface Rotation {
   readonly rotated: number
   /** Keys whose copy does not open: damaged, or its encryption key is not configured. They are left as they are. */
   readonly unreadable: readonly KeyRow[]
+  /** The same of operators' authenticators, by their accounts. */
+  readonly unreadableAuthenticators: readonly number[]
 }
 
 /**
- * Seals every key that can be shown under the current encryption key and stores its hash under the current pepper, 200
+ * Seals every authenticator and every key that can be shown under the current encryption key and stores its hash under the current pepper, 200
  * rows at a time; may be broken off and repeated. Every running process must know the current secrets before.
  */
 export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promise<Rotation> {
@@ -46,8 +49,9 @@ export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promis
       if (key === null) unreadable.push(after)
       else if (await replace(sql, secrets, { row: after, key, iv: sealed.iv })) rotated++
     }
-    if (rows.length < BATCH_ROWS) return { rotated, unreadable }
+    if (rows.length < BATCH_ROWS) break
   }
+  return { rotated, unreadable, unreadableAuthenticators: await rotateAuthenticators(sql, secrets) }
 }
 
 function readCopy(secrets: KeySecrets, row: KeyRow, sealed: Parameters<typeof openKey>[2]): string | null {
@@ -70,7 +74,7 @@ async function replace(
   return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
 }
 
-/** Active keys by the number of the secret that they need. */
+/** Active keys by the number of the secret that they need; among those that need an encryption key are authenticators. */
 export interface SecretsInUse {
   readonly peppers: ReadonlyMap<number, number>
   readonly encryption: ReadonlyMap<number, number>
@@ -89,6 +93,8 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
     if (encryption_id !== null) encryption.set(encryption_id, (encryption.get(encryption_id) ?? 0) + keys)
     withoutCopy += without_copy
   }
+  for (const [id, sealed] of await countSealedAuthenticators(sql))
+    encryption.set(id, (encryption.get(id) ?? 0) + sealed)
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
 }
 

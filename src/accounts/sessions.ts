@@ -3,6 +3,7 @@
 import type { AnySql } from '../lib/database.ts'
 import { describeDevice } from './device.ts'
 import type { PeopleLimits } from './limits.ts'
+import { readRole } from './roles.ts'
 import { hashToken, isToken, makeToken } from './secret-token.ts'
 import { deviceSubject, rememberDevice } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
@@ -11,7 +12,8 @@ import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts
 const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
-  a.email, a.is_operator, a.email_verified_at`
+  s.second_factor_at, a.email, a.is_operator, a.operator_role, a.email_verified_at,
+  exists (select from totp t where t.account_id = s.account_id) as has_second_factor`
 /** $2 to $5: idle and whole life of a session, in seconds, of customers and of operators. */
 const ALIVE = `a.blocked_at is null
   and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
@@ -51,7 +53,7 @@ export async function openSession(
   const session = toSession(rows[0]!)
   const device = isToken(visitor.device) ? visitor.device : makeToken()
   await rememberDevice(sql, deviceSubject(device, session.email))
-  const maxAgeSeconds = session.isOperator ? limits.operatorSessionSeconds : limits.sessionSeconds
+  const maxAgeSeconds = session.role !== null ? limits.operatorSessionSeconds : limits.sessionSeconds
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
@@ -70,7 +72,7 @@ export async function listSessions({ sql, limits }: PeopleServices, accountId: n
 
 /** Signs out; false when the account has no such session. */
 export async function endSession(
-  { sql }: PeopleServices,
+  { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
 ): Promise<boolean> {
   return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
@@ -78,7 +80,7 @@ export async function endSession(
 
 /** Signs out everywhere else; how many sessions that were. */
 export async function endOtherSessions(
-  { sql }: PeopleServices,
+  { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,
 ): Promise<number> {
   return (await sql.unsafe(END_OTHERS, [String(accountId), String(sessionId)])).length
@@ -98,6 +100,9 @@ interface Row {
   readonly account_id: string
   readonly email: string
   readonly is_operator: boolean
+  readonly operator_role: number | null
+  readonly has_second_factor: boolean
+  readonly second_factor_at: Date | null
   readonly email_verified_at: Date | null
   readonly created_at: Date
   readonly seen_at: Date
@@ -111,11 +116,13 @@ function toSession(row: unknown): Session {
     sessionId: Number(from.session_id),
     accountId: Number(from.account_id),
     email: from.email,
-    isOperator: from.is_operator,
+    role: readRole(from.is_operator, from.operator_role),
     emailVerifiedAt: from.email_verified_at,
     createdAt: from.created_at,
     seenAt: from.seen_at,
     passwordCheckedAt: from.password_checked_at,
+    hasSecondFactor: from.has_second_factor,
+    secondFactorAt: from.second_factor_at,
     device: from.device,
   }
 }

@@ -15,6 +15,7 @@ const KINDS = {
   account_network_failures: 7,
   device_failures: 8,
   known_devices: 9,
+  factor_failures: 10,
 } as const
 
 export type FailureKind =
@@ -23,6 +24,7 @@ export type FailureKind =
   | 'host_failures'
   | 'account_network_failures'
   | 'device_failures'
+  | 'factor_failures'
 export type QuotaKind = 'mails_to_address' | 'registrations_of_network' | 'registrations'
 
 /**
@@ -88,6 +90,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
       return limits.networkFailuresMax
     case 'host_failures':
       return limits.hostFailuresMax
+    case 'factor_failures':
+      return limits.factorFailuresMax
     case 'account_network_failures':
     case 'device_failures':
       return limits.guessesMax

@@ -4,6 +4,7 @@ import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
 import type { PeopleLimits } from './limits.ts'
 import type { Passwords } from './passwords.ts'
+import type { OperatorRole } from './roles.ts'
 
 /** Everything that the functions for people need; made once per process. */
 export interface PeopleServices {
@@ -38,12 +39,17 @@ export interface Session {
   readonly sessionId: number
   readonly accountId: number
   readonly email: string
-  readonly isOperator: boolean
+  /** Null: no operator. */
+  readonly role: OperatorRole | null
   readonly emailVerifiedAt: Date | null
   readonly createdAt: Date
   readonly seenAt: Date
   /** When the password was last typed in this session; see isPasswordFresh. */
   readonly passwordCheckedAt: Date
+  /** The account has an authenticator. */
+  readonly hasSecondFactor: boolean
+  /** When it was last asked for and given in this session; null: never. */
+  readonly secondFactorAt: Date | null
   /** Such as `Chrome, Windows`. */
   readonly device: string
 }

@@ -78,6 +78,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     mailer,
     publicUrl: config.publicUrl,
     serviceName,
+    limits: { factorFreshSeconds: config.limits.secondFactorFreshMs / 1000 },
     onMailFailed: cause => log.error({ cause }, 'a mail could not be sent'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)

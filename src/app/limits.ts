@@ -206,6 +206,12 @@ export const LIMITS = {
     max: 900_000,
     what: 'At a stop, time that idle connections have for one more call.',
   },
+  secondFactorFreshMs: {
+    fallback: 600_000,
+    min: 0,
+    max: 43_200_000,
+    what: "Time after an operator's second factor in which money may be moved without another; 0 asks every time.",
+  },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start of a worker.' },
   workerPauseMs: {
     fallback: 10_000,

@@ -74,10 +74,17 @@ export const VERBS: readonly Verb[] = [
   },
   {
     name: 'account operator',
-    usage: 'account operator EMAIL on|off',
-    purpose: 'Give or take the role that opens the operator pages',
+    usage: 'account operator EMAIL owner|finance|support|read-only|off',
+    purpose: 'Give or take a role that opens the operator pages (on: owner)',
     words: 2,
     options: [],
+  },
+  {
+    name: 'account reset-second-factor',
+    usage: 'account reset-second-factor EMAIL --reason TEXT',
+    purpose: 'For an operator who has lost authenticator and recovery codes',
+    words: 1,
+    options: ['reason'],
   },
   {
     name: 'payment unmatched',

@@ -1,7 +1,9 @@
 /** The verbs of people and payments: the operator's role, transfers by hand, and those that found no owner. */
 
-import { setOperator } from '../accounts/operator.ts'
+import { setRole } from '../accounts/operator.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
+import { isRole } from '../accounts/roles.ts'
+import { resetSecondFactor } from '../accounts/second-factor.ts'
 import { createPayments } from '../app/back-office.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { enterTransfer } from '../payments/enter.ts'
@@ -22,12 +24,23 @@ function paymentsOf({ config, sql }: Foundation): PaymentServices {
 
 const operator: Action = async (foundation, { words }) => {
   const [email, state] = words as [string, string]
-  if (state !== 'on' && state !== 'off') throw new UsageError('Usage: account operator EMAIL on|off')
+  const role = state === 'on' ? 'owner' : state === 'off' ? null : state
+  if (role !== null && !isRole(role)) throw new UsageError('Usage: account operator EMAIL ROLE|on|off; on is owner')
   const { accountId } = await accountOf(foundation, email)
-  const isOperator = state === 'on'
-  const changed = await setOperator(foundation.sql, { accountId, isOperator, by: COMMAND_LINE })
-  const text = changed ? `${email} is ${isOperator ? 'an' : 'no'} operator now and must sign in again.` : 'It was so.'
-  return { data: { account_id: accountId, operator: isOperator, changed }, text }
+  const changed = await setRole(foundation.sql, { accountId, role, by: COMMAND_LINE })
+  const become = role === null ? 'no operator' : `an operator with the role ${role}`
+  const text = changed ? `${email} is ${become} now and must sign in again.` : 'It was so.'
+  return { data: { account_id: accountId, operator: role !== null, role, changed }, text }
+}
+
+const secondFactor: Action = async (foundation, { words, options }) => {
+  const [email] = words as [string]
+  if (!options.reason) throw new UsageError('--reason is required: it says in the log why they cannot give it')
+  const { accountId } = await accountOf(foundation, email)
+  const given = { accountId, by: COMMAND_LINE, reason: options.reason }
+  const changed = await resetSecondFactor(foundation.sql, given)
+  const text = changed ? `${email} signs in by password, then sets up a new one.` : `${email} has none.`
+  return { data: { account_id: accountId, changed }, text }
 }
 
 const unmatched: Action = async foundation => {
@@ -110,6 +123,7 @@ const MEANINGS = {
 
 export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   'account operator': operator,
+  'account reset-second-factor': secondFactor,
   'payment unmatched': unmatched,
   'payment pull': pull,
   'payment assign': assign,

@@ -39,7 +39,7 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
 function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
   return uses.map(({ id, state, keys }) => {
     const removable = state === 'readable' && keys === 0 ? '; may be taken out' : ''
-    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys${removable}`
+    return `${variable} ${id}: ${MEANING[state]}, ${keys} active keys and authenticators${removable}`
   })
 }
 
@@ -67,16 +67,24 @@ const secretsStatus: Action = async foundation => {
 }
 
 const secretsRotate: Action = async foundation => {
-  const { rotated, unreadable } = await rotateKeys(foundation.sql, foundation.secrets)
+  const { rotated, unreadable, unreadableAuthenticators } = await rotateKeys(foundation.sql, foundation.secrets)
   if (rotated > 0) await announce(foundation.sql, 'keys')
   const { data, lines, missing } = await report(foundation)
   const broken = unreadable.map(
     ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left alone.`,
   )
+  for (const accountId of unreadableAuthenticators) {
+    broken.push(`The authenticator of account ${accountId} does not open: account reset-second-factor`)
+  }
   return {
-    data: { rotated, unreadable: unreadable.map(({ keyId }) => keyId), ...data },
+    data: {
+      rotated,
+      unreadable: unreadable.map(({ keyId }) => keyId),
+      unreadable_authenticators: unreadableAuthenticators,
+      ...data,
+    },
     text: [`${rotated} keys are stored under the current secrets now.`, ...broken, ...lines].join('\n'),
-    failed: missing || unreadable.length > 0,
+    failed: missing || broken.length > 0,
   }
 }
 

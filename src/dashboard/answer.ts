@@ -1,6 +1,7 @@
 /** Sends the answers of pages: the frame around them, the headers that keep them safe, compression where nothing is secret. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { grantsOf } from '../accounts/roles.ts'
 import type { Session } from '../accounts/types.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
@@ -105,7 +106,8 @@ async function render(
     production: options.production,
     sandbox: options.payments.simulation,
     hasOutbox: options.outboxFolder !== null && isLocal(request),
-    person: session === null ? null : { email: session.email, isOperator: session.isOperator },
+    person: session === null ? null : { email: session.email, isOperator: session.role !== null },
+    may: grantsOf(session?.role ?? null),
     title: isPage ? answer.title : '',
     section: isPage ? (answer.section ?? '') : '',
     indexed: isPage && answer.indexed === true,

@@ -11,6 +11,7 @@ import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
 import { comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
+import { passGate } from './operator/gate.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
@@ -145,7 +146,8 @@ async function answerPage(
     return send({ kind: 'problem', status: 403, message: 'problem.origin' })
   }
   if (page.authentication === 'development' && !isLocal(request)) return send(NOT_FOUND)
-  if (page.authentication === 'operator' && session?.isOperator !== true) return send(NOT_FOUND)
+  // For strangers and customers the page does not exist.
+  if (page.authentication === 'operator' && (session?.role ?? null) === null) return send(NOT_FOUND)
   if (page.authentication === 'session' && session === null) {
     const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
     return send({ kind: 'redirect', to: `/signin${next}` })
@@ -154,7 +156,9 @@ async function answerPage(
   if (page.method === 'GET' && rememberPreferences(frame, query, reply)) {
     return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
   }
-  return send(await page.handle(pageRequest(frame, audience, request, query)))
+  const asked = pageRequest(frame, audience, request, { page, query })
+  const refusal = page.authentication === 'operator' ? await passGate(page, asked) : null
+  return send(refusal ?? (await page.handle(asked)))
 }
 
 function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined {
@@ -166,7 +170,12 @@ function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['ses
   return sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
 }
 
-function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, query: Form): PageRequest {
+function pageRequest(
+  frame: Frame,
+  audience: Audience,
+  request: FastifyRequest,
+  { page, query }: { readonly page: Page; readonly query: Form },
+): PageRequest {
   const { options } = frame
   const { language } = audience.preferences
   const fields = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
@@ -181,6 +190,7 @@ function pageRequest(frame: Frame, audience: Audience, request: FastifyRequest, 
       device: request.cookies[deviceCookie(frame.cookie)] ?? null,
     },
     session: audience.session,
+    method: page.method,
     path: pathOf(request),
     params: request.params as Record<string, string>,
     query,

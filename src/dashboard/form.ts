@@ -31,6 +31,11 @@ export class Form {
     return this.#fields.has(name)
   }
 
+  /** Every field, also those of one name, as they were sent. */
+  get entries(): readonly { readonly name: string; readonly value: string }[] {
+    return [...this.#fields].map(([name, value]) => ({ name, value: value.toWellFormed() }))
+  }
+
   get size(): number {
     return this.#fields.size
   }

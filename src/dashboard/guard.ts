@@ -84,9 +84,9 @@ export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 's
   )
 }
 
-/** A path of ours to go to after signing in; the overview for everything else. */
-export function localPath(text: string): string {
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/overview'
+/** A path of ours to go to after signing in; `elsewhere` for everything else. */
+export function localPath(text: string, elsewhere = '/overview'): string {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : elsewhere
 }
 
 /** Path and query of a request as they were sent. A path begins with one `/`, or a link to it could lead to another host. */

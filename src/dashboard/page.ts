@@ -1,6 +1,7 @@
 /** A page is a row of a table: where it is, who may see it, and a function from a request to an answer. Both are plain data. */
 
 import type { Readable } from 'node:stream'
+import type { OperatorNeed } from '../accounts/roles.ts'
 import type { Language, OpenedSession, Session, Visitor } from '../accounts/types.ts'
 import type { RouteFacts } from '../lib/route.ts'
 import type { Form } from './form.ts'
@@ -14,6 +15,7 @@ export interface PageRequest {
   readonly visitor: Visitor
   /** Who has signed in; never null on pages of class `session` and `operator`, see `signedIn`. */
   readonly session: Session | null
+  readonly method: 'GET' | 'POST'
   /** Path without the query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -91,12 +93,19 @@ export type Section =
   | 'account'
   | 'operator'
 
-export interface Page extends RouteFacts {
-  readonly authentication: 'none' | 'session' | 'operator' | 'development'
+interface PageFacts extends RouteFacts {
   /** Programs call this path too and get JSON there: the page is for requests that want HTML and carry no API key. */
   readonly sharesPath?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
+
+export interface OperatorPage extends PageFacts {
+  readonly authentication: 'operator'
+  /** What its operator's role must grant; see `accounts/roles.ts`. */
+  readonly needs: OperatorNeed
+}
+
+export type Page = OperatorPage | (PageFacts & { readonly authentication: 'none' | 'session' | 'development' })
 
 /** The session of a page that needs one. */
 export function signedIn(request: PageRequest): Session {

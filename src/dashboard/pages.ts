@@ -10,6 +10,8 @@ import { USAGE_PAGES } from './money/usage.ts'
 import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
 import { HOME_PAGES } from './operator/home.ts'
 import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
+import { SECOND_FACTOR_PAGES } from './operator/second-factor.ts'
+import { TEAM_PAGES } from './operator/team.ts'
 import { TRANSFER_PAGES } from './operator/transfers.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
@@ -39,6 +41,8 @@ export const PAGES: readonly Page[] = [
   ...OPERATOR_ACCOUNT_PAGES,
   ...TRANSFER_PAGES,
   ...OPERATOR_LIST_PAGES,
+  ...SECOND_FACTOR_PAGES,
+  ...TEAM_PAGES,
 ]
 
 /** Pages of a process: those for development are not there in production. */

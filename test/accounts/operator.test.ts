@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
-import { readAccountSummary, searchAccounts, setOperator } from '../../src/accounts/operator.ts'
+import { readAccountSummary, searchAccounts, setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE, listActions, recordAction } from '../../src/accounts/operator-log.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -54,7 +54,7 @@ describe('searching', () => {
       createdAt: expect.any(Date),
       emailVerifiedAt: null,
       blockedAt: null,
-      isOperator: false,
+      role: null,
       balanceMicroVnd: 0n,
       heldMicroVnd: 0n,
       activeKeys: 0,
@@ -68,8 +68,8 @@ describe('searching', () => {
 describe('the log', () => {
   test('keeps who did what to whom and why, newest first', async () => {
     const { accountId } = await createAccount(sql, 'operator@example.com')
-    expect(await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })).toBe(true)
-    expect(await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })).toBe(false)
+    expect(await setRole(sql, { accountId, role: 'owner', by: COMMAND_LINE })).toBe(true)
+    expect(await setRole(sql, { accountId, role: 'owner', by: COMMAND_LINE })).toBe(false)
     const by = { accountId, name: 'operator@example.com' }
     await recordAction(sql, {
       by,

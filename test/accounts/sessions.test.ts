@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { describeDevice } from '../../src/accounts/device.ts'
-import { blockAccount, setOperator } from '../../src/accounts/operator.ts'
+import { blockAccount, setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { endOtherSessions, endSession, listSessions, openSession, readSession } from '../../src/accounts/sessions.ts'
 import { sweepPeople } from '../../src/accounts/sweep.ts'
@@ -62,9 +62,9 @@ describe('a session ends', () => {
 
   test('of an operator after an hour without use or 12 hours in all', async () => {
     const accountId = await newAccount()
-    await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })
+    await setRole(sql, { accountId, role: 'owner', by: COMMAND_LINE })
     const opened = await open(accountId)
-    expect(opened).toMatchObject({ maxAgeSeconds: 12 * 3_600, session: { isOperator: true } })
+    expect(opened).toMatchObject({ maxAgeSeconds: 12 * 3_600, session: { role: 'owner' } })
     await age(opened, 'seen_at', '59 minutes')
     expect(await readSession(people, opened.token)).not.toBeNull()
     await age(opened, 'seen_at', '61 minutes')
@@ -90,7 +90,7 @@ describe('a session ends', () => {
   test('when its account is blocked or its role changes', async () => {
     const accountId = await newAccount()
     const first = await open(accountId)
-    await setOperator(sql, { accountId, isOperator: true, by: COMMAND_LINE })
+    await setRole(sql, { accountId, role: 'owner', by: COMMAND_LINE })
     expect(await readSession(people, first.token)).toBeNull()
     const second = await open(accountId)
     await blockAccount(sql, { accountId, by: COMMAND_LINE, reason: 'test' })

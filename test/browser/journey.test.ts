@@ -162,7 +162,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const paths = [
       ...['/', '/models', '/models/claude-opus-5', '/quickstart', '/reference', '/nothing'],
       ...['/overview', '/keys', '/keys/1', '/topup', order as string, '/usage', '/account', '/development/outbox'],
-      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/revenue', '/log'].map(path => `/operator${path}`),
+      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/revenue', '/log', '/team', '/second-factor'].map(
+        path => `/operator${path}`,
+      ),
     ]
     for (const path of paths) {
       await expectLight(page, path)

@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
-import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { PRODUCTION, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { Visitor } from './visitor.ts'
 
 let running: TestGateway
@@ -76,15 +76,7 @@ test('what answers a form has links to a page that can be opened', async () => {
 })
 
 test('in production the session cookie is bound to the host, and there is no outbox', async () => {
-  const production = await startTestGateway({
-    environment: {
-      NODE_ENV: 'production',
-      PUBLIC_URL: 'https://gateway.test',
-      DATABASE_URL: 'postgres://unused',
-      KEY_ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString('base64')}`,
-      KEY_PEPPERS: `1:${Buffer.alloc(32, 2).toString('base64')}`,
-    },
-  })
+  const production = await startTestGateway({ environment: PRODUCTION })
   try {
     const visitor = new Visitor(production.url)
     expect((await visitor.get('/development/outbox')).status).toBe(404)

@@ -47,7 +47,7 @@ test('every text is used somewhere', () => {
   // Keys with parts that are filled in, such as `problem.${status}.title`.
   const patterns = [...source.matchAll(/`([a-z_]+\.(?:[\w.]|\$\{[^}]+\})*\$\{(?:[\w.]|[^`])*)`/g)].map(match => {
     const literal = (match[1] as string).replace(/\$\{[^}]+\}/g, '*').replace(/[.?]/g, '\\$&')
-    return new RegExp(`^${literal.replaceAll('*', '\\w+')}$`)
+    return new RegExp(`^${literal.replaceAll('*', '[\\w-]+')}$`)
   })
   const unused = Object.keys(TEXTS).filter(
     key => !source.includes(`"${key}"`) && !source.includes(`'${key}'`) && !patterns.some(pattern => pattern.test(key)),

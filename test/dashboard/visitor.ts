@@ -22,13 +22,16 @@ export const PASSWORD = 'mot cau dai de nho'
 
 export class Visitor {
   readonly #base: string
+  /** Where forms say they come from. */
+  readonly #origin: string
   readonly #outbox: string | null
   readonly #jar = new Map<string, string>()
   readonly headers: Record<string, string> = { accept: 'text/html', 'accept-language': 'en' }
 
   /** With `dataDir` mails are read from there, as a person would where the gateway shows none. */
-  constructor(base: string, { dataDir }: { readonly dataDir?: string } = {}) {
+  constructor(base: string, { dataDir, origin }: { readonly dataDir?: string; readonly origin?: string } = {}) {
     this.#base = base
+    this.#origin = origin ?? base
     this.#outbox = dataDir === undefined ? null : join(dataDir, 'outbox')
   }
 
@@ -54,7 +57,7 @@ export class Visitor {
 
   /** As a form of ours; `origin: ''` leaves the header out. */
   post(path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<PageReply> {
-    const given = { origin: this.#base, 'content-type': 'application/x-www-form-urlencoded', ...headers }
+    const given = { origin: this.#origin, 'content-type': 'application/x-www-form-urlencoded', ...headers }
     const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
     return this.#send(path, { method: 'POST', headers: kept, body: new URLSearchParams(form).toString() })
   }

@@ -3,15 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/dashboard/pages.ts'
 import { PASSWORD, type PageReply, Visitor } from '../dashboard/visitor.ts'
-import { startTestGateway, type TestGateway } from '../support/gateway.ts'
-
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  PUBLIC_URL: 'https://gateway.test',
-  DATABASE_URL: 'postgres://unused',
-  KEY_ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString('base64')}`,
-  KEY_PEPPERS: `1:${Buffer.alloc(32, 2).toString('base64')}`,
-}
+import { PRODUCTION, startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 let running: TestGateway
 let production: TestGateway

@@ -1,9 +1,12 @@
 /** Every route says how it authenticates and does what it says, with every credential that is not its own. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { blockAccount } from '../../src/accounts/operator.ts'
+import { blockAccount, setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { mayDo, OPERATOR_NEEDS, OPERATOR_ROLES, type OperatorRole } from '../../src/accounts/roles.ts'
 import { catalogue } from '../../src/catalogue/current.ts'
+import { TABS } from '../../src/dashboard/operator/frame.ts'
+import type { OperatorPage } from '../../src/dashboard/page.ts'
 import { PAGES } from '../../src/dashboard/pages.ts'
 import { API_ROUTES } from '../../src/http/endpoints.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -24,6 +27,8 @@ let running: TestGateway
 let routes: readonly RegisteredRoute[]
 /** By what they are: what each credential is called with. */
 const credentials: Record<string, Visitor> = {}
+/** Operators by their roles. */
+const operators: Partial<Record<OperatorRole, Visitor>> = {}
 /** What belongs to the customer, by the route that shows it. */
 const owned: Record<string, string> = {}
 
@@ -57,6 +62,14 @@ beforeAll(async () => {
   const operator = visitor()
   await operator.signUp('operator@example.com')
   await sql`update account set is_operator = true where email = 'operator@example.com'`
+  for (const role of OPERATOR_ROLES) {
+    const email = `${role}@example.com`
+    const { password } = await visitor().signUp(email)
+    const [row] = await sql`select account_id from account where email = ${email}`
+    await setRole(sql, { accountId: Number(row?.account_id), role, by: COMMAND_LINE })
+    operators[role] = visitor()
+    expect((await operators[role].post('/signin', { email, password })).location).toBe('/operator')
+  }
   const ended = visitor()
   await ended.signUp('ended@example.com')
   const { cookie } = ended
@@ -196,6 +209,41 @@ describe('each class with every credential that is not its own', () => {
       expect([200, 303, 404, 422], found.join(' ')).toContain(found[2])
       if (!found[1].includes(':')) expect(found[2], found.join(' ')).not.toBe(404)
     }
+  })
+
+  test('each operator page is open to the roles that its declaration names, and says no to the others', async () => {
+    const pages = PAGES.filter((page): page is OperatorPage => page.authentication === 'operator')
+    expect(pages.length).toBe(ofClass('operator').filter(({ method }) => method !== 'HEAD').length)
+    const wrong: unknown[] = []
+    for (const role of OPERATOR_ROLES) {
+      const operator = operators[role] as Visitor
+      for (const { method, path, needs } of pages) {
+        const { status } = await call(operator, { method, path, isPage: true } as RegisteredRoute)
+        if ((status === 403) === mayDo(role, needs) || status >= 500) wrong.push([role, method, path, needs, status])
+      }
+      // What a role sees of the navigation is what it may open.
+      const home = await operator.get('/operator')
+      for (const { path, needs } of TABS) {
+        const isShown = home.html.includes(`href="${path}"`)
+        if (isShown !== mayDo(role, needs)) wrong.push([role, 'tab', path])
+        expect(pages.find(page => page.method === 'GET' && page.path === path)?.needs, path).toBe(needs)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('only an owner runs the service and the team, and nobody who may only look changes anything', () => {
+    const granted = (role: OperatorRole) => OPERATOR_NEEDS.filter(need => mayDo(role, need))
+    expect(granted('owner')).toEqual(OPERATOR_NEEDS)
+    expect(granted('finance')).toEqual(['own', 'read', 'business', 'money'])
+    expect(granted('support')).toEqual(['own', 'read', 'customers'])
+    expect(granted('read-only')).toEqual(['own', 'read', 'business'])
+    expect(OPERATOR_NEEDS.filter(need => mayDo(null, need))).toEqual([])
+    // What changes something never needs no more than to look; the audit computes and changes nothing.
+    const looking = PAGES.filter(page => page.authentication === 'operator' && page.method === 'POST')
+      .filter(page => ['read', 'business'].includes((page as OperatorPage).needs))
+      .map(({ path }) => path)
+    expect(looking).toEqual(['/operator/audit'])
   })
 
   test('webhooks refuse every credential but their signature', async () => {

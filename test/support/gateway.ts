@@ -54,6 +54,15 @@ export interface TestGateway {
 /** A bank account, so that there are orders where nothing is simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
+/** What production demands of the environment. */
+export const PRODUCTION = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://gateway.test',
+  DATABASE_URL: 'postgres://unused',
+  KEY_ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString('base64')}`,
+  KEY_PEPPERS: `1:${Buffer.alloc(32, 2).toString('base64')}`,
+} as const
+
 export interface TestGatewayOptions {
   /** Base URLs by upstream id, with API keys where one is not enough; all others are the sandbox's. */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>

@@ -18,12 +18,27 @@ import { text } from '../texts/index.ts'
 import { actorOf, operatorPage } from './frame.ts'
 
 export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
-  { method: 'GET', path: '/operator/accounts', authentication: 'operator', purpose: 'Search', handle: search },
-  { method: 'GET', path: '/operator/accounts/:id', authentication: 'operator', purpose: 'One account', handle: show },
+  {
+    method: 'GET',
+    path: '/operator/accounts',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'Search',
+    handle: search,
+  },
+  {
+    method: 'GET',
+    path: '/operator/accounts/:id',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'One account',
+    handle: show,
+  },
   {
     method: 'POST',
     path: '/operator/accounts/:id/adjust',
     authentication: 'operator',
+    needs: 'money',
     purpose: 'Balance',
     handle: adjust,
   },
@@ -31,6 +46,7 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
     method: 'POST',
     path: '/operator/accounts/:id/block',
     authentication: 'operator',
+    needs: 'customers',
     purpose: 'Blocks',
     handle: block,
   },
@@ -38,6 +54,7 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
     method: 'POST',
     path: '/operator/accounts/:id/unblock',
     authentication: 'operator',
+    needs: 'customers',
     purpose: 'Unblocks',
     handle: unblock,
   },

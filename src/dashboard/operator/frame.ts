@@ -1,25 +1,39 @@
 /** What all operator pages share: their own navigation, and who acts. */
 
 import type { Actor } from '../../accounts/operator-log.ts'
+import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { type PageAnswer, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 
-const TABS = [
-  { tab: 'home', path: '/operator' },
-  { tab: 'accounts', path: '/operator/accounts' },
-  { tab: 'transfers', path: '/operator/transfers' },
-  { tab: 'orders', path: '/operator/orders' },
-  { tab: 'revenue', path: '/operator/revenue' },
-  { tab: 'models', path: '/operator/models' },
-  { tab: 'log', path: '/operator/log' },
-] as const
+/** `needs` as the page behind it declares. */
+export const TABS = [
+  { tab: 'home', path: '/operator', needs: 'read' },
+  { tab: 'accounts', path: '/operator/accounts', needs: 'read' },
+  { tab: 'transfers', path: '/operator/transfers', needs: 'read' },
+  { tab: 'orders', path: '/operator/orders', needs: 'read' },
+  { tab: 'revenue', path: '/operator/revenue', needs: 'business' },
+  { tab: 'models', path: '/operator/models', needs: 'read' },
+  { tab: 'log', path: '/operator/log', needs: 'read' },
+  { tab: 'team', path: '/operator/team', needs: 'team' },
+] as const satisfies readonly { tab: string; path: string; needs: OperatorNeed }[]
 
 export type OperatorTab = (typeof TABS)[number]['tab']
 
-const NOTICES = ['adjusted', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'] as const
+const NOTICES = [
+  'adjusted',
+  'blocked',
+  'unblocked',
+  'assigned',
+  'settled',
+  'entered',
+  'already',
+  'conflict',
+  'role',
+  'factor',
+] as const
 
 export function operatorPage(
-  { language, query }: PageRequest,
+  { language, query, session }: PageRequest,
   template: string,
   tab: OperatorTab,
   data: Readonly<Record<string, unknown>>,
@@ -33,7 +47,7 @@ export function operatorPage(
     section: 'operator',
     status,
     data: {
-      tabs: TABS.map(each => ({
+      tabs: TABS.filter(({ needs }) => mayDo(session?.role ?? null, needs)).map(each => ({
         path: each.path,
         label: text(language, `operator.nav.${each.tab}`),
         isHere: each.tab === tab,

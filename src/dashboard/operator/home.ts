@@ -9,11 +9,19 @@ import { text } from '../texts/index.ts'
 import { actorOf, operatorPage } from './frame.ts'
 
 export const HOME_PAGES: readonly Page[] = [
-  { method: 'GET', path: '/operator', authentication: 'operator', purpose: 'State of the service', handle: home },
+  {
+    method: 'GET',
+    path: '/operator',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'State of the service',
+    handle: home,
+  },
   {
     method: 'POST',
     path: '/operator/maintenance',
     authentication: 'operator',
+    needs: 'operations',
     purpose: 'Turns it on or off',
     handle: maintain,
   },
@@ -21,6 +29,7 @@ export const HOME_PAGES: readonly Page[] = [
     method: 'POST',
     path: '/operator/audit',
     authentication: 'operator',
+    needs: 'read',
     purpose: 'Recomputes the ledger',
     handle: runAudit,
   },

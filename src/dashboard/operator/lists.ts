@@ -16,11 +16,19 @@ import { text } from '../texts/index.ts'
 import { operatorPage } from './frame.ts'
 
 export const OPERATOR_LIST_PAGES: readonly Page[] = [
-  { method: 'GET', path: '/operator/orders', authentication: 'operator', purpose: 'Orders', handle: orders },
+  {
+    method: 'GET',
+    path: '/operator/orders',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'Orders',
+    handle: orders,
+  },
   {
     method: 'GET',
     path: '/operator/revenue',
     authentication: 'operator',
+    needs: 'business',
     purpose: 'By day and model',
     handle: revenue,
   },
@@ -28,6 +36,7 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     method: 'GET',
     path: '/operator/models',
     authentication: 'operator',
+    needs: 'read',
     purpose: 'Names of models that mean nothing',
     handle: unknownModels,
   },
@@ -35,10 +44,18 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     method: 'GET',
     path: '/operator/usage.csv',
     authentication: 'operator',
+    needs: 'business',
     purpose: 'The calls of all accounts as CSV, with what they cost the operator',
     handle: usageCsv,
   },
-  { method: 'GET', path: '/operator/log', authentication: 'operator', purpose: 'What operators did', handle: log },
+  {
+    method: 'GET',
+    path: '/operator/log',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'What operators did',
+    handle: log,
+  },
 ]
 
 const STATES = ['open', 'paid', 'cancelled', 'expired'] as const

@@ -2,6 +2,7 @@
 
 import { endSession } from '../../accounts/sessions.ts'
 import { signIn } from '../../accounts/sign-in.ts'
+import type { Session } from '../../accounts/types.ts'
 import { localPath } from '../guard.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -15,7 +16,7 @@ export const SIGN_IN_PAGES: readonly Page[] = [
 
 function showForm(request: PageRequest): Answer {
   const next = localPath(request.query.text('next', 500))
-  if (request.session !== null) return { kind: 'redirect', to: next }
+  if (request.session !== null) return { kind: 'redirect', to: landing(next, request.session) }
   return formPage(request, { email: '', next, fault: null, status: 200 })
 }
 
@@ -32,6 +33,12 @@ function formPage(
   }
 }
 
+/** Where somebody wanted to go, else where their day begins. */
+function landing(next: string, { role }: Session): string {
+  const path = localPath(next)
+  return path === '/overview' && role !== null ? '/operator' : path
+}
+
 async function submit(request: PageRequest): Promise<Answer> {
   const { options, visitor, form, language } = request
   const email = form.text('email', 300)
@@ -39,7 +46,7 @@ async function submit(request: PageRequest): Promise<Answer> {
   const result = await signIn(options.people, visitor, { email, password: form.secret('password') })
   switch (result.outcome) {
     case 'signed_in':
-      return { kind: 'redirect', to: next, session: result.opened }
+      return { kind: 'redirect', to: landing(form.text('next', 500), result.opened.session), session: result.opened }
     case 'refused':
       return formPage(request, { email, next, fault: text(language, 'signin.refused'), status: 422 })
     case 'blocked':

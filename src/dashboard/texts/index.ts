@@ -6,6 +6,7 @@ import { COMMON_TEXTS } from './common.ts'
 import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
 import { PUBLIC_TEXTS } from './public.ts'
+import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
 import type { Texts } from './type.ts'
 import { USAGE_TEXTS } from './usage.ts'
@@ -18,6 +19,7 @@ export const TEXTS = {
   ...TOP_UP_TEXTS,
   ...USAGE_TEXTS,
   ...OPERATOR_TEXTS,
+  ...SECOND_FACTOR_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

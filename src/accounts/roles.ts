@@ -1,0 +1,57 @@
+/** Operators' roles, and what each may do. Every operator route names what it needs; this is the one table. */
+
+/** In the column `account.operator_role`; never reused. */
+const ROLE_CODES = { owner: 1, finance: 2, support: 3, 'read-only': 4 } as const
+export type OperatorRole = keyof typeof ROLE_CODES
+export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
+
+/**
+ * `own`: one's own second factor, the only thing that may be done before it is given. `read`: look at customers, calls, orders
+ * and transfers. `business`: revenue, costs and margins. `customers`: keys, sessions, notes and blocks of customers. `money`:
+ * everything that changes a balance; asks for the second factor again. `operations`: maintenance, upstreams, what all
+ * customers see. `team`: the roles of operators; asks again, too.
+ */
+const GRANTS = {
+  own: ['owner', 'finance', 'support', 'read-only'],
+  read: ['owner', 'finance', 'support', 'read-only'],
+  business: ['owner', 'finance', 'read-only'],
+  customers: ['owner', 'support'],
+  money: ['owner', 'finance'],
+  operations: ['owner'],
+  team: ['owner'],
+} as const satisfies Readonly<Record<string, readonly OperatorRole[]>>
+
+export type OperatorNeed = keyof typeof GRANTS
+export const OPERATOR_NEEDS = Object.keys(GRANTS) as readonly OperatorNeed[]
+
+/** Needs whose forms are taken only with a second factor that was given lately. */
+const ASKED_AGAIN: ReadonlySet<OperatorNeed> = new Set(['money', 'team'])
+
+export function mayDo(role: OperatorRole | null, need: OperatorNeed): boolean {
+  return role !== null && (GRANTS[need] as readonly OperatorRole[]).includes(role)
+}
+
+/** Everything that a role may do, for tabs and buttons. */
+export function grantsOf(role: OperatorRole | null): Readonly<Record<OperatorNeed, boolean>> {
+  const grants = OPERATOR_NEEDS.map(need => [need, mayDo(role, need)])
+  return Object.fromEntries(grants) as Record<OperatorNeed, boolean>
+}
+
+export function isAskedAgain(need: OperatorNeed): boolean {
+  return ASKED_AGAIN.has(need)
+}
+
+export function roleCode(role: OperatorRole): number {
+  return ROLE_CODES[role]
+}
+
+export function isRole(text: string): text is OperatorRole {
+  return Object.hasOwn(ROLE_CODES, text)
+}
+
+/** Of the columns `is_operator` and `operator_role`. Who was an operator before there were roles is an owner. */
+export function readRole(isOperator: boolean, code: number | null): OperatorRole | null {
+  if (!isOperator) return null
+  if (code === null) return 'owner'
+  return OPERATOR_ROLES.find(role => ROLE_CODES[role] === code) as OperatorRole
+}

@@ -1,0 +1,170 @@
+/** The second factor of operators: an authenticator app, and recovery codes for who has lost it. */
+
+import type { Sql } from '../lib/database.ts'
+import {
+  openAuthenticator,
+  openOffer,
+  type SealingSecrets,
+  sealAuthenticator,
+  writeOffer,
+} from './authenticator-seal.ts'
+import { type Actor, recordAction } from './operator-log.ts'
+import { dropRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from './recovery-codes.ts'
+import { isToken } from './secret-token.ts'
+import { endAllSessions, endOtherSessions } from './sessions.ts'
+import { countAttempt, deviceSubject, forgiveAttempt, isDeviceKnown, rememberDevice } from './throttle.ts'
+import { type Authenticator, describeAuthenticator, makeTotpSecret, stepOfCode } from './totp.ts'
+import type { PeopleServices, Session, Throttled, Visitor } from './types.ts'
+
+const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
+/** Of two requests with one code, and of a code that somebody has read over a shoulder, only the first is taken. */
+const TAKE_STEP = `update totp set last_step = $2::text::bigint
+  where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
+const ADD = `insert into totp as t (account_id, encryption_id, encryption_iv, ciphertext, last_step)
+  values ($1::text::bigint, $2::text::smallint, decode($3, 'hex'), decode($4, 'hex'), $5::text::bigint)
+  on conflict (account_id) do update set encryption_id = excluded.encryption_id, encryption_iv = excluded.encryption_iv,
+    ciphertext = excluded.ciphertext, last_step = excluded.last_step, created_at = now()
+    where $6::text::boolean
+  returning account_id`
+const DROP = 'delete from totp where account_id = $1::text::bigint returning account_id'
+const PASSED = `update session set second_factor_at = now()
+  where session_id = $1::text::bigint and account_id = $2::text::bigint`
+
+/** A new authenticator that nothing depends on yet: the page carries it, sealed, until a code of it has come. */
+export async function offerAuthenticator(
+  { serviceName }: Pick<PeopleServices, 'serviceName'>,
+  secrets: SealingSecrets,
+  session: Pick<Session, 'accountId' | 'email'>,
+): Promise<{ readonly offer: string; readonly authenticator: Authenticator }> {
+  const secret = await makeTotpSecret()
+  const offer = writeOffer(sealAuthenticator(secrets, session.accountId, secret))
+  return { offer, authenticator: await describeAuthenticator(secret, { service: serviceName, email: session.email }) }
+}
+
+/** The same once more, for a page whose code was wrong. Null for an offer that was not made for this account. */
+export async function readOffer(
+  { serviceName }: Pick<PeopleServices, 'serviceName'>,
+  secrets: SealingSecrets,
+  session: Pick<Session, 'accountId' | 'email'>,
+  offer: string,
+): Promise<Authenticator | null> {
+  const secret = openOffer(secrets, session.accountId, offer)
+  return secret === null ? null : describeAuthenticator(secret, { service: serviceName, email: session.email })
+}
+
+export type Enrolment =
+  | { readonly outcome: 'enrolled'; readonly recoveryCodes: readonly string[] }
+  /** `exists`: there is one already, and `replace` was not said. */
+  | { readonly outcome: 'wrong_code' | 'bad_offer' | 'exists' }
+
+/** Takes the offered authenticator when the code is one of its codes. Ends the account's other sessions. */
+export async function enrolAuthenticator(
+  services: PeopleServices,
+  secrets: SealingSecrets,
+  session: Session,
+  given: { readonly offer: string; readonly code: string; readonly replace: boolean; readonly now: Date },
+): Promise<Enrolment> {
+  const { accountId, sessionId, email } = session
+  const secret = openOffer(secrets, accountId, given.offer)
+  if (secret === null) return { outcome: 'bad_offer' }
+  const step = await stepOfCode(secret, given.code, given.now.getTime())
+  if (step === null) return { outcome: 'wrong_code' }
+  const { keyId, iv, ciphertext } = sealAuthenticator(secrets, accountId, secret)
+  const row = [String(accountId), String(keyId), iv.toString('hex'), ciphertext.toString('hex'), String(step)]
+  return services.sql.begin(async (transaction): Promise<Enrolment> => {
+    const added = await transaction.unsafe(ADD, [...row, String(given.replace)])
+    if (added.length === 0) return { outcome: 'exists' }
+    const recoveryCodes = await replaceRecoveryCodes(transaction, accountId)
+    await transaction.unsafe(PASSED, [String(sessionId), String(accountId)])
+    await endOtherSessions({ sql: transaction }, session)
+    await recordAction(transaction, { by: { accountId, name: email }, action: 'factor.enrol', accountId })
+    return { outcome: 'enrolled', recoveryCodes }
+  })
+}
+
+export type FactorAnswer =
+  | { readonly outcome: 'confirmed' | 'refused' }
+  /** A right code that was taken before: the next one comes within half a minute. */
+  | { readonly outcome: 'used' }
+  | Throttled
+
+/**
+ * A code of the authenticator, or a recovery code. Guesses count against the account, and wait longer and longer; a device
+ * that has given the second factor before has a count of its own, so that nobody who has found a password keeps its owner
+ * out.
+ */
+export async function giveSecondFactor(
+  services: PeopleServices,
+  secrets: SealingSecrets,
+  { visitor, session, typed, now }: { visitor: Visitor; session: Session; typed: string; now: Date },
+): Promise<FactorAnswer> {
+  const { sql, limits } = services
+  const { accountId, sessionId } = session
+  const device = isToken(visitor.device) ? factorDevice(visitor.device, session.email) : null
+  const isKnown = device !== null && (await isDeviceKnown(sql, limits, device))
+  const count = isKnown
+    ? ({ kind: 'device_failures', subject: device } as const)
+    : ({ kind: 'factor_failures', subject: String(accountId) } as const)
+  const retryAfterSeconds = await countAttempt(sql, limits, count)
+  if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
+  const outcome = await checkFactor(sql, secrets, { accountId, typed, now })
+  if (outcome === 'refused') return { outcome }
+  await forgiveAttempt(sql, limits, count)
+  if (outcome === 'used') return { outcome }
+  await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
+  if (device !== null) await rememberDevice(sql, device)
+  return { outcome: 'confirmed' }
+}
+
+async function checkFactor(
+  sql: Sql,
+  secrets: SealingSecrets,
+  { accountId, typed, now }: { accountId: number; typed: string; now: Date },
+): Promise<'confirmed' | 'refused' | 'used'> {
+  const row = (await sql.unsafe(READ, [String(accountId)]))[0]
+  if (row === undefined) return 'refused'
+  const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
+  const step = await stepOfCode(openAuthenticator(secrets, accountId, sealed), typed, now.getTime())
+  if (step === null) return (await useRecoveryCode(sql, accountId, typed)) ? 'confirmed' : 'refused'
+  const taken = await sql.unsafe(TAKE_STEP, [String(accountId), String(step)])
+  return taken.length > 0 ? 'confirmed' : 'used'
+}
+
+/** New recovery codes; the old ones work no more. */
+export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): Promise<readonly string[]> {
+  const { accountId, email } = session
+  return sql.begin(async transaction => {
+    const codes = await replaceRecoveryCodes(transaction, accountId)
+    await recordAction(transaction, { by: { accountId, name: email }, action: 'factor.codes', accountId })
+    return codes
+  })
+}
+
+/** For who has lost authenticator and recovery codes: the next sign-in sets up new ones. False when there was none. */
+export function resetSecondFactor(
+  sql: Sql,
+  { accountId, by, reason }: { accountId: number; by: Actor; reason: string },
+): Promise<boolean> {
+  return sql.begin(async transaction => {
+    if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
+    await dropRecoveryCodes(transaction, accountId)
+    await endAllSessions(transaction, accountId)
+    await recordAction(transaction, { by, action: 'factor.reset', accountId, reason })
+    return true
+  })
+}
+
+/** Whether it was given in this session so lately that money may be moved. */
+export function isFactorFresh(
+  { limits }: Pick<PeopleServices, 'limits'>,
+  session: Pick<Session, 'secondFactorAt'>,
+  now: Date,
+): boolean {
+  const { secondFactorAt: at } = session
+  return at !== null && now.getTime() - at.getTime() <= limits.factorFreshSeconds * 1_000
+}
+
+/** No address has a space in it: a device that knows only the password is none that knows the second factor. */
+function factorDevice(device: string, email: string): string {
+  return deviceSubject(device, `second factor of ${email}`)
+}

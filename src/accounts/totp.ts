@@ -1,0 +1,40 @@
+/** Codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 seconds, which is what every app takes. */
+
+/** Also the code of the step before and of the next, for clocks that are off and people who type slowly. */
+const STEPS_AROUND = 1
+const STEP_MS = 30_000
+const SECRET_BYTES = 20
+
+export interface Authenticator {
+  /** Base 32, for those who type it. */
+  readonly secret: string
+  /** `otpauth://totp/…`, for the QR code. */
+  readonly uri: string
+}
+
+/** Loaded when first used: a start does not wait for it. */
+const library = () => import('otpauth')
+
+export async function makeTotpSecret(): Promise<string> {
+  const { Secret } = await library()
+  return new Secret({ size: SECRET_BYTES }).base32
+}
+
+export async function describeAuthenticator(
+  secret: string,
+  { service, email }: { service: string; email: string },
+): Promise<Authenticator> {
+  const { TOTP, Secret } = await library()
+  const totp = new TOTP({ issuer: service, label: email, secret: Secret.fromBase32(secret) })
+  return { secret, uri: totp.toString() }
+}
+
+/** Number of the step that the code belongs to, or null for a wrong one. Spaces do not matter. */
+export async function stepOfCode(secret: string, code: string, nowMs: number): Promise<number | null> {
+  const token = code.replace(/\s/g, '')
+  if (!/^\d{6}$/.test(token)) return null
+  const { TOTP, Secret } = await library()
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  const delta = totp.validate({ token, timestamp: nowMs, window: STEPS_AROUND })
+  return delta === null ? null : Math.floor(nowMs / STEP_MS) + delta
+}

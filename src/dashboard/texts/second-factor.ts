@@ -1,0 +1,112 @@
+/** The second factor of operators, and their roles. */
+
+import type { Texts } from './type.ts'
+
+export const SECOND_FACTOR_TEXTS = {
+  'factor.title': { vi: 'Xác thực hai lớp', en: 'Second factor' },
+  'factor.code': { vi: 'Mã sáu chữ số, hoặc mã khôi phục', en: 'Six-digit code, or a recovery code' },
+  'factor.submit': { vi: 'Tiếp tục', en: 'Continue' },
+  'factor.lead': {
+    vi: 'Mở ứng dụng xác thực của bạn và nhập mã đang hiện.',
+    en: 'Open your authenticator app and enter the code that it shows.',
+  },
+  'factor.lost': {
+    vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy nhờ một chủ sở hữu khác.',
+    en: 'Lost your phone? Enter a recovery code; each works once. If none is left, ask another owner.',
+  },
+  'factor.again.title': { vi: 'Xác nhận đó là bạn', en: 'Confirm it is you' },
+  'factor.again.lead': {
+    vi: 'Thao tác này cần mã xác thực mới. Những gì bạn đã nhập được giữ nguyên và sẽ được gửi cùng mã.',
+    en: 'This needs a fresh code. What you entered is kept and goes on with the code.',
+  },
+  'factor.fault.refused': { vi: 'Mã không đúng.', en: 'This code is not right.' },
+  'factor.fault.used': {
+    vi: 'Mã này đã được dùng. Hãy chờ mã tiếp theo, trong vòng 30 giây.',
+    en: 'This code was used already. Wait for the next one, within 30 seconds.',
+  },
+  'factor.enrol.lead': {
+    vi: 'Quét mã này bằng ứng dụng xác thực trên điện thoại của bạn.',
+    en: 'Scan this code with the authenticator app of your phone.',
+  },
+  'factor.enrol.required': {
+    vi: 'Các trang vận hành chỉ mở khi tài khoản có xác thực hai lớp.',
+    en: 'The operator pages open only to accounts with a second factor.',
+  },
+  'factor.enrol.qr': { vi: 'Mã QR cho ứng dụng xác thực', en: 'QR code for the authenticator app' },
+  'factor.enrol.secret': { vi: 'Hoặc nhập khóa này bằng tay', en: 'Or enter this key by hand' },
+  'factor.enrol.code': { vi: 'Mã sáu chữ số mà ứng dụng hiện', en: 'Six-digit code that the app shows' },
+  'factor.enrol.submit': { vi: 'Bật xác thực hai lớp', en: 'Turn it on' },
+  'factor.enrol.fault': {
+    vi: 'Mã không khớp. Hãy kiểm tra đồng hồ của điện thoại và nhập mã đang hiện.',
+    en: 'The code does not match. Check the clock of your phone and enter the code it shows now.',
+  },
+  'factor.codes.title': { vi: 'Mã khôi phục', en: 'Recovery codes' },
+  'factor.codes.lead': {
+    vi: 'Cất các mã này ở nơi an toàn, không phải trên chiếc điện thoại đó. Mỗi mã thay được một lần xác thực. Trang này không hiện lại được.',
+    en: 'Keep these somewhere safe, not on that phone. Each stands in for the app once. They cannot be shown again.',
+  },
+  'factor.codes.done': { vi: 'Tôi đã cất các mã', en: 'I have kept the codes' },
+  'factor.state.on': { vi: 'Đang bật', en: 'On' },
+  'factor.state.left': { vi: 'Còn {count} mã khôi phục chưa dùng.', en: '{count} recovery codes are left.' },
+  'factor.state.codes': { vi: 'Tạo mã khôi phục mới', en: 'Make new recovery codes' },
+  'factor.state.codes.text': {
+    vi: 'Các mã cũ không còn dùng được.',
+    en: 'The old ones stop working.',
+  },
+  'factor.state.replace': { vi: 'Đổi ứng dụng xác thực', en: 'Change the authenticator' },
+  'factor.state.replace.text': {
+    vi: 'Cho điện thoại mới. Cái cũ vẫn dùng được cho đến khi bạn nhập mã của cái mới.',
+    en: 'For a new phone. The old one works until you have entered a code of the new one.',
+  },
+  'operator.role.refused': {
+    vi: 'Vai trò của bạn không cho phép việc này. Hãy nhờ một chủ sở hữu.',
+    en: 'Your role does not allow this. Ask an owner.',
+  },
+  'operator.nav.team': { vi: 'Nhóm vận hành', en: 'Team' },
+  'operator.role': { vi: 'Vai trò', en: 'Role' },
+  'operator.role.owner': { vi: 'Chủ sở hữu', en: 'Owner' },
+  'operator.role.finance': { vi: 'Tài chính', en: 'Finance' },
+  'operator.role.support': { vi: 'Hỗ trợ', en: 'Support' },
+  'operator.role.read-only': { vi: 'Chỉ xem', en: 'Read-only' },
+  'operator.role.none': { vi: 'Không còn vai trò', en: 'No role' },
+  'operator.team.lead': {
+    vi: 'Ai vận hành dịch vụ và được làm gì. Người được đổi vai trò phải đăng nhập lại.',
+    en: 'Who runs the service, and what they may do. Whoever gets another role has to sign in again.',
+  },
+  'operator.team.explain.owner': {
+    vi: 'Mọi việc, kể cả vai trò và bảo trì.',
+    en: 'Everything, roles and maintenance included.',
+  },
+  'operator.team.explain.finance': {
+    vi: 'Tiền: chuyển khoản, hoàn tiền, điều chỉnh số dư, doanh thu.',
+    en: 'Money: transfers, refunds, balances by hand, revenue.',
+  },
+  'operator.team.explain.support': {
+    vi: 'Khách hàng: khóa API, phiên đăng nhập, ghi chú, chặn tài khoản. Không thấy doanh thu và giá vốn.',
+    en: 'Customers: keys, sessions, notes, blocks. Sees no revenue and no costs.',
+  },
+  'operator.team.explain.read-only': { vi: 'Xem mọi thứ, không đổi gì.', en: 'Sees everything, changes nothing.' },
+  'operator.team.factor': { vi: 'Xác thực hai lớp', en: 'Second factor' },
+  'operator.team.factor.off': { vi: 'Chưa bật', en: 'Not set up' },
+  'operator.team.you': { vi: 'Bạn', en: 'You' },
+  'operator.team.change': { vi: 'Đổi', en: 'Change' },
+  'operator.team.add': { vi: 'Thêm người', en: 'Add somebody' },
+  'operator.team.add.text': {
+    vi: 'Người đó cần có tài khoản đã xác nhận.',
+    en: 'They need a confirmed account first.',
+  },
+  'operator.team.unknown': {
+    vi: 'Không có tài khoản đã xác nhận nào với email này.',
+    en: 'There is no confirmed account with this email.',
+  },
+  'operator.team.self': {
+    vi: 'Bạn không thể đổi vai trò của chính mình; hãy nhờ một chủ sở hữu khác.',
+    en: 'You cannot change your own role; ask another owner.',
+  },
+  'operator.team.reset': { vi: 'Gỡ xác thực hai lớp', en: 'Reset the second factor' },
+  'operator.done.role': { vi: 'Đã đổi vai trò.', en: 'Role changed.' },
+  'operator.done.factor': {
+    vi: 'Đã gỡ. Lần đăng nhập tới sẽ thiết lập lại.',
+    en: 'Reset. The next sign-in sets up a new one.',
+  },
+} as const satisfies Texts

@@ -1,0 +1,155 @@
+/** An operator's way to the pages in production: the second factor set up, given, asked for again, lost. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setRole } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { codeOf, wrongCode } from '../support/authenticator.ts'
+import { PRODUCTION, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { type PageReply, readable, Visitor } from './visitor.ts'
+
+const FACTOR = '/operator/second-factor'
+
+let running: TestGateway
+let operator: Visitor
+let accountId = 0
+let customerId = 0
+let secret = ''
+let recoveryCodes: readonly string[] = []
+const person = { email: 'operator@example.com', password: '' }
+const visitor = () => new Visitor(running.url, { ...running, origin: PRODUCTION.PUBLIC_URL })
+
+beforeAll(async () => {
+  running = await startTestGateway({ environment: PRODUCTION })
+  operator = visitor()
+  person.password = (await operator.signUp(person.email)).password
+  customerId = (await running.account(0n)).accountId
+  const [row] = await running.database.sql`select account_id from account where email = ${person.email}`
+  accountId = Number(row?.account_id)
+  await setRole(running.database.sql, { accountId, role: 'owner', by: COMMAND_LINE })
+})
+afterAll(() => running.close())
+
+const signIn = async (who: Visitor) =>
+  expect((await who.post('/signin', { email: person.email, password: person.password })).location).toBe('/operator')
+const adjust = () => `/operator/accounts/${customerId}/adjust`
+const money = (amount: string) => ({ amount, reason: 'goodwill', submission: crypto.randomUUID() })
+
+/** The fields of the page's only form with this address, as a browser would send them. */
+function fieldsOf({ html }: PageReply, action: string): Record<string, string> {
+  const form = html.split('<form').find(part => part.includes(`action="${action}"`)) ?? ''
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+  return Object.fromEntries(fields.map(([, name, value]) => [name, plain(value as string)]))
+}
+const plain = (text: string) =>
+  text
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#x3D;', '=')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+
+test('without a second factor nothing opens but the page that sets it up', async () => {
+  await signIn(operator)
+  const asked = await operator.get('/operator/accounts?q=x')
+  expect([asked.status, asked.location]).toEqual([303, `${FACTOR}?next=%2Foperator%2Faccounts%3Fq%3Dx`])
+  expect((await operator.post(adjust(), money('1.000'))).location).toBe(`${FACTOR}?next=%2Foperator`)
+  expect(await running.balance(customerId)).toBe(0n)
+  const page = await operator.get(asked.location)
+  expect(page.status).toBe(200)
+  expect(page.html).toContain('<svg')
+  expect(page.headers.get('cache-control')).toBe('no-store')
+  secret = /<code>([A-Z2-7 ]{39})<\/code>/.exec(page.html)?.[1] as string
+  const fields = fieldsOf(page, `${FACTOR}/enrol`)
+  expect(fields.next).toBe('/operator/accounts?q=x')
+  const wrong = await operator.post(`${FACTOR}/enrol`, { ...fields, code: wrongCode(secret) })
+  expect([wrong.status, wrong.html.includes(secret)]).toEqual([422, true])
+  const done = await operator.post(`${FACTOR}/enrol`, { ...fieldsOf(wrong, `${FACTOR}/enrol`), code: codeOf(secret) })
+  recoveryCodes = [...done.html.matchAll(/<code>((?:[0-9A-Z]{4}-){3}[0-9A-Z]{4})<\/code>/g)].map(found => found[1]!)
+  expect([done.status, recoveryCodes.length]).toEqual([200, 10])
+  expect(done.html).toContain('href="/operator/accounts?q&#x3D;x"')
+  expect((await operator.get('/operator/accounts')).status).toBe(200)
+})
+
+test('a password alone opens nothing: the code is asked for, then the way goes on', async () => {
+  const other = visitor()
+  await signIn(other)
+  const { location } = await other.get('/operator/log?q=a')
+  expect(location).toBe(`${FACTOR}?next=%2Foperator%2Flog%3Fq%3Da`)
+  const page = await other.get(location)
+  expect(page.html).not.toContain(secret)
+  const { next } = fieldsOf(page, FACTOR)
+  for (const code of ['', 'x', wrongCode(secret), codeOf(secret)]) {
+    const refused = await other.post(FACTOR, { code, next: next as string })
+    expect([code, refused.status, fieldsOf(refused, FACTOR).next]).toEqual([code, 422, next])
+  }
+  // The code that set it up was used; this one is nobody's yet.
+  const given = await other.post(FACTOR, { code: codeOf(secret, { stepsLater: 1 }), next: next as string })
+  expect(given.location).toBe('/operator/log?q=a')
+  expect((await other.get('/operator')).status).toBe(200)
+  const foreign = { code: recoveryCodes[0] as string, next: 'https://evil.example' }
+  expect((await other.post(FACTOR, foreign)).location).toBe('/operator')
+  // Who has given one cannot be made to set up another without it, and the old secret is nowhere to be seen.
+  expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes are left.')
+})
+
+test('money asks again after a while, keeps what was typed, and moves once', async () => {
+  const { sql } = running.database
+  await sql`update session set second_factor_at = now() - interval '11 minutes' where account_id = ${accountId}`
+  expect((await operator.get('/operator/accounts')).status).toBe(200)
+  const form = { ...money('70.000'), reason: 'sorry & "thanks" <b>' }
+  const asked = await operator.post(adjust(), form)
+  expect(asked.status).toBe(200)
+  expect(fieldsOf(asked, adjust())).toEqual(form)
+  expect(await running.balance(customerId)).toBe(0n)
+  const wrong = await operator.post(adjust(), { ...fieldsOf(asked, adjust()), second_factor: 'nothing' })
+  expect([wrong.status, fieldsOf(wrong, adjust())]).toEqual([422, form])
+  const right = { ...fieldsOf(wrong, adjust()), second_factor: recoveryCodes[1] as string }
+  const answers = await Promise.all([operator.post(adjust(), right), operator.post(adjust(), right)])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422])
+  expect(await running.balance(customerId)).toBe(70_000_000_000n)
+  // And for a while it does not ask.
+  expect((await operator.post(adjust(), money('1.000'))).status).toBe(303)
+})
+
+test('a new authenticator and new recovery codes need the old factor, given lately', async () => {
+  await running.database.sql`update session set second_factor_at = now() - interval '1 hour'`
+  for (const path of [`${FACTOR}/replace`, `${FACTOR}/codes`, `${FACTOR}/enrol`]) {
+    const { status, html } = await operator.post(path)
+    expect([path, status, html.includes('name="second_factor"')]).toEqual([path, 200, true])
+  }
+  const offered = await operator.post(`${FACTOR}/replace`, { second_factor: recoveryCodes[2] as string })
+  const next = /<code>([A-Z2-7 ]{39})<\/code>/.exec(offered.html)?.[1] as string
+  const done = await operator.post(`${FACTOR}/enrol`, {
+    ...fieldsOf(offered, `${FACTOR}/enrol`),
+    code: codeOf(next),
+  })
+  expect(done.status).toBe(200)
+  expect(done.html).not.toContain(recoveryCodes[3])
+  const other = visitor()
+  await signIn(other)
+  expect((await other.post(FACTOR, { code: codeOf(secret, { stepsLater: 1 }) })).status).toBe(422)
+  expect((await other.post(FACTOR, { code: codeOf(next, { stepsLater: 1 }) })).status).toBe(303)
+})
+
+test('owners give roles and take them, never their own; a role changes what its owner sees', async () => {
+  const helper = visitor()
+  const { password } = await helper.signUp('helper@example.com')
+  const give = (email: string, role: string, reason = 'joined') =>
+    operator.post('/operator/team', { email, role, reason })
+  expect((await give('nobody@example.com', 'support')).status).toBe(422)
+  expect((await give('helper@example.com', 'support', '')).status).toBe(422)
+  const self = await give(person.email, 'none')
+  expect([self.status, readable(self.html)]).toEqual([422, expect.stringContaining('You cannot change your own role')])
+  expect((await give('helper@example.com', 'king')).status).toBe(400)
+  expect((await give('helper@example.com', 'support')).location).toBe('/operator/team?done=role')
+  expect((await helper.get('/overview')).status).toBe(303)
+  await helper.post('/signin', { email: 'helper@example.com', password })
+  expect((await helper.get('/operator/revenue')).status).toBe(403)
+  expect((await helper.get('/operator/log')).location).toContain(FACTOR)
+  const list = readable((await operator.get('/operator/team')).html)
+  expect(list).toContain('helper@example.com Support Not set up')
+  const reset = { email: 'helper@example.com', reason: 'new phone' }
+  expect((await operator.post('/operator/team/reset', reset)).location).toBe('/operator/team?done=factor')
+  expect((await give('helper@example.com', 'none')).status).toBe(303)
+  expect((await helper.get('/operator')).status).toBe(404)
+})
