@@ -9,6 +9,7 @@ import { makeSealer } from '../src/conversation/seal.ts'
 import { StreamFeed } from '../src/conversation/stream-feed.ts'
 import { TABLES } from '../src/generated/tables.ts'
 import type { ModelEntry } from '../src/generated/types.ts'
+import { concat, NO_BYTES, toBuffer } from '../src/lib/byte-text.ts'
 import { SseReader } from '../src/lib/sse.ts'
 import { prepare } from '../src/pipeline/prepare.ts'
 import { readChatBody } from '../src/pipeline/receive.ts'
@@ -56,20 +57,20 @@ function throughStream(name: string, open: () => ReplyStream): Way {
     relay(chunks) {
       const stream = open()
       let bytes = 0
-      let pending = ''
+      let pending = NO_BYTES
       const feed = new StreamFeed(
         stream,
-        (text, encoding) => {
-          pending += encoding === 'latin1' ? text : Buffer.from(text, 'utf8').toString('latin1')
+        events => {
+          pending = concat(pending, events)
         },
         { eventBytesMax: 1_000_000 },
       )
       for (const chunk of chunks) {
         feed.push(chunk)
-        if (pending !== '') bytes += Buffer.from(pending, 'latin1').length
-        pending = ''
+        if (pending.length > 0) bytes += toBuffer(pending).length
+        pending = NO_BYTES
       }
-      return bytes + Buffer.from(stream.end(), stream.encoding).length
+      return bytes + stream.end().length
     },
   }
 }

@@ -1,9 +1,10 @@
 /** Edits events on their way through: what is not edited keeps its bytes. */
 
+import { type ByteText, concat } from '../lib/byte-text.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 
 /** Sets one value at places of the JSON object behind `data:` of an event that has one data line. */
-export function replaceData(raw: string, places: readonly string[], value: string): string {
+export function replaceData(raw: ByteText, places: readonly string[], value: string): ByteText {
   return editData(
     raw,
     places.map((path): BodyEdit => ({ op: 'set', path, value })),
@@ -11,9 +12,9 @@ export function replaceData(raw: string, places: readonly string[], value: strin
 }
 
 /** Edits the JSON object behind `data:` of an event that has one data line. */
-export function editData(raw: string, edits: readonly BodyEdit[]): string {
+export function editData(raw: ByteText, edits: readonly BodyEdit[]): ByteText {
   if (edits.length === 0) return raw
   const open = raw.indexOf('{', raw.indexOf('data:'))
   const close = raw.lastIndexOf('}') + 1
-  return raw.slice(0, open) + editJson(raw.slice(open, close), edits) + raw.slice(close)
+  return concat(raw.slice(0, open), editJson(raw.slice(open, close), edits), raw.slice(close))
 }

@@ -1,10 +1,10 @@
 /**
  * The fast lane of streams. Most events of a stream differ from the one before by the text of a delta alone: once one of
- * them has been read with care, the others are compared with its bytes and not parsed. Texts are latin1 strings of UTF-8
- * bytes.
+ * them has been read with care, the others are compared with its bytes and not parsed.
  */
 
 import { isUtf8 } from 'node:buffer'
+import { ascii, type ByteText, characters, concat, NO_BYTES, replaceOnce, toBuffer } from '../lib/byte-text.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -16,7 +16,7 @@ const ASCII_MAX = 127
 const ESCAPES = '"\\/bfnrt'
 
 /** Members that differ from event to event and mean nothing: padding against guesses by the length of messages. */
-const PADDING = ['"obfuscation":"', '"obfuscation": "'] as const
+const PADDING = [ascii('"obfuscation":"'), ascii('"obfuscation": "')] as const
 /** The number of an event among those of its stream. */
 const SEQUENCE = /"sequence_number": ?(?=\d)/
 
@@ -31,7 +31,7 @@ interface Hole {
 /** An event with holes where strings stand, and its number. */
 export class EventTemplate {
   /** What stands before, between and behind the holes. */
-  readonly #literals: readonly string[]
+  readonly #literals: readonly ByteText[]
   /** Which hole is the event's number; -1: it has none. */
   readonly #numberHole: number
   /** Which hole is the delta's text. */
@@ -41,13 +41,13 @@ export class EventTemplate {
   /** One past the event that matched last. */
   end = 0
   /** The delta's text in that event as written: escaped, quotes left out. */
-  text = ''
+  text = NO_BYTES
   /** That text holds no bytes above 127. */
   textIsAscii = true
   #renamedFrom = 0
   #renamedTo = 0
 
-  constructor(literals: readonly string[], { text, number }: HoleIndexes, rename: Rename | null) {
+  constructor(literals: readonly ByteText[], { text, number }: HoleIndexes, rename: Rename | null) {
     this.#literals = literals
     this.#textHole = text
     this.#numberHole = number
@@ -55,12 +55,12 @@ export class EventTemplate {
   }
 
   /** True for an event from `at` on that is this one but for what is in its holes; the delta's text is not empty. */
-  match(all: string, at: number): boolean {
+  match(all: ByteText, at: number): boolean {
     const literals = this.#literals
     const last = literals.length - 1
     let position = at
     for (let index = 0; ; index++) {
-      const literal = literals[index] as string
+      const literal = literals[index] as ByteText
       const next = position + literal.length
       if (all.slice(position, next) !== literal) return false
       if (index === this.#rename?.literal) {
@@ -86,18 +86,18 @@ export class EventTemplate {
 
   /** The text of the event that matched last is UTF-8. */
   get isSound(): boolean {
-    return this.textIsAscii || isUtf8(Buffer.from(this.text, 'latin1'))
+    return this.textIsAscii || isUtf8(toBuffer(this.text))
   }
 
   /** The event that matched last as the client gets it. */
-  told(all: string, at: number): string {
+  told(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
     const { told } = this.#rename
-    return all.slice(at, this.#renamedFrom) + told + all.slice(this.#renamedTo, this.end)
+    return concat(all.slice(at, this.#renamedFrom), told, all.slice(this.#renamedTo, this.end))
   }
 
   /** Where the string that begins at `at` ends, or -1 when it is not one that JSON allows. */
-  #endOfString(all: string, at: number, isText: boolean): number {
+  #endOfString(all: ByteText, at: number, isText: boolean): number {
     let isAscii = true
     for (let position = at; ; position++) {
       const code = all.charCodeAt(position)
@@ -107,8 +107,8 @@ export class EventTemplate {
       }
       if (code === BACKSLASH) {
         position++
-        const escaped = all[position] ?? ''
-        if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(all.slice(position + 1, position + 5))) position += 4
+        const escaped = characters(all)[position] ?? ''
+        if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(characters(all).slice(position + 1, position + 5))) position += 4
         else if (escaped === '' || !ESCAPES.includes(escaped)) return -1
       } else if (code > ASCII_MAX) isAscii = false
       // Not a number behind the end of the text.
@@ -124,11 +124,11 @@ interface HoleIndexes {
 
 interface Rename {
   readonly literal: number
-  readonly told: string
+  readonly told: ByteText
 }
 
 /** Where the digits end that begin at `at`, or -1 for none, and for more than any number of an event has. */
-function endOfDigits(all: string, at: number): number {
+function endOfDigits(all: ByteText, at: number): number {
   let end = at
   while (isDigit(all.charCodeAt(end))) end++
   return end === at || end - at > DIGITS_MAX ? -1 : end
@@ -139,6 +139,15 @@ const DIGITS_MAX = 15
 function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
+
+/** A member whose string is output, as it is written in an event. */
+export type OutputMember =
+  | '"content":'
+  | '"reasoning_content":'
+  | '"arguments":'
+  | '"text":'
+  | '"thinking":'
+  | '"delta":'
 
 /** Learns templates out of events that were read with care. */
 export class TemplateLearner {
@@ -158,22 +167,30 @@ export class TemplateLearner {
    * From an event whose only meaning is the string of `member` (as `"content":`), which is not empty. `rename` is a part of
    * it that the client gets in another form. Events of which it cannot be said for sure are left alone.
    */
-  learn(raw: string, member: string, rename: { readonly written: string; readonly told: string } | null = null): void {
+  learn(
+    raw: ByteText,
+    member: OutputMember,
+    rename: { readonly written: ByteText; readonly told: ByteText } | null = null,
+  ): void {
     if (this.#inVain >= LEARNED_IN_VAIN_MAX) return
     this.#inVain++
     this.#current = learn(raw, member, rename)
   }
 }
 
-function learn(raw: string, member: string, rename: { written: string; told: string } | null): EventTemplate | null {
+function learn(
+  raw: ByteText,
+  member: OutputMember,
+  rename: { written: ByteText; told: ByteText } | null,
+): EventTemplate | null {
   if (!raw.endsWith('\n')) return null
-  const text = holeOf(raw, [`${member}"`, `${member} "`])
+  const text = holeOf(raw, [ascii(`${member}"`), ascii(`${member} "`)])
   if (text === null) return null
   const padding = holeOf(raw, PADDING)
   const number = numberOf(raw)
   const holes = [text, padding, number].filter(hole => hole !== null).sort((a, b) => a.start - b.start)
   const indexes = { text: holes.indexOf(text), number: number === null ? -1 : holes.indexOf(number) }
-  const literals: string[] = []
+  const literals: ByteText[] = []
   let from = 0
   for (const { start, end } of holes) {
     literals.push(raw.slice(from, start))
@@ -183,13 +200,13 @@ function learn(raw: string, member: string, rename: { written: string; told: str
   if (rename === null) return new EventTemplate(literals, indexes, null)
   const literal = literals.findIndex(part => part.includes(rename.written))
   if (literal < 0) return null
-  const told = (literals[literal] as string).replace(rename.written, () => rename.told)
+  const told = replaceOnce(literals[literal] as ByteText, rename.written, rename.told)
   return new EventTemplate(literals, indexes, { literal, told })
 }
 
 /** Where it stands twice, the second one is a literal like all else. Quotes inside strings are escaped. */
-function numberOf(raw: string): Hole | null {
-  const found = SEQUENCE.exec(raw)
+function numberOf(raw: ByteText): Hole | null {
+  const found = SEQUENCE.exec(characters(raw))
   if (found === null) return null
   const start = found.index + found[0].length
   const end = endOfDigits(raw, start)
@@ -197,7 +214,7 @@ function numberOf(raw: string): Hole | null {
 }
 
 /** The string value of the one member that begins so. Quotes inside strings are escaped, so it cannot stand in one. */
-function holeOf(raw: string, beginnings: readonly string[]): Hole | null {
+function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {
   for (const beginning of beginnings) {
     const at = raw.indexOf(beginning)
     if (at < 0) continue

@@ -1,17 +1,18 @@
 /** A text that comes in pieces: plain ones, and ones as they stand in JSON (see `textWritten`). */
 
+import { type ByteText, joinBytes } from '../lib/byte-text.ts'
 import { textWritten } from './output-gatherer.ts'
 
 export class GatheredText {
   #text = ''
-  #written: string[] = []
+  #written: ByteText[] = []
 
   add(piece: string): void {
     this.#read()
     this.#text += piece
   }
 
-  addWritten(piece: string): void {
+  addWritten(piece: ByteText): void {
     this.#written.push(piece)
   }
 
@@ -23,7 +24,7 @@ export class GatheredText {
 
   #read(): void {
     if (this.#written.length === 0) return
-    this.#text += textWritten(this.#written.join(''))
+    this.#text += textWritten(joinBytes(this.#written))
     this.#written = []
   }
 }

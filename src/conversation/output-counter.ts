@@ -1,57 +1,61 @@
 /** Reads the output out of events that go through as they came, for a count when no usage comes. */
 
-import { type CountTokens, OutputGatherer, textWritten } from './output-gatherer.ts'
+import { ascii, type ByteText, byteText, joinBytes, NO_BYTES, toBuffer } from '../lib/byte-text.ts'
+import { type CountTokens, OutputGatherer } from './output-gatherer.ts'
 
 export type { CountTokens }
 
 /** Where the events of each client format carry output: the members whose string values are read. */
 export const OUTPUT_MARKERS = {
-  messages: ['"text":', '"thinking":', '"partial_json":'],
-  responses: ['"delta":'],
+  messages: [ascii('"text":'), ascii('"thinking":'), ascii('"partial_json":')],
+  responses: [ascii('"delta":')],
 } as const
+
+const SPACE = 32
+const QUOTE = 34
 
 /** Characters of events that are kept before they are read: most streams report their usage, and are never read. */
 const UNREAD_CHARACTERS_MAX = 16_384
 
 export interface OutputCounterOptions {
   readonly countTokens: CountTokens
-  readonly markers: readonly string[]
+  readonly markers: readonly ByteText[]
 }
 
 export class OutputCounter {
-  readonly #markers: readonly string[]
+  readonly #markers: readonly ByteText[]
   readonly #gathered: OutputGatherer
   /** What stood around the only piece of output of the event that was read last. */
-  #looks: { readonly before: string; readonly after: string } | null = null
-  #unread: string[] = []
+  #looks: Looks | null = null
+  #unread: ByteText[] = []
   #unreadCharacters = 0
 
   constructor({ countTokens, markers }: OutputCounterOptions) {
     this.#markers = markers
-    this.#gathered = new OutputGatherer({ countTokens, decode: textWritten })
+    this.#gathered = new OutputGatherer({ countTokens })
   }
 
-  /** Takes note of whole events that go to the client, as latin1 characters of their UTF-8 bytes. */
-  append(events: string): void {
+  /** Takes note of whole events that go to the client. */
+  append(events: ByteText): void {
     this.#unread.push(events)
     this.#unreadCharacters += events.length
     if (this.#unreadCharacters > UNREAD_CHARACTERS_MAX) this.#read()
   }
 
   #read(): void {
-    const events = this.#unread.join('')
+    const events = joinBytes(this.#unread)
     this.#unread = []
     this.#unreadCharacters = 0
-    const [only = ''] = this.#markers
+    const [only = NO_BYTES] = this.#markers
     if (this.#markers.length === 1) {
-      for (const { piece } of piecesAt(events, only)) this.#gathered.add(piece)
+      for (const { piece } of piecesAt(events, only)) this.#gathered.addWritten(piece)
       return
     }
     for (let at = 0; at < events.length; ) at = this.#readAlike(events, at) ?? this.#readOther(events, at)
   }
 
   /** One past an event that is like the one before but for its piece of output; null when the next one is not. */
-  #readAlike(events: string, at: number): number | null {
+  #readAlike(events: ByteText, at: number): number | null {
     if (this.#looks === null) return null
     const { before, after } = this.#looks
     const start = at + before.length
@@ -60,16 +64,16 @@ export class OutputCounter {
     const piece = stringAt(events, start)
     const end = start + piece.length + after.length
     if (events.slice(end - after.length, end) !== after) return null
-    this.#gathered.add(piece)
+    this.#gathered.addWritten(piece)
     return end
   }
 
-  #readOther(events: string, at: number): number {
+  #readOther(events: ByteText, at: number): number {
     const blank = events.indexOf('\n\n', at)
     const end = blank < 0 ? events.length : blank + 2
     const event = events.slice(at, end)
     const found = this.#markers.flatMap(marker => [...piecesAt(event, marker)])
-    for (const { piece } of found) this.#gathered.add(piece)
+    for (const { piece } of found) this.#gathered.addWritten(piece)
     const [only] = found
     this.#looks = only === undefined || found.length > 1 ? null : looksOf(event, only)
     return end
@@ -89,15 +93,15 @@ export class OutputCounter {
 
 interface Piece {
   readonly start: number
-  readonly piece: string
+  readonly piece: ByteText
 }
 
 /** The strings behind a marker. Quotes inside strings are escaped, so it cannot stand in one. */
-function* piecesAt(events: string, marker: string): Generator<Piece> {
+function* piecesAt(events: ByteText, marker: ByteText): Generator<Piece> {
   for (let hit = events.indexOf(marker); hit >= 0; ) {
     let start = hit + marker.length
-    while (events[start] === ' ') start++
-    if (events[start] === '"') {
+    while (events.charCodeAt(start) === SPACE) start++
+    if (events.charCodeAt(start) === QUOTE) {
       const piece = stringAt(events, ++start)
       start += piece.length
       yield { start: start - piece.length, piece }
@@ -106,20 +110,25 @@ function* piecesAt(events: string, marker: string): Generator<Piece> {
   }
 }
 
+interface Looks {
+  readonly before: ByteText
+  readonly after: ByteText
+}
+
 /** Copies: a slice would keep all events in memory that it was cut from. */
-function looksOf(event: string, { start, piece }: { start: number; piece: string }): { before: string; after: string } {
-  const copy = (text: string) => Buffer.from(text, 'latin1').toString('latin1')
+function looksOf(event: ByteText, { start, piece }: Piece): Looks {
+  const copy = (text: ByteText) => byteText(toBuffer(text))
   return { before: copy(event.slice(0, start)), after: copy(event.slice(start + piece.length)) }
 }
 
 /** The content of the JSON string whose first character stands at `start`, as written. */
-function stringAt(text: string, start: number): string {
+function stringAt(text: ByteText, start: number): ByteText {
   let end = text.indexOf('"', start)
   while (end > 0 && oddBackslashesBefore(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? '' : text.slice(start, end)
+  return end < 0 ? NO_BYTES : text.slice(start, end)
 }
 
-function oddBackslashesBefore(text: string, at: number): boolean {
+function oddBackslashesBefore(text: ByteText, at: number): boolean {
   let count = 0
   while (text.charCodeAt(at - 1 - count) === 92) count++
   return count % 2 === 1

@@ -1,6 +1,7 @@
 /** A reply in no format: what every format's reader tells and every format's writer is told, part after part. */
 
 import type { GatewayError } from '../errors.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { TemplateLearner } from './event-template.ts'
 import type { Seal } from './seal.ts'
@@ -72,7 +73,7 @@ export interface Skimmable {
   readonly kind: 'text' | 'reasoning'
   readonly learner: TemplateLearner
   /** Gets each text that was skimmed, as it stands in JSON, where the reader must know. */
-  readonly onSkimmed?: (written: string) => void
+  readonly onSkimmed?: (written: ByteText) => void
 }
 
 /** Writes a client's stream. What it is told goes into a text that is taken after each event of the upstream. */
@@ -81,8 +82,8 @@ export interface ReplyWriter extends ReplySink {
   take(): string
   /** Whether `written` may follow: a part of this kind is open, and nothing of it is kept back. */
   canWriteRaw(kind: PartKind): boolean
-  /** As `delta` and `take` in one, for text as it stands in JSON, as latin1 characters of UTF-8 bytes. */
-  written(text: string): string
+  /** As `delta` and `take` in one, for text as it stands in JSON. */
+  written(text: ByteText): ByteText
   /** What ends the stream. */
   end(stopReason: StopReason, usage: TokenUsage): string
   /** What ends a stream that went wrong, in formats that have more to say of it than the error. */

@@ -1,20 +1,21 @@
 /** Feeds an upstream's bytes to a reply stream: what the stream knows by its looks goes past the reader of events. */
 
+import { type ByteText, byteText } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
 import { type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from './reply-stream.ts'
 import { DONE } from './stream-event.ts'
 
-/** Takes client text; latin1 texts hold UTF-8 bytes. */
-export type WriteText = (text: string, encoding: 'latin1' | 'utf8') => void
+/** Takes whole events for the client. */
+export type WriteEvents = (events: ByteText) => void
 
 export class StreamFeed {
   readonly #stream: ReplyStream
   readonly #reader: SseReader
   readonly #eventBytesMax: number
-  readonly #write: WriteText
+  readonly #write: WriteEvents
 
-  constructor(stream: ReplyStream, write: WriteText, options: SseOptions) {
+  constructor(stream: ReplyStream, write: WriteEvents, options: SseOptions) {
     this.#stream = stream
     this.#write = write
     this.#reader = new SseReader(options)
@@ -27,7 +28,7 @@ export class StreamFeed {
       this.#read(chunk)
       return
     }
-    const all = chunk.toString('latin1')
+    const all = byteText(chunk)
     if (all.includes('\r')) {
       this.#read(chunk)
       return
@@ -36,7 +37,7 @@ export class StreamFeed {
       if (this.#reader.atBorder) {
         const text = this.#stream.skim(all, at)
         at = this.#stream.skimmedTo ?? at
-        if (text !== '') this.#write(text, 'latin1')
+        if (text.length > 0) this.#write(text)
         if (at === all.length) return
       }
       const blank = all.indexOf('\n\n', at)
@@ -49,14 +50,14 @@ export class StreamFeed {
   /** No more bytes will come. An event that lacks only its blank line counts; one that was cut does not. */
   end(): void {
     for (const event of this.#reader.end()) {
-      if (isWhole(event)) this.#write(this.#stream.push(event), this.#stream.encoding)
+      if (isWhole(event)) this.#write(this.#stream.push(event))
     }
   }
 
   #read(chunk: Buffer): void {
     const stream = this.#stream
     for (const event of this.#reader.push(chunk)) {
-      this.#write(stream.push(event), stream.encoding)
+      this.#write(stream.push(event))
       if (stream.finished) return
     }
   }

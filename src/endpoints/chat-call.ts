@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
+import { ascii, type ByteText } from '../lib/byte-text.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 import { readBetas } from '../pipeline/betas.ts'
@@ -20,9 +21,9 @@ import { resultOf, usedBy } from '../pipeline/stream-result.ts'
 import { onWires, wireOf } from '../translate/wired.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
-const COMMENT = ': ping\n\n'
-const PINGS: Readonly<Record<WireName, string>> = {
-  messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+const COMMENT = ascii(': ping\n\n')
+const PINGS: Readonly<Record<WireName, ByteText>> = {
+  messages: ascii('event: ping\ndata: {"type":"ping"}\n\n'),
   chat_completions: COMMENT,
   responses: COMMENT,
 }

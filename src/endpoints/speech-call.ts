@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { SpeechRelay } from '../formats/speech/relay.ts'
+import { ascii } from '../lib/byte-text.ts'
 import { admit } from '../pipeline/admit.ts'
 import type { CallResult } from '../pipeline/bill.ts'
 import type { AdmittedCall, CallKind, EventsCall, OpenedCall, RequestBody } from '../pipeline/call-kind.ts'
@@ -15,7 +16,7 @@ import { reportedBy } from '../pipeline/stream-result.ts'
 import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
-const PING = ': ping\n\n'
+const PING = ascii(': ping\n\n')
 /** Reply types that are audio, or bytes whose kind the provider does not tell. */
 const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
 

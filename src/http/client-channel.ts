@@ -2,6 +2,16 @@
 
 import type { ServerResponse } from 'node:http'
 import type { ErrorCode, GatewayError } from '../errors.ts'
+import {
+  ascii,
+  type ByteText,
+  characters,
+  concat,
+  encodeText,
+  NO_BYTES,
+  ofCharacters,
+  toBuffer,
+} from '../lib/byte-text.ts'
 import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { answerHeaders, errorBody, errorEvent, errorHeaders } from './error-body.ts'
@@ -29,8 +39,7 @@ export class ResponseChannel implements ClientChannel {
   readonly #options: ChannelOptions
   readonly #response: ServerResponse
   readonly #gone = new Canceller()
-  /** UTF-8 bytes as latin1 characters. */
-  #pending = ''
+  #pending = NO_BYTES
   #flushing = false
   #ended = false
   #bytes = false
@@ -54,7 +63,7 @@ export class ResponseChannel implements ClientChannel {
     return this.#gone
   }
 
-  send(headers: HeaderMap, body: Buffer | string): void {
+  send(headers: HeaderMap, body: Buffer | ByteText): void {
     this.#sendWhole(200, headers, body)
   }
 
@@ -70,9 +79,9 @@ export class ResponseChannel implements ClientChannel {
     this.#response.chunkedEncoding = false
   }
 
-  write(text: string, encoding: 'latin1' | 'utf8'): boolean {
-    if (text === '' || this.#ended || this.#gone.aborted) return true
-    this.#pending += encoding === 'latin1' || isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+  write(events: ByteText): boolean {
+    if (events.length === 0 || this.#ended || this.#gone.aborted) return true
+    this.#pending = concat(this.#pending, events)
     if (!this.#flushing) {
       this.#flushing = true
       process.nextTick(flush, this)
@@ -106,9 +115,9 @@ export class ResponseChannel implements ClientChannel {
       return
     }
     const text = this.#pending
-    this.#pending = ''
+    this.#pending = NO_BYTES
     if (this.#gone.aborted) this.#response.end()
-    else this.#response.end(`${text === '' ? '' : chunk(text)}0\r\n\r\n`, 'latin1')
+    else this.#response.end(characters(concat(text.length === 0 ? NO_BYTES : chunk(text), LAST_CHUNK)), 'latin1')
   }
 
   fail(error: GatewayError, headers: HeaderMap = {}): void {
@@ -125,7 +134,8 @@ export class ResponseChannel implements ClientChannel {
       return
     }
     const { requestId, namedEvents } = this.#options
-    this.write(this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents }), 'utf8')
+    const event = this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents })
+    this.write(encodeText(event))
     this.endStream()
     // A client that reads nothing any more is not waited for.
     if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
@@ -143,23 +153,23 @@ export class ResponseChannel implements ClientChannel {
     this.#response.writeHead(status, list)
   }
 
-  #sendWhole(status: number, headers: HeaderMap, body: Buffer | string): void {
+  #sendWhole(status: number, headers: HeaderMap, body: Buffer | ByteText): void {
     if (this.#ended || this.#gone.aborted) return
     this.#begin(status, headers, body.length)
     this.#ended = true
     // A short text goes out in one string with the headers.
-    if (typeof body !== 'string') this.#response.end(body)
-    else if (body.length <= ONE_WRITE_MAX) this.#response.end(body, 'latin1')
-    else this.#response.end(Buffer.from(body, 'latin1'))
+    if (Buffer.isBuffer(body)) this.#response.end(body)
+    else if (body.length <= ONE_WRITE_MAX) this.#response.end(characters(body), 'latin1')
+    else this.#response.end(toBuffer(body))
   }
 
   /** @internal Writes what was gathered. */
   flush(): void {
     this.#flushing = false
     const text = this.#pending
-    if (text === '' || this.#gone.aborted) return
-    this.#pending = ''
-    this.#response.write(this.#isChunked ? chunk(text) : text, 'latin1')
+    if (text.length === 0 || this.#gone.aborted) return
+    this.#pending = NO_BYTES
+    this.#response.write(characters(this.#isChunked ? chunk(text) : text), 'latin1')
   }
 }
 
@@ -167,13 +177,10 @@ function flush(channel: ResponseChannel): void {
   channel.flush()
 }
 
-/** A chunk of a chunked body; latin1 text, one byte a character. */
-function chunk(text: string): string {
-  return `${text.length.toString(16)}\r\n${text}\r\n`
+/** A chunk of a chunked body. */
+function chunk(text: ByteText): ByteText {
+  return concat(ofCharacters(`${text.length.toString(16)}\r\n`), text, ascii('\r\n'))
 }
 
-function isAscii(text: string): boolean {
-  return !NOT_ASCII.test(text)
-}
-
-const NOT_ASCII = /[^\0-\x7f]/
+/** Ends a chunked body. */
+const LAST_CHUNK = ascii('0\r\n\r\n')

@@ -1,5 +1,6 @@
 /** Edits of an object's members, all in one go and without a look at the others: for bodies that are large. */
 
+import { ascii, type ByteText, concat, joinBytes, NO_BYTES } from './byte-text.ts'
 import { unescapeKey } from './json.ts'
 import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './json-text.ts'
 
@@ -12,15 +13,16 @@ type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
  * one goes into a member that is not there or holds nothing.
  */
 export function editMembers(
-  text: string,
+  text: ByteText,
   members: readonly Member[],
   edits: readonly BodyEdit[],
-): readonly string[] | null {
+): readonly ByteText[] | null {
   const wanted = byMember(edits)
   if (wanted === null) return null
   for (const [key, edit] of wanted) {
-    const entered = 'within' in edit ? members.find(member => member.key === key) : null
-    if (entered !== null && !/[[{]/.test(text[entered?.valueStart ?? -1] ?? '')) return null
+    if ('whole' in edit) continue
+    const entered = members.find(member => member.key === key)
+    if (entered === undefined || !opensAt(text, entered.valueStart)) return null
   }
   const open = text.indexOf('{') + 1
   const isRemoved = ({ key }: Member) => wholeOf(wanted, key)?.op === 'remove'
@@ -50,6 +52,11 @@ export function editMembers(
   return pieces
 }
 
+/** Whether an object or an array begins there. */
+function opensAt(text: ByteText, at: number): boolean {
+  return text.startsWith('{', at) || text.startsWith('[', at)
+}
+
 function byMember(edits: readonly BodyEdit[]): Map<string, MemberEdit> | null {
   const wanted = new Map<string, MemberEdit>()
   for (const edit of edits) {
@@ -74,19 +81,20 @@ function wholeOf(wanted: ReadonlyMap<string, MemberEdit>, key: string): BodyEdit
   return edit !== undefined && 'whole' in edit ? edit.whole : null
 }
 
-function valueFor(text: string, { valueStart, valueEnd }: Member, edit: MemberEdit): string {
+function valueFor(text: ByteText, { valueStart, valueEnd }: Member, edit: MemberEdit): ByteText {
   if ('within' in edit) return editJson(text.slice(valueStart, valueEnd), edit.within)
-  return edit.whole.op === 'remove' ? '' : replacement(text, valueStart, edit.whole)
+  return edit.whole.op === 'remove' ? NO_BYTES : replacement(text, valueStart, edit.whole)
 }
 
 /** New members stand before all others, the one that was added last first. */
-function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): string {
-  const added: string[] = []
+function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): ByteText {
+  const added: ByteText[] = []
   for (const key of wanted.keys()) {
     const edit = wholeOf(wanted, key)
     if (edit?.op === 'set' && !members.some(member => member.key === key)) {
-      added.unshift(`${asciiJson(key)}:${asciiJson(edit.value)}`)
+      added.unshift(concat(asciiJson(key), ascii(':'), asciiJson(edit.value)))
     }
   }
-  return added.length === 0 ? '' : `${added.join(',')}${areOthers ? ',' : ''}`
+  if (added.length === 0) return NO_BYTES
+  return concat(joinBytes(added, ','), areOthers ? ascii(',') : NO_BYTES)
 }

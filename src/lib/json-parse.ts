@@ -4,9 +4,11 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { type ByteText, characters, decodeText, joinBytes } from './byte-text.ts'
 import { exactNumber } from './exact-json.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
+import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
 
 /** A text of so many bytes takes well below a millisecond for each step, whatever it holds. */
@@ -18,8 +20,8 @@ const SLICE_CHARACTERS = 1024 * 1024
 const BACKSLASH = 92
 const SMALL_U = 117
 
-/** Scans a latin1 text of UTF-8 bytes. Rejects with NestingError or JsonSizeError. */
-export async function scanJson(text: string, limits: ScanLimits): Promise<JsonScan> {
+/** Rejects with NestingError or JsonSizeError. */
+export async function scanJson(text: ByteText, limits: ScanLimits): Promise<JsonScan> {
   const scan = new JsonScan(text, limits)
   if (text.length <= SHORT_BYTES) scan.run(Number.POSITIVE_INFINITY)
   else while (!(await inTurn(() => scan.run(SCAN_STEPS))));
@@ -27,46 +29,42 @@ export async function scanJson(text: string, limits: ScanLimits): Promise<JsonSc
 }
 
 /**
- * The values of a latin1 text of UTF-8 bytes, in Unicode; numbers below the outermost object keep their digits, see
+ * The values of JSON text; numbers below the outermost object keep their digits, see
  * lib/exact-json.ts. Rejects with SyntaxError for what is not JSON.
  */
-export async function parseScanned(text: string, isAscii: boolean, scan: JsonScan): Promise<JsonValue> {
+export async function parseScanned(text: ByteText, isAscii: boolean, scan: JsonScan): Promise<JsonValue> {
   const { longTexts, longNumbers } = scan
   if (longTexts.length === 0 && longNumbers.length === 0) {
-    if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? text : inUnicode(text)) as JsonValue
-    const unicode = isAscii ? text : await inTurn(() => inUnicode(text))
+    if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? characters(text) : decodeText(text)) as JsonValue
+    const unicode = isAscii ? characters(text) : await inTurn(() => decodeText(text))
     return inTurn(() => JSON.parse(unicode) as JsonValue)
   }
   const decoded: JsonValue[] = []
   for (const long of longTexts) decoded.push(await decodeLong(text, long))
   const numbers = longNumbers.map(start => numberAt(text, start)).filter(number => number !== null)
-  for (const { start, end } of numbers) decoded.push(exactNumber(text.slice(start, end)))
+  for (const { start, end } of numbers) decoded.push(exactNumber(characters(text.slice(start, end))))
   // Nobody can have written it.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
-  const value = await inTurn(() => JSON.parse(isAscii ? rest : inUnicode(rest)) as JsonValue)
+  const value = await inTurn(() => JSON.parse(isAscii ? characters(rest) : decodeText(rest)) as JsonValue)
   await inTurn(() => putBack(value, mark, decoded))
   return value
 }
 
-function inUnicode(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8')
-}
-
-async function decodeLong(text: string, { start, end }: EscapedText): Promise<string> {
+async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<string> {
   const parts: string[] = []
   const last = end - 1
   for (let from = start + 1; from < last; ) {
     const to = from + SLICE_CHARACTERS >= last ? last : cutBefore(text, from, from + SLICE_CHARACTERS)
     const slice = from
-    parts.push(await inTurn(() => JSON.parse(`"${inUnicode(text.slice(slice, to))}"`) as string))
+    parts.push(await inTurn(() => JSON.parse(`"${decodeText(text.slice(slice, to))}"`) as string))
     from = to
   }
   return parts.join('')
 }
 
 /** The last place up to `at` that is neither inside an escape nor inside a character. No escape goes beyond `from`. */
-function cutBefore(text: string, from: number, at: number): number {
+function cutBefore(text: ByteText, from: number, at: number): number {
   let cut = at
   for (let back = 1; back <= 5; back++) {
     if (text.charCodeAt(at - back) !== BACKSLASH) continue
@@ -82,24 +80,24 @@ function cutBefore(text: string, from: number, at: number): number {
 }
 
 /** The number that begins there, if it is one. */
-function numberAt(text: string, start: number): EscapedText | null {
+function numberAt(text: ByteText, start: number): EscapedText | null {
   NUMBER.lastIndex = start
-  const found = NUMBER.exec(text)
+  const found = NUMBER.exec(characters(text))
   return found === null ? null : { start, end: start + found[0].length }
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[\s,\]}])/y
 
-function withMarks(text: string, values: readonly EscapedText[], mark: string): string {
-  const parts: string[] = []
+function withMarks(text: ByteText, values: readonly EscapedText[], mark: string): ByteText {
+  const parts: ByteText[] = []
   let from = 0
   const inOrder = values.map((place, index) => ({ ...place, index })).sort((a, b) => a.start - b.start)
   for (const { index, start, end } of inOrder) {
-    parts.push(text.slice(from, start), JSON.stringify(mark + index))
+    parts.push(text.slice(from, start), asciiJson(mark + index))
     from = end
   }
   parts.push(text.slice(from))
-  return parts.join('')
+  return joinBytes(parts)
 }
 
 function putBack(root: JsonValue, mark: string, decoded: readonly JsonValue[]): void {

@@ -4,6 +4,7 @@
  * for the parser to refuse.
  */
 
+import type { ByteText } from './byte-text.ts'
 import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { NESTING_MAX, NestingError } from './json-text.ts'
 
@@ -46,7 +47,7 @@ const COMMA = 44
 const COLON = 58
 
 export class JsonScan {
-  readonly #text: string
+  readonly #text: ByteText
   readonly #valuesMax: number
   #at = 0
   #depth = 0
@@ -68,7 +69,7 @@ export class JsonScan {
   /** Where long numbers begin that are not members of the outermost object. */
   readonly longNumbers: number[] = []
 
-  constructor(text: string, { valuesMax }: ScanLimits) {
+  constructor(text: ByteText, { valuesMax }: ScanLimits) {
     this.#text = text
     this.#valuesMax = valuesMax
   }
@@ -192,7 +193,7 @@ export class JsonScan {
   }
 }
 
-function isColonNext(text: string, at: number): boolean {
+function isColonNext(text: ByteText, at: number): boolean {
   let code = text.charCodeAt(at)
   while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
   return code === COLON

@@ -1,9 +1,10 @@
 /**
  * JSON edited as text: values are found and replaced by their place, so that everything else of a body stays as it was
- * written (key order, numbers above 2^53, unknown fields, keys named `__proto__`). Texts are latin1 strings that hold
- * UTF-8 bytes one by one, so an offset is a byte offset and nothing is decoded; the text must already be valid JSON.
+ * written (key order, numbers above 2^53, unknown fields, keys named `__proto__`). The text must already
+ * be valid JSON.
  */
 
+import { ascii, type ByteText, characters, concat, decodeText, joinBytes, NO_BYTES, ofCharacters } from './byte-text.ts'
 import { unescapeKey } from './json.ts'
 
 export interface Member {
@@ -32,14 +33,14 @@ const CLOSE_BRACKET = 93
 const COMMA = 44
 const COLON = 58
 
-function skipSpace(text: string, at: number): number {
+function skipSpace(text: ByteText, at: number): number {
   let code = text.charCodeAt(at)
   while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at)
   return at
 }
 
 /** One past the closing quote of the string that opens at `at`. */
-function skipString(text: string, at: number): number {
+function skipString(text: ByteText, at: number): number {
   let end = text.indexOf('"', at + 1)
   while (text.charCodeAt(end - 1) === BACKSLASH) {
     let backslashes = 1
@@ -57,7 +58,7 @@ export const NESTING_MAX = 500
 export class NestingError extends SyntaxError {}
 
 /** One past the end of the value that begins at `at`. Throws NestingError. */
-export function skipValue(text: string, at: number): number {
+export function skipValue(text: ByteText, at: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return skipString(text, at)
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
@@ -84,13 +85,13 @@ export function skipValue(text: string, at: number): number {
 }
 
 /** A key as it is meant: escapes resolved, bytes read as UTF-8. */
-export function decodeKey(written: string): string {
-  if (!/[\\\u0080-\u00ff]/.test(written)) return written
-  return JSON.parse(`"${Buffer.from(written, 'latin1').toString('utf8')}"`) as string
+export function decodeKey(written: ByteText): string {
+  if (!/[\\\u0080-\u00ff]/.test(characters(written))) return characters(written)
+  return JSON.parse(`"${decodeText(written)}"`) as string
 }
 
 /** Members of the object that begins at `start` (spaces allowed before it), duplicates included, in order of writing. */
-export function membersOf(text: string, start = 0): Member[] {
+export function membersOf(text: ByteText, start = 0): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, start) + 1)
   while (text.charCodeAt(at) === QUOTE) {
@@ -109,7 +110,7 @@ export function membersOf(text: string, start = 0): Member[] {
 }
 
 /** Places of the elements of the array that begins at `start`. */
-export function elementsOf(text: string, start: number): { start: number; end: number }[] {
+export function elementsOf(text: ByteText, start: number): { start: number; end: number }[] {
   const elements: { start: number; end: number }[] = []
   let at = skipSpace(text, start + 1)
   while (text.charCodeAt(at) !== CLOSE_BRACKET) {
@@ -121,15 +122,16 @@ export function elementsOf(text: string, start: number): { start: number; end: n
   return elements
 }
 
-/** JSON text of a value with every non-ASCII character escaped: the same in latin1 and in UTF-8. */
-export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, character => {
+/** JSON of a value with every non-ASCII character escaped. */
+export function asciiJson(value: unknown): ByteText {
+  const escaped = JSON.stringify(value).replace(/[\u007f-\uffff]/g, character => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
+  return ofCharacters(escaped)
 }
 
 /** What an edit puts in the place of the value at `at`. */
-export function replacement(text: string, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): string {
+export function replacement(text: ByteText, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): ByteText {
   if (edit.op === 'set') return asciiJson(edit.value)
   const elements = text.charCodeAt(at) === OPEN_BRACKET ? elementsOf(text, at) : []
   const items = edit.items.flatMap(item => {
@@ -137,25 +139,25 @@ export function replacement(text: string, at: number, edit: Exclude<BodyEdit, { 
     const element = elements[item.from]
     return element === undefined ? [] : [editJson(text.slice(element.start, element.end), item.edits)]
   })
-  return `[${items.join(',')}]`
+  return concat(ascii('['), joinBytes(items, ','), ascii(']'))
 }
 
 interface Splice {
   readonly start: number
   readonly end: number
-  readonly text: string
+  readonly text: ByteText
 }
 
 /** Where to cut one member out, its comma included. */
 function removalOf(members: readonly Member[], index: number): Splice {
   const member = members[index] as Member
   const next = members[index + 1]
-  if (next) return { start: member.keyStart, end: next.keyStart, text: '' }
+  if (next) return { start: member.keyStart, end: next.keyStart, text: NO_BYTES }
   const previous = members[index - 1]
-  return { start: previous ? previous.valueEnd : member.keyStart, end: member.valueEnd, text: '' }
+  return { start: previous ? previous.valueEnd : member.keyStart, end: member.valueEnd, text: NO_BYTES }
 }
 
-function editObject(text: string, start: number, tokens: readonly string[], edit: BodyEdit): string {
+function editObject(text: ByteText, start: number, tokens: readonly string[], edit: BodyEdit): ByteText {
   const token = unescapeKey(tokens[0] as string)
   const members = membersOf(text, start)
   const index = members.findLastIndex(member => member.key === token)
@@ -174,11 +176,11 @@ function editObject(text: string, start: number, tokens: readonly string[], edit
   const value = asciiJson(tokens.slice(1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), edit.value))
   if (present) return applySplice(text, { start: present.valueStart, end: present.valueEnd, text: value })
   const open = skipSpace(text, start) + 1
-  const separator = members.length > 0 ? ',' : ''
-  return applySplice(text, { start: open, end: open, text: `${asciiJson(token)}:${value}${separator}` })
+  const separator = members.length > 0 ? ascii(',') : NO_BYTES
+  return applySplice(text, { start: open, end: open, text: concat(asciiJson(token), ascii(':'), value, separator) })
 }
 
-function editAt(text: string, at: number, tokens: readonly string[], edit: BodyEdit): string {
+function editAt(text: ByteText, at: number, tokens: readonly string[], edit: BodyEdit): ByteText {
   const code = text.charCodeAt(at)
   if (code === OPEN_BRACE) return editObject(text, at, tokens, edit)
   if (code !== OPEN_BRACKET || tokens.length < 2) {
@@ -190,8 +192,8 @@ function editAt(text: string, at: number, tokens: readonly string[], edit: BodyE
   return element ? editAt(text, element.start, tokens.slice(1), edit) : text
 }
 
-function applySplice(text: string, splice: Splice): string {
-  return text.slice(0, splice.start) + splice.text + text.slice(splice.end)
+function applySplice(text: ByteText, splice: Splice): ByteText {
+  return concat(text.slice(0, splice.start), splice.text, text.slice(splice.end))
 }
 
 interface Step {
@@ -205,7 +207,7 @@ function inside(steps: readonly Step[]): Step[] {
 }
 
 /** Each part of the text is looked through once for all the edits in it: there may be one for every message. */
-function editAll(text: string, steps: readonly Step[]): string {
+function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
     return editElements(text, start, steps)
@@ -219,7 +221,7 @@ function editAll(text: string, steps: readonly Step[]): string {
 }
 
 /** Edits in one and the same member. */
-function editMember(text: string, steps: readonly Step[]): string {
+function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   const isDeep = steps.length > 1 && steps.every(({ tokens }) => tokens.length > 1)
   const key = unescapeKey(steps[0]?.tokens[0] as string)
@@ -237,9 +239,9 @@ function editMember(text: string, steps: readonly Step[]): string {
 }
 
 /** Elements are entered, never taken away: those of different places do not see each other's edits. */
-function editElements(text: string, start: number, steps: readonly Step[]): string {
+function editElements(text: ByteText, start: number, steps: readonly Step[]): ByteText {
   const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
-  const parts: string[] = []
+  const parts: ByteText[] = []
   let from = 0
   for (const [index, element] of elementsOf(text, start).entries()) {
     const own = byIndex.get(index)
@@ -248,7 +250,7 @@ function editElements(text: string, start: number, steps: readonly Step[]): stri
     from = element.end
   }
   parts.push(text.slice(from))
-  return parts.join('')
+  return joinBytes(parts)
 }
 
 /**
@@ -256,16 +258,17 @@ function editElements(text: string, start: number, steps: readonly Step[]): stri
  * replaces a plain value that stands in its way, `remove` and `arrange` of something absent change nothing, and array
  * elements can be entered or replaced but not removed.
  */
-export function editJson(text: string, edits: readonly BodyEdit[]): string {
+export function editJson(text: ByteText, edits: readonly BodyEdit[]): ByteText {
   const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
   return editAll(text, steps)
 }
 
 /** Keeps, of members written twice, only the last: what is read here and what an upstream reads must be the same. */
-export function withoutDuplicates(text: string, members: readonly Member[]): string {
+export function withoutDuplicates(text: ByteText, members: readonly Member[]): ByteText {
   const last = new Map(members.map(member => [member.key, member]))
   const kept = members.filter(member => last.get(member.key) === member)
-  return `{${kept.map(member => text.slice(member.keyStart, member.valueEnd)).join(',')}}`
+  const written = kept.map(member => text.slice(member.keyStart, member.valueEnd))
+  return concat(ascii('{'), joinBytes(written, ','), ascii('}'))
 }
 
 /** So many keys are compared faster one by one. */

@@ -4,6 +4,7 @@
  */
 
 import { GatewayError } from '../errors.ts'
+import { ascii, type ByteText, byteText, characters, concat, encodeText, NO_BYTES, ofCharacters } from './byte-text.ts'
 
 const BYTE_ORDER_MARK = 0xfeff
 const BYTE_ORDER_MARK_BYTES = 3
@@ -55,22 +56,21 @@ export class SseEvent {
   }
 
   /**
-   * The block for another reader, as latin1 characters of UTF-8 bytes: its own bytes with the blank line that ends it, data
-   * on one line, no byte order mark. '' for a block without data that is more than comments: readers stumble over events
-   * without data.
+   * The block for another reader: its own bytes with the blank line that ends it, data on one line, no byte order mark.
+   * Empty for a block without data that is more than comments: readers stumble over events without data.
    */
-  get relayed(): string {
+  get relayed(): ByteText {
     if (!this.#parsed) this.#parse()
     if (this.#dataLines > 1 && this.hasData) return this.#onOneLine()
-    if (!this.hasData && !this.#isComment) return ''
-    const raw = this.raw.toString('latin1', this.#hasMark() ? BYTE_ORDER_MARK_BYTES : 0)
-    return this.isCut ? `${raw.replace(/[\r\n]+$/, '')}\n\n` : raw
+    if (!this.hasData && !this.#isComment) return NO_BYTES
+    const raw = byteText(this.raw, this.#hasMark() ? BYTE_ORDER_MARK_BYTES : 0)
+    return this.isCut ? concat(ofCharacters(characters(raw).replace(/[\r\n]+$/, '')), ascii('\n\n')) : raw
   }
 
   /** Line ends stand between the tokens of JSON, never in them. */
-  #onOneLine(): string {
+  #onOneLine(): ByteText {
     const name = this.#name === '' ? '' : `event: ${this.#name}\n`
-    return Buffer.from(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`, 'utf8').toString('latin1')
+    return encodeText(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`)
   }
 
   #hasMark(): boolean {

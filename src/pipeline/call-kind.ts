@@ -2,6 +2,7 @@
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { CallResult } from './bill.ts'
@@ -61,7 +62,7 @@ export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
   readonly reply: 'events'
   readonly prepare: PreparedFor<PreparedStream<Stream>>
   /** What keeps the client's connection alive, as a complete event or comment. */
-  readonly ping: string
+  readonly ping: ByteText
   /** The upstream's reply as a stream, where it may have been answered whole; absent: as it came. */
   asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
   /** The stream has begun: no other target will be tried, and nothing of the body need wait in memory for its end. */

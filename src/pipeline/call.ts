@@ -15,6 +15,7 @@ import type { Sealer } from '../conversation/seal.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import type { Ledger } from '../ledger/types.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { UnknownModels } from '../operations/unknown-models.ts'
@@ -59,7 +60,7 @@ export interface Call {
 
 export type HeaderMap = Record<string, string>
 
-/** The client's side of a call; http/ implements it. Texts are latin1 strings of UTF-8 bytes or Unicode strings, as said. */
+/** The client's side of a call; http/ implements it. */
 export interface ClientChannel {
   /** Status and headers have gone out. */
   readonly started: boolean
@@ -67,12 +68,12 @@ export interface ClientChannel {
   readonly gone: Cancellation
   /** Milliseconds from the start of the call to the first byte sent; null while none was. */
   readonly firstByteMs: number | null
-  /** Sends a whole reply; a text is latin1 of UTF-8 bytes. */
-  send(headers: HeaderMap, body: Buffer | string): void
+  /** Sends a whole reply. */
+  send(headers: HeaderMap, body: Buffer | ByteText): void
   /** Sends status 200 and the headers of an event stream. */
   startStream(headers: HeaderMap): void
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
-  write(text: string, encoding: 'latin1' | 'utf8'): boolean
+  write(events: ByteText): boolean
   /** It takes nothing at the moment: the next `write` or `writeBytes` will say false. */
   readonly full: boolean
   onDrain(listener: () => void): void

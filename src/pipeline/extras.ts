@@ -8,7 +8,8 @@ import { type ExtrasPlan, planExtras } from '../dialect/extras/plan.ts'
 import { CountedStream } from '../dialect/extras/stream.ts'
 import { UseCounter } from '../dialect/extras/uses.ts'
 import type { Endpoint, Extras, ExtrasVocabulary, ModelEntry, UpstreamTarget } from '../generated/types.ts'
-import { type JsonObject, parseJson } from '../lib/json.ts'
+import { type ByteText, byteText, parseUndecoded } from '../lib/byte-text.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Member } from '../lib/json-text.ts'
 import { type MicroVnd, vndToMicro } from '../lib/money.ts'
 
@@ -21,7 +22,7 @@ export interface ExtrasOptions {
 
 /** A body that changes can be made on. */
 interface ChangeableBody {
-  readonly text: string
+  readonly text: ByteText
   readonly raw: Buffer | null
   readonly json: JsonObject
   readonly members: readonly Member[]
@@ -83,9 +84,9 @@ export class CallExtras {
   }
 
   /** Counts the uses in a whole reply. */
-  countIn(reply: Buffer | string): void {
+  countIn(reply: Buffer): void {
     if (this.#counter === NONE_SOLD) return
-    this.#counter.see(parseJson(typeof reply === 'string' ? reply : reply.toString('latin1')))
+    this.#counter.see(parseUndecoded(byteText(reply)))
   }
 
   /** The stream, its uses counted as they pass. */

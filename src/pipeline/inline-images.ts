@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
+import { decodeText } from '../lib/byte-text.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -45,6 +46,6 @@ export async function withInlineImages(services: Services, options: InlineOption
     text,
     raw: null,
     members: membersOf(text),
-    json: parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject,
+    json: parseExactJson(decodeText(text)) as JsonObject,
   }
 }

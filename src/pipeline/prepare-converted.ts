@@ -5,6 +5,7 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import { applyRules } from '../dialect/rules.ts'
 import { GatewayError } from '../errors.ts'
+import { type ByteText, encodeText, isAsciiText, NO_BYTES, ofCharacters } from '../lib/byte-text.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
@@ -78,17 +79,16 @@ function countAhead(count: () => number): void {
   })
 }
 
-/** A text without characters beyond ASCII is its own bytes. */
-function bytesOf(text: string): Buffer | string {
-  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8')
+/** What is not ASCII is encoded once, into the buffer that is sent. */
+function bytesOf(text: string): Buffer | ByteText {
+  return isAsciiText(text) ? ofCharacters(text) : Buffer.from(text, 'utf8')
 }
 
 class ConvertedStream implements ReplyStream {
-  readonly encoding = 'utf8'
   readonly #translation: StreamTranslation
   readonly #output = new OutputGatherer({ countTokens })
   readonly #countInputTokens: () => number
-  readonly #onWritten = (text: string): void => this.#output.addWritten(text)
+  readonly #onWritten = (text: ByteText): void => this.#output.addWritten(text)
 
   constructor(open: (onOutput: (text: string) => void) => StreamTranslation, countInputTokens: () => number) {
     this.#translation = open(text => this.#output.add(text))
@@ -103,11 +103,11 @@ class ConvertedStream implements ReplyStream {
     return this.#translation.usage
   }
 
-  push(event: SseEvent): string {
-    return event.hasData ? this.#translation.push(event) : ''
+  push(event: SseEvent): ByteText {
+    return event.hasData ? encodeText(this.#translation.push(event)) : NO_BYTES
   }
 
-  skim(all: string, at: number): string {
+  skim(all: ByteText, at: number): ByteText {
     return this.#translation.skim(all, at, this.#onWritten)
   }
 
@@ -115,9 +115,9 @@ class ConvertedStream implements ReplyStream {
     return this.#translation.skimmedTo
   }
 
-  end(): string {
+  end(): ByteText {
     const used = usedByStream(this, this.#countInputTokens)
-    return used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end()
+    return encodeText(used.estimated ? this.#translation.end(billedUsage(used)) : this.#translation.end())
   }
 
   failureEvent = (error: GatewayError): string | null => this.#translation.fail(error)

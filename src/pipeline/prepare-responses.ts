@@ -7,6 +7,7 @@ import { readFailure } from '../formats/responses/failure.ts'
 import { ResponsesRelay } from '../formats/responses/relay.ts'
 import { relayEdits } from '../formats/responses/relay-whole.ts'
 import { reportOf } from '../formats/responses/usage.ts'
+import { byteText, parseUndecoded } from '../lib/byte-text.ts'
 import { isObject, type JsonObject, parseJson } from '../lib/json.ts'
 import { editJson } from '../lib/json-text.ts'
 import { countTokens } from '../lib/tokens.ts'
@@ -30,8 +31,8 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
   return withBody(bodyFor(body, target, 'responses', plan.edits), written => ({
     body: written,
     readReply(bytes): ReadReply {
-      const text = bytes.toString('latin1')
-      const json = parseJson(text)
+      const text = byteText(bytes)
+      const json = parseUndecoded(text)
       if (!isObject(json)) throw new GatewayError('upstream_failed', { cause: 'the reply is not a JSON object' })
       refuseUnlessFinished(json)
       const usage = reportOf(json, usageFacts)

@@ -11,6 +11,7 @@ import { readUsage as readChatUsage, writeUsage as writeChatUsage } from '../for
 import { MessagesRelay } from '../formats/messages/relay.ts'
 import { undoneReply as undoneMessages } from '../formats/messages/undo.ts'
 import { reportOf as messagesReportOf, modelPlaces } from '../formats/messages/usage.ts'
+import { byteText, parseUndecoded } from '../lib/byte-text.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
 import { arrayOrEmpty, isObject, type JsonObject, numberOrNull, parseJson } from '../lib/json.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
@@ -57,8 +58,8 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
     betas: betasToSend,
     prefilled,
     readReply(bytes): ReadReply {
-      const text = bytes.toString('latin1')
-      const json = parseJson(text)
+      const text = byteText(bytes)
+      const json = parseUndecoded(text)
       if (!isObject(json) || !isReply(json, format)) {
         throw new GatewayError('upstream_failed', { cause: 'the reply is not one of this format' })
       }

@@ -4,12 +4,13 @@ import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Sealer } from '../conversation/seal.ts'
 import type { UsageReport } from '../conversation/usage.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import type { PreparedBody } from './dispatch.ts'
 import type { ChatBody } from './receive.ts'
 
-/** A whole reply as the client gets it; a text is latin1 of UTF-8 bytes. */
+/** A whole reply as the client gets it. */
 export interface ReadReply {
-  readonly body: Buffer | string
+  readonly body: Buffer | ByteText
   readonly usage: UsageReport
   /** Images in it; absent: none. */
   readonly images?: number

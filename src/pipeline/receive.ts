@@ -3,6 +3,7 @@
 import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import type { WireName } from '../generated/types.ts'
+import { type ByteText, byteText, characters, encodeText } from '../lib/byte-text.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { parseScanned, SHORT_BYTES, scanJson } from '../lib/json-parse.ts'
 import { type JsonScan, JsonSizeError } from '../lib/json-scan.ts'
@@ -10,15 +11,15 @@ import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates 
 import { inTurn } from '../lib/loop-turns.ts'
 
 export interface ChatBody {
-  /** The body as a latin1 string of its UTF-8 bytes, without members written twice. */
-  readonly text: string
+  /** The body, without members written twice. */
+  readonly text: ByteText
   /** The bytes of `text` as they came; null when some were left out. */
   readonly raw: Buffer | null
-  /** The values of `text`, in Unicode. */
+  /** The values of `text`, decoded. */
   readonly json: JsonObject
   /** The members of `text`. */
   readonly members: readonly Member[]
-  /** `model` as the client meant it, in Unicode. */
+  /** `model` as the client meant it. */
   readonly requestedName: string
   readonly streamed: boolean
   /** Cap on the output that the client set; null when it set none. */
@@ -46,7 +47,7 @@ function malformed(cause: unknown): GatewayError {
 }
 
 /** Throws GatewayError `invalid_request` for more than is worked on. */
-async function scan(text: string, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
+async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
   try {
     return await scanJson(text, { valuesMax: bodyValuesMax })
   } catch (error) {
@@ -58,11 +59,13 @@ async function scan(text: string, { bodyValuesMax }: BodyLimits): Promise<JsonSc
   }
 }
 
-function membersIn(text: string, { members }: JsonScan): Member[] {
+function membersIn(text: ByteText, { members }: JsonScan): Member[] {
   return members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
     return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
   })
 }
+
+const BYTE_ORDER_MARK = encodeText('\ufeff')
 
 export interface BodyLimits {
   /** Values in one body, in whatever depth. */
@@ -76,9 +79,9 @@ export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
  * `malformed_json` or `invalid_request`.
  */
 export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
-  let text = raw.length <= SHORT_BYTES ? raw.toString('latin1') : await inTurn(() => raw.toString('latin1'))
-  if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3)
-  if (!/[^ \t\r\n]/.test(text))
+  let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
+  if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length)
+  if (!/[^ \t\r\n]/.test(characters(text)))
     throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
   const scanned = await scan(text, limits)
   const json = await parseScanned(text, isAscii(raw), scanned).catch((error: unknown) => {

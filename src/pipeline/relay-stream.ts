@@ -3,6 +3,7 @@
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { StreamFeed } from '../conversation/stream-feed.ts'
 import { GatewayError } from '../errors.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { ClientChannel, HeaderMap, PipelineLimits } from './call.ts'
@@ -20,7 +21,7 @@ export interface StreamRelay {
   /** The money of a stream that may cost more than was set aside for it; null where the price is fixed. */
   readonly hold: StreamHold | null
   /** What keeps the client's connection alive, as a complete event or comment. */
-  readonly ping: string
+  readonly ping: ByteText
   /** Settles the call; the events that end the reply go out when it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
@@ -63,7 +64,7 @@ class RelayRun {
     this.#resolve = resolve
     this.#reject = reject
     const { eventBytesMax } = relay.limits
-    this.#feed = new StreamFeed(relay.stream, (text, encoding) => this.#write(text, encoding), { eventBytesMax })
+    this.#feed = new StreamFeed(relay.stream, events => this.#write(events), { eventBytesMax })
   }
 
   run(): void {
@@ -171,20 +172,20 @@ class RelayRun {
     }
   }
 
-  #write(text: string, encoding: 'latin1' | 'utf8'): void {
-    if (text === '') return
+  #write(events: ByteText): void {
+    if (events.length === 0) return
     const { client, upstream, headers } = this.#relay
     this.#heard = true
     if (!client.started) client.startStream(headers)
     if (this.#watch !== null) this.#watch.touched = true
-    if (client.write(text, encoding)) return
+    if (client.write(events)) return
     upstream.pause()
   }
 
   /** Everything came. What ends the reply is made first, because a reply that did not end well must not be charged. */
   #complete(): void {
     const { client, stream, settle } = this.#relay
-    let last: string
+    let last: ByteText
     try {
       last = stream.end()
     } catch (error) {
@@ -194,7 +195,7 @@ class RelayRun {
     this.#close()
     settle('complete').then(() => {
       if (!client.started) client.startStream(this.#relay.headers)
-      client.write(last, stream.encoding)
+      client.write(last)
       client.endStream()
       this.#resolve('complete')
     }, this.#reject)
@@ -213,7 +214,7 @@ class RelayRun {
   #ping(): void {
     const { client, headers, ping } = this.#relay
     if (!client.started) client.startStream(headers)
-    client.write(ping, 'latin1')
+    client.write(ping)
   }
 
   /** The wallet has nothing more: what was sent is settled, then the client is told. */

@@ -1,6 +1,7 @@
 /** What the endpoints share between admission and the client: sending, holding a stream, sending a whole reply. */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import { type Cancellation, NEVER_CANCELLED } from '../lib/cancellation.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import { costHeaders } from './billing-headers.ts'
@@ -62,7 +63,7 @@ export function holdStream({ services, call, client }: CallScope, reply: Upstrea
 const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }
 
 /** Settles a call that is not streamed and then sends its reply, with what it cost. */
-export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | string): Promise<void> {
+export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | ByteText): Promise<void> {
   const { services, client, bill, headers } = scope
   await bill.settle({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })
   const cost = costHeaders(services.catalogue.settings.service, used, bill.costMicroVnd)

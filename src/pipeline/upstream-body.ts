@@ -2,6 +2,7 @@
 
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
+import { type ByteText, characters, decodeText, toBuffer } from '../lib/byte-text.ts'
 import { copyJson, parseExactJson } from '../lib/exact-json.ts'
 import { type JsonObject, unescapeKey } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
@@ -9,9 +10,9 @@ import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
-/** What a body is made from: `text` is a latin1 string of UTF-8 bytes. */
+/** What a body is made from. */
 export interface NamedBody {
-  readonly text: string
+  readonly text: ByteText
   /** The bytes of `text`, where they are at hand; nobody changes them. */
   readonly raw?: Buffer | null
   /** The members of `text`, where they are known, none written twice. */
@@ -33,15 +34,15 @@ export function bodyFor(
   const all = [...named, ...edits]
   const isRuled = hasRulesFor(target, endpoint, members, all)
   if (!isRuled) {
-    if (all.length === 0) return raw ?? Buffer.from(text, 'latin1')
+    if (all.length === 0) return raw ?? toBuffer(text)
     const pieces = members === undefined ? null : editMembers(text, members, all)
     if (pieces !== null) return bytesOf(pieces)
   }
   const edited = editJson(text, all)
-  if (!isRuled) return Buffer.from(edited, 'latin1')
+  if (!isRuled) return toBuffer(edited)
   if (text.length >= LARGE_BYTES) return applyRulesInTurns(edited, target, endpoint)
   const before = valuesOf(edited)
-  return Buffer.from(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)), 'latin1')
+  return toBuffer(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)))
 }
 
 /** Whether a rule of the target can change the body, as far as its members and the edits tell. */
@@ -62,15 +63,15 @@ export function withBody<Made>(body: Buffer | Promise<Buffer>, make: (body: Buff
 }
 
 /** Writes the pieces next to each other: a text put together first would be copied twice. */
-function bytesOf(pieces: readonly string[]): Buffer {
+function bytesOf(pieces: readonly ByteText[]): Buffer {
   const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
-  for (const piece of pieces) at += bytes.write(piece, at, 'latin1')
+  for (const piece of pieces) at += bytes.write(characters(piece), at, 'latin1')
   return bytes
 }
 
-function valuesOf(text: string): JsonObject {
-  return parseExactJson(Buffer.from(text, 'latin1').toString('utf8')) as JsonObject
+function valuesOf(text: ByteText): JsonObject {
+  return parseExactJson(decodeText(text)) as JsonObject
 }
 
 /** `copy` is changed. */
@@ -79,9 +80,9 @@ function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarg
   return editsBetween(before, copy)
 }
 
-async function applyRulesInTurns(text: string, target: UpstreamTarget, endpoint: Endpoint): Promise<Buffer> {
+async function applyRulesInTurns(text: ByteText, target: UpstreamTarget, endpoint: Endpoint): Promise<Buffer> {
   const before = await inTurn(() => valuesOf(text))
   const copy = await inTurn(() => copyJson(before))
   const edits = await inTurn(() => rulesAsEdits(before, copy, target, endpoint))
-  return inTurn(() => Buffer.from(editJson(text, edits), 'latin1'))
+  return inTurn(() => toBuffer(editJson(text, edits)))
 }

@@ -8,6 +8,7 @@ import { gatewayErrorOf } from '../conversation/upstream-error.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { ReplyFacts } from '../dialect/types.ts'
 import { GatewayError } from '../errors.ts'
+import { type ByteText, concat, NO_BYTES } from '../lib/byte-text.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
@@ -60,23 +61,23 @@ export class ConvertedStream implements StreamTranslation {
     return this.#writer.take()
   }
 
-  skim(all: string, at: number, onWritten: (text: string) => void): string {
+  skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText {
     this.skimmedTo = at
     const { skimmable } = this.#reader
-    if (skimmable === null) return ''
+    if (skimmable === null) return NO_BYTES
     const { kind, learner, onSkimmed } = skimmable
     const template = learner.current
-    if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return ''
-    let told = ''
+    if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return NO_BYTES
+    let told = NO_BYTES
     while (template.match(all, this.skimmedTo) && template.isSound) {
       const { text } = template
       this.outputCharacters += text.length
       onWritten(text)
       onSkimmed?.(text)
-      told += this.#writer.written(text)
+      told = concat(told, this.#writer.written(text))
       this.skimmedTo = template.end
     }
-    if (told !== '') learner.served()
+    if (told.length > 0) learner.served()
     return told
   }
 

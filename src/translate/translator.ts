@@ -5,6 +5,7 @@ import type { Seal } from '../conversation/seal.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import type { ByteText } from '../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 export type { JsonObject, JsonValue, TokenUsage, UpstreamEvent }
@@ -48,7 +49,7 @@ export interface StreamTranslation {
    */
   push(event: UpstreamEvent): string
   /** As ReplyStream.skim; `onWritten` gets the output as textWritten takes it. */
-  skim(all: string, at: number, onWritten: (text: string) => void): string
+  skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
   readonly skimmedTo: number
   /**
    * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. The client

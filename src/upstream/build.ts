@@ -1,6 +1,7 @@
 /** A request to a provider out of the upstream's facts: nothing is copied from the client but what the facts name. */
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
+import { byteText, toBuffer } from '../lib/byte-text.ts'
 import { type BodyEdit, editJson } from '../lib/json-text.ts'
 import type { Credential } from './credentials.ts'
 import type { ReachableUpstream } from './registry.ts'
@@ -98,5 +99,5 @@ function bodyOf(facts: Upstream, outgoing: Outgoing): Buffer {
   }
   if (facts.wire === 'bedrock') edits.push({ op: 'remove', path: '/model' }, { op: 'remove', path: '/stream' })
   if (edits.length === 0) return outgoing.body
-  return Buffer.from(editJson(outgoing.body.toString('latin1'), edits), 'latin1')
+  return toBuffer(editJson(byteText(outgoing.body), edits))
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { decodeText, encodeText, joinBytes } from '../../src/lib/byte-text.ts'
 import { parseExactJson } from '../../src/lib/exact-json.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { editMembers } from '../../src/lib/json-members.ts'
@@ -99,10 +100,8 @@ function planned(format: ChatFormat, text: string, words: Words): SameFormatPlan
   }
 }
 
-const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
 /** Parsed; a zero has no sign. */
 const plain = (text: string) => JSON.parse(JSON.stringify(JSON.parse(text)))
-const utf8 = (text: string) => Buffer.from(text, 'latin1').toString('utf8')
 
 describe.each(['messages', 'chat_completions'] as const)('%s', format => {
   test('a body of which nothing is asked stays as it is', () => {
@@ -119,12 +118,12 @@ describe.each(['messages', 'chat_completions'] as const)('%s', format => {
         const { text, parts } = written(format, raws, gap)
         const plan = planned(format, text, BUSY)
         expect(plan?.edits.length).toBeGreaterThan(4)
-        const bytes = latin1(text)
+        const bytes = encodeText(text)
         const sent = editJson(bytes, plan?.edits ?? [])
-        for (const part of parts) expect(utf8(sent)).toContain(part)
-        expect(plain(utf8(sent))).toEqual(plain(JSON.stringify(plan?.body)))
+        for (const part of parts) expect(decodeText(sent)).toContain(part)
+        expect(plain(decodeText(sent))).toEqual(plain(JSON.stringify(plan?.body)))
         const together = editMembers(bytes, membersOf(bytes), plan?.edits ?? [])
-        if (together !== null) expect(plain(utf8(together.join('')))).toEqual(plain(utf8(sent)))
+        if (together !== null) expect(plain(decodeText(joinBytes(together)))).toEqual(plain(decodeText(sent)))
       }),
     )
   })

@@ -9,6 +9,7 @@ import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { undoneReply as undoneChat } from '../../src/formats/chat/undo.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { undoneReply as undoneMessages } from '../../src/formats/messages/undo.ts'
+import { decodeText, toBuffer } from '../../src/lib/byte-text.ts'
 import { asciiJson, editJson } from '../../src/lib/json-text.ts'
 
 const LONG = 'a_tool_whose_name_is_longer_than_the_upstream_takes'
@@ -23,12 +24,10 @@ const usage = { inputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, outpu
 
 function relayed(stream: ReplyStream, text: string, chunkBytes = 1_000_000): string {
   const parts: Buffer[] = []
-  const feed = new StreamFeed(stream, (piece, encoding) => parts.push(Buffer.from(piece, encoding)), {
-    eventBytesMax: 1_000_000,
-  })
+  const feed = new StreamFeed(stream, events => parts.push(toBuffer(events)), { eventBytesMax: 1_000_000 })
   const bytes = Buffer.from(text, 'utf8')
   for (let at = 0; at < bytes.length; at += chunkBytes) feed.push(bytes.subarray(at, at + chunkBytes))
-  parts.push(Buffer.from(stream.end(), stream.encoding))
+  parts.push(toBuffer(stream.end()))
   return Buffer.concat(parts).toString('utf8')
 }
 
@@ -191,7 +190,8 @@ test('whole replies: the same, with every other byte', () => {
       { message: { role: 'assistant', content, ...more, tool_calls: [{ function: { name, arguments: '{}' } }] }, n: 1 },
     ],
   })
-  const edited = (reply: object, edits: Parameters<typeof editJson>[1]) => JSON.parse(editJson(asciiJson(reply), edits))
+  const edited = (reply: object, edits: Parameters<typeof editJson>[1]) =>
+    JSON.parse(decodeText(editJson(asciiJson(reply), edits)))
   const given = chat('<think>h</think>\n```json\n{}\n```', short)
   const undoing: Undoing = { names, tag: 'think', unwrapsFence: true }
   expect(edited(given, undoneChat(given as never, undoing))).toEqual(chat('{}', LONG, { reasoning_content: 'h' }))

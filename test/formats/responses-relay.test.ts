@@ -8,6 +8,7 @@ import { ResponsesRelay, type ResponsesRelayOptions } from '../../src/formats/re
 import { relayEdits } from '../../src/formats/responses/relay-whole.ts'
 import { reportOf } from '../../src/formats/responses/usage.ts'
 import { ResponsesWriter } from '../../src/formats/responses/write-reply.ts'
+import { type ByteText, decodeText, encodeText, toBuffer } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { editJson } from '../../src/lib/json-text.ts'
 import { STREAMS } from '../translate/fixtures/streams.ts'
@@ -25,11 +26,11 @@ const OPTIONS: ResponsesRelayOptions = {
 function relayed(sse: string, options: Partial<ResponsesRelayOptions>): string {
   const stream = new ResponsesRelay({ ...OPTIONS, ...options })
   const parts: Buffer[] = []
-  const write = (text: string, encoding: 'latin1' | 'utf8') => parts.push(Buffer.from(text, encoding))
+  const write = (events: ByteText) => parts.push(toBuffer(events))
   const feed = new StreamFeed(stream, write, { eventBytesMax: 1_000_000 })
   feed.push(Buffer.from(sse))
   feed.end()
-  write(stream.end(), stream.encoding)
+  write(stream.end())
   return Buffer.concat(parts).toString()
 }
 
@@ -64,7 +65,9 @@ describe('tools get the client’s names back', () => {
   test('in a whole response', () => {
     const whole = strictResponse(SSE)
     const edits = relayEdits(whole, reportOf(whole, {}), { ...OPTIONS, names })
-    expect(editJson(JSON.stringify(whole), edits)).toBe(JSON.stringify(whole).replaceAll(SENT, LONG))
+    expect(decodeText(editJson(encodeText(JSON.stringify(whole)), edits))).toBe(
+      JSON.stringify(whole).replaceAll(SENT, LONG),
+    )
   })
 })
 
@@ -74,8 +77,8 @@ describe('pieces of output that pass without a closer look', () => {
 
   function skimmed(events: string) {
     const stream = new ResponsesRelay({ ...OPTIONS, countTokens: text => text.length })
-    const told = stream.skim(Buffer.from(events).toString('latin1'), 0)
-    return { stream, told: Buffer.from(told, 'latin1').toString() }
+    const told = stream.skim(encodeText(events), 0)
+    return { stream, told: decodeText(told) }
   }
 
   test('are counted', () => {

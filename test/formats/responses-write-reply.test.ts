@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { markPayload } from '../../src/conversation/marks.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { ResponsesWriter, writeReply } from '../../src/formats/responses/write-reply.ts'
+import { ascii, decodeText, encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { responseEvents, strictResponse } from './responses-grammar.ts'
 import {
@@ -163,14 +164,14 @@ describe('a stream', () => {
     each.delta('đ"')
     let sse = each.take()
     expect([each.canWriteRaw('text'), each.canWriteRaw('reasoning')]).toEqual([true, false])
-    const raw = each.written(Buffer.from('\\u0111\\n→').toString('latin1'))
-    sse += Buffer.from(raw, 'latin1').toString('utf8')
+    const raw = each.written(encodeText('\\u0111\\n→'))
+    sse += decodeText(raw)
     each.delta('!')
     each.close()
     tell(each, [open({ kind: 'call', id: 'c', name: 'look_up', signature: null })])
     sse += each.take()
     expect(each.canWriteRaw('call')).toBe(true)
-    sse += each.written('{\\"a\\":1}')
+    sse += decodeText(each.written(ascii('{\\"a\\":1}')))
     each.close()
     sse += each.take() + each.end('end_turn', USAGE)
     expect(outputOf(sse)).toMatchObject([

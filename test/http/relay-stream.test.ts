@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
+import { type ByteText, decodeText, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { Canceller } from '../../src/lib/cancellation.ts'
 import type { ClientChannel } from '../../src/pipeline/call.ts'
 import { Pinger } from '../../src/pipeline/pinger.ts'
@@ -29,8 +30,8 @@ class TestClient implements ClientChannel {
   startStream(): void {
     this.started = true
   }
-  write(text: string): boolean {
-    this.text += text
+  write(events: ByteText): boolean {
+    this.text += decodeText(events)
     return !this.full
   }
   onDrain(): void {}
@@ -69,7 +70,7 @@ function relay() {
       pingAfterMs: 60_000,
     },
     pinger: new Pinger({ nowMs: () => performance.now(), everyMs: 60_000 }),
-    ping: '',
+    ping: NO_BYTES,
     settle: async end => {
       settled.push(resultOf({ stream, end, countInputTokens: () => 3 }))
     },

@@ -1,11 +1,13 @@
 /** Numbers as they were written, however the text is parsed. */
 
 import { expect, test } from 'vitest'
+import { encodeText } from '../../src/lib/byte-text.ts'
 import { copyJson, parseExactJson } from '../../src/lib/exact-json.ts'
 import { isObject, type JsonValue } from '../../src/lib/json.ts'
 import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
 
-const scanned = async (text: string) => parseScanned(text, true, await scanJson(text, { valuesMax: 1e6 }))
+const scanned = async (text: string) =>
+  parseScanned(encodeText(text), true, await scanJson(encodeText(text), { valuesMax: 1e6 }))
 
 const NUMBERS = [
   '12345678901234567890',

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { decodeText, encodeText } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { editsBetween } from '../../src/lib/json-diff.ts'
 import { editJson } from '../../src/lib/json-text.ts'
@@ -25,14 +26,14 @@ test('the edits, made on the text of one value, give the other', () => {
     fc.property(value, value, (one, other) => {
       const parse = (text: string) => JSON.parse(text) as JsonObject
       const [before, after] = [parse(JSON.stringify(one)), parse(JSON.stringify(other))]
-      const text = Buffer.from(JSON.stringify(one), 'utf8').toString('latin1')
-      const edited = Buffer.from(editJson(text, editsBetween(before, after)), 'latin1').toString('utf8')
+      const text = encodeText(JSON.stringify(one))
+      const edited = decodeText(editJson(text, editsBetween(before, after)))
       expect(Object.entries(JSON.parse(edited)).sort()).toEqual(Object.entries(after).sort())
       // What both share is found again wherever it has gone.
       const held: JsonObject = { list: [before, 1, after, {}] }
       const moved: JsonObject = { list: [{ new: after }, after, before] }
-      const told = editJson(Buffer.from(JSON.stringify(held), 'utf8').toString('latin1'), editsBetween(held, moved))
-      expect(JSON.parse(Buffer.from(told, 'latin1').toString('utf8'))).toEqual(parse(JSON.stringify(moved)))
+      const told = editJson(encodeText(JSON.stringify(held)), editsBetween(held, moved))
+      expect(JSON.parse(decodeText(told))).toEqual(parse(JSON.stringify(moved)))
     }),
   )
 })
@@ -41,7 +42,8 @@ test('a list of another length is arranged anew, with the bytes of what stays in
   const text = '{ "list": [ {"a" : 1e2, "b": [1.50, 2]}, {"x": 12345678901234567890 } ,"y" ] }'
   const before = JSON.parse(text) as { list: JsonObject[] }
   const [first, second, third] = before.list as [JsonObject, JsonObject, JsonObject]
-  const sent = (...list: unknown[]) => editJson(text, editsBetween(before as never, { list } as never))
+  const sent = (...list: unknown[]) =>
+    decodeText(editJson(encodeText(text), editsBetween(before as never, { list } as never)))
   expect(sent(second, first)).toBe('{ "list": [{"x": 12345678901234567890 },{"a" : 1e2, "b": [1.50, 2]}] }')
   expect(sent(second)).toBe('{ "list": [{"x": 12345678901234567890 }] }')
   expect(sent('new', first, second, third)).toBe(

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { type ByteText, encodeText, isAsciiText } from '../../src/lib/byte-text.ts'
 import type { JsonValue } from '../../src/lib/json.ts'
 import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
 import { JsonScan } from '../../src/lib/json-scan.ts'
 import { decodeKey, membersOf } from '../../src/lib/json-text.ts'
 
 const MANY = { valuesMax: 1_000_000 }
-const latin1 = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
 
 function countValues(value: JsonValue): number {
   if (value === null || typeof value !== 'object') return 1
@@ -16,7 +16,7 @@ function countValues(value: JsonValue): number {
 }
 
 /** A scan that stops after every few steps. */
-function scanBySteps(text: string, steps: number): JsonScan {
+function scanBySteps(text: ByteText, steps: number): JsonScan {
   const scan = new JsonScan(text, MANY)
   while (!scan.run(steps));
   return scan
@@ -27,13 +27,13 @@ test('counts the values and finds the members of any object, wherever it stops i
   const space = fc.constantFrom(undefined, 1, '\t')
   fc.assert(
     fc.property(body, space, fc.integer({ min: 1, max: 9 }), (object, indent, steps) => {
-      const text = latin1(JSON.stringify(object, null, indent))
+      const text = encodeText(JSON.stringify(object, null, indent))
       const scan = scanBySteps(text, steps)
       const members = scan.members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => {
         return { key: decodeKey(text.slice(keyStart + 1, keyEnd - 1)), keyStart, valueStart, valueEnd }
       })
       expect(members).toEqual(membersOf(text))
-      const values = countValues(JSON.parse(text))
+      const values = countValues(object as JsonValue)
       const exact = { valuesMax: values }
       expect(() => new JsonScan(text, exact).run(1e9)).not.toThrow()
       if (values > 1) expect(() => new JsonScan(text, { valuesMax: values - 1 }).run(1e9)).toThrow('more than')
@@ -49,7 +49,7 @@ test('ends on any text, JSON or not', () => {
   })
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 5 }), (any, steps) => {
-      scanBySteps(any, steps)
+      scanBySteps(encodeText(any), steps)
     }),
     { numRuns: 2_000 },
   )
@@ -58,8 +58,8 @@ test('ends on any text, JSON or not', () => {
 const ESCAPES = ['\\n', '\\"', '\\\\', '\\u0041', '\\ud83d\\ude00', 'ế', '😀', 'a', '\\\\u0041']
 
 async function parse(text: string) {
-  const bytes = latin1(text)
-  return parseScanned(bytes, bytes === text, await scanJson(bytes, MANY))
+  const bytes = encodeText(text)
+  return parseScanned(bytes, isAsciiText(text), await scanJson(bytes, MANY))
 }
 
 test('decodes long texts full of escapes as JSON.parse does, wherever they are cut', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
+import { decodeText, encodeText } from '../../src/lib/byte-text.ts'
 import { editJson } from '../../src/lib/json-text.ts'
 import { planSameFormat, type SameFormatCall, type SameFormatPlan } from '../../src/translate/same-format.ts'
 import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'
@@ -50,8 +51,8 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
         if (plan === null) continue
         const { edits, body: adapted } = plan
         expect(new Set(edits.map(edit => edit.path)).size, 'no two edits of one place').toBe(edits.length)
-        const text = Buffer.from(JSON.stringify(body), 'utf8').toString('latin1')
-        const sent = JSON.parse(Buffer.from(editJson(text, edits), 'latin1').toString('utf8'))
+        const text = encodeText(JSON.stringify(body))
+        const sent = JSON.parse(decodeText(editJson(text, edits)))
         expect(sent).toEqual(JSON.parse(JSON.stringify(adapted)))
       }
     }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { type ByteText, toBuffer } from '../../src/lib/byte-text.ts'
 import { strictResponse } from '../formats/responses-grammar.ts'
 import { CHAT_STREAMS } from './fixtures/chat-streams.ts'
 import { HOSTILE_RESPONSES } from './fixtures/hostile-responses.ts'
@@ -32,13 +33,13 @@ const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,3
 /** What the client gets of an upstream's chunks, as the relay would drive them. */
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
-  const write = (text: string, encoding: 'latin1' | 'utf8') => written.push(Buffer.from(text, encoding))
+  const write = (events: ByteText) => written.push(toBuffer(events))
   const feed = new StreamFeed(stream, write, { eventBytesMax: 100_000 })
   let failure: string | null = null
   try {
     for (const chunk of chunks) if (!stream.finished) feed.push(chunk)
     if (!stream.finished) feed.end()
-    write(stream.end(), stream.encoding)
+    write(stream.end())
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     failure = `${error.code}: ${error.message}`

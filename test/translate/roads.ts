@@ -8,6 +8,7 @@ import { ChatRelay } from '../../src/formats/chat/relay.ts'
 import { FORMATS } from '../../src/formats/index.ts'
 import { MessagesRelay } from '../../src/formats/messages/relay.ts'
 import { ResponsesRelay } from '../../src/formats/responses/relay.ts'
+import { encodeText, NO_BYTES } from '../../src/lib/byte-text.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from '../../src/translate/converted-stream.ts'
 import { contextOf } from './support.ts'
@@ -60,13 +61,12 @@ function converted(upstream: Wire, client: Wire): ReplyStream {
   const output = new OutputGatherer({ countTokens })
   const stream = new ConvertedStream(roadOf(upstream, client), text => output.add(text))
   return {
-    encoding: 'utf8',
-    push: event => (event.hasData ? stream.push(event) : ''),
+    push: event => (event.hasData ? encodeText(stream.push(event)) : NO_BYTES),
     skim: (all, at) => stream.skim(all, at, text => output.addWritten(text)),
     get skimmedTo() {
       return stream.skimmedTo
     },
-    end: () => stream.end(),
+    end: () => encodeText(stream.end()),
     get finished() {
       return stream.finished
     },

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
+import { decodeText, encodeText } from '../../src/lib/byte-text.ts'
 import { editJson } from '../../src/lib/json-text.ts'
 import { passesThrough, planSameFormat } from '../../src/translate/same-format.ts'
 import type { ChatFormat, JsonObject } from '../../src/translate/translator.ts'
@@ -17,8 +18,8 @@ function plan(format: ChatFormat, body: object, facts: DialectFacts) {
 /** The body after the edits, made on its text. */
 function edited(format: ChatFormat, body: object, facts: DialectFacts): JsonObject {
   const adapted = plan(format, body, facts)
-  const text = Buffer.from(JSON.stringify(body), 'utf8').toString('latin1')
-  const sent = JSON.parse(Buffer.from(editJson(text, adapted.edits), 'latin1').toString('utf8')) as JsonObject
+  const text = encodeText(JSON.stringify(body))
+  const sent = JSON.parse(decodeText(editJson(text, adapted.edits))) as JsonObject
   expect(sent).toEqual(JSON.parse(JSON.stringify(adapted.body)))
   return sent
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
 import { StreamFeed } from '../../src/conversation/stream-feed.ts'
+import { type ByteText, characters, NO_BYTES } from '../../src/lib/byte-text.ts'
 import { type SseEvent, SseReader } from '../../src/lib/sse.ts'
 import { openRoad, WIRES } from './roads.ts'
 
@@ -21,19 +22,19 @@ function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number
   let told = ''
   const skim = stream.skim?.bind(stream)
   stream.skim = (all, at) => {
-    const text = skim?.(all, at) ?? ''
-    if (text !== '') skimmed++
+    const text = skim?.(all, at) ?? NO_BYTES
+    if (text.length > 0) skimmed++
     return text
   }
-  const write = (text: string, encoding: 'latin1' | 'utf8') => {
-    told += encoding === 'latin1' ? text : Buffer.from(text).toString('latin1')
+  const write = (events: ByteText) => {
+    told += characters(events)
   }
   const feed = new StreamFeed(stream, write, LIMIT)
   const edges = [...new Set([0, ...places.map(place => place % bytes.length), bytes.length])].sort((a, b) => a - b)
   try {
     for (const [index, edge] of edges.slice(1).entries()) feed.push(bytes.subarray(edges[index], edge))
     if (!stream.finished) feed.end()
-    write(stream.end(), stream.encoding)
+    write(stream.end())
   } catch (error) {
     told += `\nfailed: ${(error as Error).message}`
   }
@@ -45,13 +46,12 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   const reader = new SseReader(LIMIT)
   let told = ''
   const push = (events: readonly SseEvent[]) => {
-    for (const event of events)
-      if (!stream.finished) told += Buffer.from(stream.push(event), stream.encoding).toString('latin1')
+    for (const event of events) if (!stream.finished) told += characters(stream.push(event))
   }
   try {
     push(reader.push(bytes))
     push(reader.end())
-    told += Buffer.from(stream.end(), stream.encoding).toString('latin1')
+    told += characters(stream.end())
   } catch (error) {
     told += `\nfailed: ${(error as Error).message}`
   }

@@ -2,6 +2,7 @@
 
 import { expect, test, vi } from 'vitest'
 import type { Rule, UpstreamTarget } from '../../src/generated/types.ts'
+import { encodeText } from '../../src/lib/byte-text.ts'
 import * as exactJson from '../../src/lib/exact-json.ts'
 import { membersOf } from '../../src/lib/json-text.ts'
 import { bodyFor } from '../../src/pipeline/upstream-body.ts'
@@ -34,7 +35,7 @@ const BODIES = [
 
 test.each(RULES)('%s', async (_name, rule) => {
   const target = { model: 'y', rules: [rule] } as unknown as UpstreamTarget
-  for (const text of BODIES) {
+  for (const text of BODIES.map(encodeText)) {
     const body = { text, requestedName: 'x' }
     for (const edits of [[], [{ op: 'set', path: '/max_tokens', value: 9 } as const]]) {
       const plain = await bodyFor(body, target, 'chat_completions', edits)
@@ -47,7 +48,10 @@ test.each(RULES)('%s', async (_name, rule) => {
 test('a body without what a rule takes away is not parsed', async () => {
   const parse = vi.mocked(exactJson.parseExactJson)
   const target = { model: 'y', rules: [{ op: 'drop', path: '/seed' }] } as unknown as UpstreamTarget
-  const bodyOf = (text: string) => ({ text, requestedName: 'x', members: membersOf(text) })
+  const bodyOf = (json: string) => {
+    const text = encodeText(json)
+    return { text, requestedName: 'x', members: membersOf(text) }
+  }
   parse.mockClear()
   await bodyFor(bodyOf('{"model":"x","messages":[]}'), target, 'chat_completions')
   expect(parse).not.toHaveBeenCalled()

@@ -1,5 +1,6 @@
 /** Makes a plan's changes: on parsed values, and on the text of a body, every other byte of which stays. */
 
+import { ascii, type ByteText, concat, joinBytes } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { asciiJson, elementsOf, type Member } from '../../lib/json-text.ts'
 import type { MemberChange } from './plan.ts'
@@ -17,8 +18,7 @@ function changedValue(value: JsonValue | undefined, change: MemberChange | undef
 }
 
 export interface MemberText {
-  /** A latin1 string of UTF-8 bytes. */
-  readonly text: string
+  readonly text: ByteText
   /** Its members, none written twice. */
   readonly members: readonly Member[]
 }
@@ -27,24 +27,25 @@ export interface MemberText {
 export function changeText({ text, members }: MemberText, changes: readonly MemberChange[]): MemberText {
   const changed = new Map(changes.map(change => [change.member, change]))
   const placed: Member[] = []
-  let written = '{'
+  let written = ascii('{')
   for (const member of members) {
     const change = changed.get(member.key)
     if (change?.op === 'remove') continue
-    if (placed.length > 0) written += ','
+    if (placed.length > 0) written = concat(written, ascii(','))
     const keyStart = written.length
-    written += text.slice(member.keyStart, member.valueStart)
+    written = concat(written, text.slice(member.keyStart, member.valueStart))
     const valueStart = written.length
-    written += valueText(text, member, change)
+    written = concat(written, valueText(text, member, change))
     placed.push({ key: member.key, keyStart, valueStart, valueEnd: written.length })
   }
-  return { text: `${written}}`, members: placed }
+  return { text: concat(written, ascii('}')), members: placed }
 }
 
-function valueText(text: string, { valueStart, valueEnd }: Member, change: MemberChange | undefined): string {
+function valueText(text: ByteText, { valueStart, valueEnd }: Member, change: MemberChange | undefined): ByteText {
   if (change?.op === 'set') return asciiJson(change.value)
   if (change?.op !== 'keep') return text.slice(valueStart, valueEnd)
   const elements = elementsOf(text, valueStart)
   const kept = change.indices.map(index => elements[index]).filter(element => element !== undefined)
-  return `[${kept.map(({ start, end }) => text.slice(start, end)).join(',')}]`
+  const written = kept.map(({ start, end }) => text.slice(start, end))
+  return concat(ascii('['), joinBytes(written, ','), ascii(']'))
 }

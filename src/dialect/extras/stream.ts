@@ -2,6 +2,7 @@
 
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 import { parseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { UseCounter } from './uses.ts'
@@ -16,10 +17,6 @@ export class CountedStream implements ReplyStream {
     this.#counter = counter
   }
 
-  get encoding(): 'latin1' | 'utf8' {
-    return this.#stream.encoding
-  }
-
   get finished(): boolean {
     return this.#stream.finished
   }
@@ -28,12 +25,12 @@ export class CountedStream implements ReplyStream {
     return this.#stream.usage
   }
 
-  push(event: SseEvent): string {
+  push(event: SseEvent): ByteText {
     if (event.hasData && event.data !== '[DONE]') this.#counter.see(parseJson(event.data))
     return this.#stream.push(event)
   }
 
-  end(): string {
+  end(): ByteText {
     return this.#stream.end()
   }
 

@@ -6,7 +6,8 @@ import { GatewayError } from '../../errors.ts'
 import { ImagesRelay } from '../../formats/images/relay.ts'
 import { readUsage } from '../../formats/responses/usage.ts'
 import type { ModelEntry, UpstreamTarget } from '../../generated/types.ts'
-import { arrayOrEmpty, isObject, type JsonObject, parseJson, textOrNull } from '../../lib/json.ts'
+import { ascii, byteText, parseUndecoded } from '../../lib/byte-text.ts'
+import { arrayOrEmpty, isObject, type JsonObject, textOrNull } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { type MicroVnd, vndToMicro } from '../../lib/money.ts'
 import { admit } from '../../pipeline/admit.ts'
@@ -26,7 +27,7 @@ import { checkCount, type Edit, type Generation } from './receive.ts'
 import { imageOf } from './reference.ts'
 import { upstreamForm } from './upstream-form.ts'
 
-const PING = ': ping\n\n'
+const PING = ascii(': ping\n\n')
 
 type Opened = OpenedCall<Generation | Edit>
 
@@ -100,8 +101,8 @@ function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker
 
 /** Throws GatewayError for a reply without a list of images. Images that nobody asked for are not billed. */
 function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string; count: number }): ReadReply {
-  const text = bytes.toString('latin1')
-  const json = parseJson(text)
+  const text = byteText(bytes)
+  const json = parseUndecoded(text)
   if (!isObject(json) || !Array.isArray(json.data) || readReplyError(json) !== null) {
     throw new GatewayError('upstream_failed', { cause: 'the reply holds no images' })
   }

@@ -8,6 +8,7 @@ import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../co
 import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
 import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { type TokenUsage, type UsageReport, usageReport } from '../../conversation/usage.ts'
+import { byteText } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, atPointer, isObject, type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { CallTracker } from './call-tracker.ts'
 import { deltaMember, spokenParts } from './reply-parts.ts'
@@ -78,7 +79,7 @@ export class ChatReplyReader implements ReplyReader {
     const member = deltaMember(choice.delta)
     if (member === null || member === '"arguments":') return
     this.#templateKind = member === '"content":' ? 'text' : 'reasoning'
-    this.#learner.learn(raw.toString('latin1'), member)
+    this.#learner.learn(byteText(raw), member)
   }
 
   #readUsage(holder: JsonObject): TokenUsage | null {

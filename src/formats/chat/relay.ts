@@ -9,6 +9,16 @@ import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { Undoing } from '../../conversation/undo-text.ts'
 import { type TokenUsage, type UsageFacts, type UsageReport, usageReport } from '../../conversation/usage.ts'
 import {
+  ascii,
+  type ByteText,
+  characters,
+  concat,
+  encodeText,
+  NO_BYTES,
+  ofCharacters,
+  replaceOnce,
+} from '../../lib/byte-text.ts'
+import {
   arrayOrEmpty,
   isObject,
   type JsonObject,
@@ -46,12 +56,11 @@ export interface ChatRelayOptions {
 }
 
 export class ChatRelay implements ReplyStream {
-  readonly encoding = 'latin1'
   readonly #options: ChatRelayOptions
   readonly #output: OutputGatherer
   /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
-  #model: { readonly written: string; readonly told: string } | null = null
-  #terminal = 'data: [DONE]\n\n'
+  #model: { readonly written: ByteText; readonly told: ByteText } | null = null
+  #terminal = ascii('data: [DONE]\n\n')
   /** Choices that have their finish. */
   readonly #finishes = new Set<JsonValue | undefined>()
   #isOver = false
@@ -60,7 +69,7 @@ export class ChatRelay implements ReplyStream {
   #delivered = false
   #hasCalls = false
   /** The latest usage chunk: it goes out at the end, if its figures are those that are billed. */
-  #usageChunk = ''
+  #usageChunk = NO_BYTES
   /** The usage of a chunk with a choice went to the client. */
   #usageShown = false
   /** Writes the chunks that the upstream left out. */
@@ -87,22 +96,22 @@ export class ChatRelay implements ReplyStream {
     return this.#finishes.size > 0
   }
 
-  push(event: SseEvent): string {
+  push(event: SseEvent): ByteText {
     const raw = event.relayed
-    if (!event.hasData) return this.#started ? raw : ''
+    if (!event.hasData) return this.#started ? raw : NO_BYTES
     if (event.data === '[DONE]') {
       this.finished = true
       this.#terminal = raw
-      return ''
+      return NO_BYTES
     }
     const chunk = readEvent(event)
     const way = this.#inspect(chunk)
-    if (way === 'hide') return ''
+    if (way === 'hide') return NO_BYTES
     this.#chunks ??= writerLike(chunk, this.#options.clientModel)
     const renamed = this.#renamed(raw, chunk)
     if (way === 'keep') {
       this.#usageChunk = renamed
-      return ''
+      return NO_BYTES
     }
     this.#started = true
     if (this.#undo !== null) return this.#undone(this.#undo, { raw, renamed, chunk })
@@ -110,51 +119,51 @@ export class ChatRelay implements ReplyStream {
     return renamed
   }
 
-  #undone(undo: ChunkUndo, { raw, renamed, chunk }: { raw: string; renamed: string; chunk: JsonObject }): string {
+  #undone(undo: ChunkUndo, { raw, renamed, chunk }: { raw: ByteText; renamed: ByteText; chunk: JsonObject }): ByteText {
     const edits = undo.chunk(chunk)
-    if (edits === null) return ''
+    if (edits === null) return NO_BYTES
     const [choice] = arrayOrEmpty(chunk.choices)
     if (edits.length === 0 && isObject(choice) && undo.isPlain(choice)) this.#learn(raw, chunk)
     return editData(renamed, edits)
   }
 
   /** What the undoing still held, as chunks of their own. */
-  #heldBack(): string {
+  #heldBack(): ByteText {
     const { reasoning, text } = this.#undo?.end() ?? { reasoning: '', text: '' }
     const write = (member: 'content' | 'reasoning_content', held: string) =>
-      held === '' ? '' : (this.#chunks?.written(member, asciiJson(held).slice(1, -1)) ?? '')
-    return write('reasoning_content', reasoning) + write('content', text)
+      held === '' ? NO_BYTES : (this.#chunks?.written(member, asciiJson(held).slice(1, -1)) ?? NO_BYTES)
+    return concat(write('reasoning_content', reasoning), write('content', text))
   }
 
-  skim(all: string, at: number): string {
+  skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     const template = this.#template.current
-    if (template === null || this.finished) return ''
-    let told = ''
+    if (template === null || this.finished) return NO_BYTES
+    let told = NO_BYTES
     while (template.match(all, this.skimmedTo)) {
-      told += template.told(all, this.skimmedTo)
+      told = concat(told, template.told(all, this.skimmedTo))
       this.#output.addWritten(template.text)
       this.skimmedTo = template.end
     }
-    if (told !== '') this.#template.served()
+    if (told.length > 0) this.#template.served()
     return told
   }
 
-  end(): string {
+  end(): ByteText {
     const isComplete = this.#finishSeen || (this.finished && this.#delivered)
     if (!this.#started || !isComplete) throw failedStream('a stream without a finish')
     this.#isOver = true
     // Readers of the format take a choice without a finish for one that was cut.
     const finish = this.#finishSeen ? '' : (this.#chunks?.finish(this.#hasCalls ? 'tool_calls' : 'stop') ?? '')
-    const held = this.#finishSeen ? '' : this.#heldBack()
-    return held + finish + this.#lastUsage() + this.#terminal
+    const held = this.#finishSeen ? NO_BYTES : this.#heldBack()
+    return concat(held, encodeText(finish), this.#lastUsage(), this.#terminal)
   }
 
-  #lastUsage(): string {
-    if (!this.#options.wantsUsage) return ''
+  #lastUsage(): ByteText {
+    if (!this.#options.wantsUsage) return NO_BYTES
     const { usage, estimated } = this.#options.billed(this)
-    if (!estimated && (this.#usageChunk !== '' || this.#usageShown)) return this.#usageChunk
-    return this.#chunks?.usage(usage) ?? ''
+    if (!estimated && (this.#usageChunk.length > 0 || this.#usageShown)) return this.#usageChunk
+    return encodeText(this.#chunks?.usage(usage) ?? '')
   }
 
   countOutputTokens(): number {
@@ -197,7 +206,7 @@ export class ChatRelay implements ReplyStream {
   }
 
   /** A chunk with one piece of output and nothing else that means anything. */
-  #learn(raw: string, { choices, usage, model }: JsonObject): void {
+  #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
     if (member === null) return
@@ -211,14 +220,16 @@ export class ChatRelay implements ReplyStream {
    * The chunk with the client's name of the model. Quotes inside strings are escaped, so the member's text cannot stand in
    * one; a chunk that writes it otherwise than the one before is edited with care.
    */
-  #renamed(raw: string, { model }: JsonObject): string {
+  #renamed(raw: ByteText, { model }: JsonObject): ByteText {
     const { clientModel } = this.#options
     if (typeof model !== 'string' || model === clientModel) return raw
     if (this.#model !== null && raw.includes(this.#model.written)) {
-      return raw.replace(this.#model.written, () => this.#model?.told ?? '')
+      return replaceOnce(raw, this.#model.written, this.#model.told)
     }
-    const written = /"model": ?"[^"\\]*"/.exec(raw)?.[0] ?? null
-    if (written?.endsWith(`"${model}"`)) this.#model = { written, told: `"model":${asciiJson(clientModel)}` }
+    const written = /"model": ?"[^"\\]*"/.exec(characters(raw))?.[0] ?? null
+    if (written?.endsWith(`"${model}"`)) {
+      this.#model = { written: ofCharacters(written), told: concat(ascii('"model":'), asciiJson(clientModel)) }
+    }
     return replaceData(raw, ['/model'], clientModel)
   }
 }

@@ -1,5 +1,6 @@
 /** Text and reasoning of a chat message or of a delta, wherever the upstream puts them. */
 
+import type { OutputMember } from '../../conversation/event-template.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
 export interface SpokenParts {
@@ -36,7 +37,7 @@ function detailsText(details: JsonValue | undefined): string {
 }
 
 /** The one member of a delta that carries output, as it is written; null when there is none, or more than that. */
-export function deltaMember(value: JsonObject[string]): string | null {
+export function deltaMember(value: JsonObject[string]): OutputMember | null {
   const delta = objectOrNull(value)
   if (delta === null || isObject(delta.function_call)) return null
   const { text, reasoning } = spokenParts(delta)

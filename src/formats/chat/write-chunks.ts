@@ -2,6 +2,7 @@
 
 import { DONE } from '../../conversation/stream-event.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
+import { ascii, type ByteText, concat, encodeText } from '../../lib/byte-text.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { writeUsage } from './usage.ts'
 
@@ -16,12 +17,17 @@ export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
+/** What stands behind the text of a delta. */
+const WRITTEN_TAIL = ascii('"},"logprobs":null,"finish_reason":null}]}\n\n')
+
 export class ChunkWriter {
   readonly #head: string
+  readonly #headBytes: ByteText
 
   constructor({ id, model, createdSeconds }: ChunkFacts) {
     const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: createdSeconds, model })
     this.#head = `data: ${head.slice(0, -1)},"choices":[`
+    this.#headBytes = encodeText(this.#head)
   }
 
   role(): string {
@@ -29,8 +35,8 @@ export class ChunkWriter {
   }
 
   /** As `content` and `reasoning`, for text as it stands in JSON. */
-  written(member: 'content' | 'reasoning_content', text: string): string {
-    return `${this.#head}{"index":0,"delta":{"${member}":"${text}"},"logprobs":null,"finish_reason":null}]}\n\n`
+  written(member: 'content' | 'reasoning_content', text: ByteText): ByteText {
+    return concat(this.#headBytes, ascii(`{"index":0,"delta":{"${member}":"`), text, WRITTEN_TAIL)
   }
 
   content(text: string): string {

@@ -6,6 +6,7 @@ import { lengthWritten } from '../../conversation/output-gatherer.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ChatEcho } from './read-request.ts'
 import { finishReasonOf } from './stop-reason.ts'
@@ -85,7 +86,7 @@ export class ChatReplyWriter implements ReplyWriter {
     return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
     return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
   }

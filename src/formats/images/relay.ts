@@ -4,6 +4,7 @@ import { replaceData } from '../../conversation/event-edit.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
+import { type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { readUsage } from '../responses/usage.ts'
 
@@ -14,10 +15,9 @@ export interface ImagesRelayOptions {
 }
 
 export class ImagesRelay implements ReplyStream {
-  readonly encoding = 'latin1'
   readonly #options: ImagesRelayOptions
   /** The latest finished image: the last one may only go out when the call has been settled. */
-  #held = ''
+  #held = NO_BYTES
   #started = false
   #received = 0
   /** A partial image went out whose finished one did not. */
@@ -36,13 +36,13 @@ export class ImagesRelay implements ReplyStream {
 
   /** Images of a stream that the client left: those sent whole, and the one that had begun to show. */
   get imagesSent(): number {
-    const sent = this.#received - (this.#held === '' ? 0 : 1)
+    const sent = this.#received - (this.#held.length === 0 ? 0 : 1)
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
   }
 
-  push(event: SseEvent): string {
-    if (!event.hasData) return this.#started ? event.relayed : ''
-    if (event.data === '[DONE]') return ''
+  push(event: SseEvent): ByteText {
+    if (!event.hasData) return this.#started ? event.relayed : NO_BYTES
+    if (event.data === '[DONE]') return NO_BYTES
     const name = event.name || String(readEvent(event).type)
     if (!/\.(partial_image|completed)$/.test(name)) readEvent(event)
     if (name.endsWith('.failed')) throw failedStream('a failed image')
@@ -51,7 +51,7 @@ export class ImagesRelay implements ReplyStream {
       this.#started = true
       const before = this.#release()
       if (name.endsWith('.partial_image')) this.#partialSent = true
-      return before + text
+      return concat(before, text)
     }
     const before = this.#release()
     this.#received++
@@ -62,7 +62,7 @@ export class ImagesRelay implements ReplyStream {
     return before
   }
 
-  end(): string {
+  end(): ByteText {
     if (this.#received === 0) throw failedStream('a stream without an image')
     return this.#held
   }
@@ -76,16 +76,16 @@ export class ImagesRelay implements ReplyStream {
   }
 
   /** The finished image that was kept back, now that another event follows it. */
-  #release(): string {
+  #release(): ByteText {
     const text = this.#held
-    if (text === '') return ''
-    this.#held = ''
+    if (text.length === 0) return NO_BYTES
+    this.#held = NO_BYTES
     this.#started = true
     this.#partialSent = false
     return text
   }
 
-  #renamed(event: SseEvent): string {
+  #renamed(event: SseEvent): ByteText {
     const raw = event.relayed
     if (!raw.includes('"model"')) return raw
     const { model } = readEvent(event)

@@ -6,6 +6,7 @@ import type { ReplyReader, ReplySink, StopReason, UpstreamEvent } from '../../co
 import { type CallSegment, Sequencer } from '../../conversation/sequencer.ts'
 import { DONE, failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
+import { byteText } from '../../lib/byte-text.ts'
 import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { stopReasonOf } from './stop-reason.ts'
 import { StreamUsage } from './usage.ts'
@@ -173,7 +174,7 @@ export class MessagesReplyReader implements ReplyReader {
   #learn(raw: Buffer | undefined, kind: 'text' | 'reasoning', text: string): void {
     if (raw === undefined || text === '') return
     this.#templateKind = kind
-    this.#learner.learn(raw.toString('latin1'), kind === 'text' ? '"text":' : '"thinking":')
+    this.#learner.learn(byteText(raw), kind === 'text' ? '"text":' : '"thinking":')
   }
 
   #closeBlock(index: number): void {

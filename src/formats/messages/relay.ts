@@ -6,6 +6,7 @@ import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import type { Undoing } from '../../conversation/undo-text.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
+import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
@@ -13,7 +14,7 @@ import { EventUndo } from './undo.ts'
 import { modelPlaces, StreamUsage } from './usage.ts'
 
 /** How an event begins that carries a piece of output. */
-const DELTA_HEAD = 'event: content_block_delta\ndata:'
+const DELTA_HEAD = ascii('event: content_block_delta\ndata:')
 const LINE_FEED = 10
 
 export interface MessagesRelayOptions {
@@ -24,10 +25,9 @@ export interface MessagesRelayOptions {
 }
 
 export class MessagesRelay implements ReplyStream {
-  readonly encoding = 'latin1'
   readonly #clientModel: string
   readonly #counter: OutputCounter
-  #terminal = ''
+  #terminal = NO_BYTES
   #started = false
   readonly #usage = new StreamUsage()
   finished = false
@@ -44,9 +44,9 @@ export class MessagesRelay implements ReplyStream {
     return this.#usage.report
   }
 
-  push(event: SseEvent): string {
+  push(event: SseEvent): ByteText {
     const raw = event.relayed
-    if (!event.hasData) return this.#started ? raw : ''
+    if (!event.hasData) return this.#started ? raw : NO_BYTES
     switch (event.name || String(readEvent(event).type)) {
       case 'content_block_delta':
         this.#counter.append(raw)
@@ -60,16 +60,16 @@ export class MessagesRelay implements ReplyStream {
         return this.#undo === null ? raw : editData(raw, this.#undo.start(start))
       }
       case 'content_block_stop':
-        return this.#undo === null ? checked(event, raw) : this.#undo.stop(readEvent(event).index) + raw
+        return this.#undo === null ? checked(event, raw) : concat(this.#undo.stop(readEvent(event).index), raw)
       case 'message_delta':
         return this.#delta(readEvent(event), raw)
       case 'message_stop':
         this.#usage.stop()
         this.finished = true
         this.#terminal = raw
-        return ''
+        return NO_BYTES
       case 'ping':
-        return this.#started ? raw : ''
+        return this.#started ? raw : NO_BYTES
       default:
         readEvent(event)
         return raw
@@ -77,23 +77,23 @@ export class MessagesRelay implements ReplyStream {
   }
 
   /** Pieces of output: blocks of these two lines and no others. */
-  skim(all: string, at: number): string {
+  skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
-    if (this.finished || this.#undo?.isPlain === false) return ''
+    if (this.finished || this.#undo?.isPlain === false) return NO_BYTES
     let end = at
     while (all.slice(end, end + DELTA_HEAD.length) === DELTA_HEAD) {
       const lineEnd = all.indexOf('\n', end + DELTA_HEAD.length)
       if (lineEnd < 0 || all.charCodeAt(lineEnd + 1) !== LINE_FEED) break
       end = lineEnd + 2
     }
-    if (end === at) return ''
+    if (end === at) return NO_BYTES
     this.skimmedTo = end
     const events = all.slice(at, end)
     this.#counter.append(events)
     return events
   }
 
-  end(): string {
+  end(): ByteText {
     if (!this.finished || !this.#started) throw failedStream('a stream without message_stop')
     return this.#terminal
   }
@@ -106,7 +106,7 @@ export class MessagesRelay implements ReplyStream {
     return this.#counter.estimate()
   }
 
-  #delta(event: JsonObject, raw: string): string {
+  #delta(event: JsonObject, raw: ByteText): ByteText {
     this.#usage.delta(event)
     return this.#renamed(
       raw,
@@ -114,7 +114,7 @@ export class MessagesRelay implements ReplyStream {
     )
   }
 
-  #start(event: JsonObject, raw: string): string {
+  #start(event: JsonObject, raw: ByteText): ByteText {
     this.#usage.start(event)
     const message = objectOrNull(event.message)
     if (message === null) return raw
@@ -122,18 +122,18 @@ export class MessagesRelay implements ReplyStream {
     return this.#renamed(raw, [...own, ...modelPlaces(message.usage).map(place => `/message/usage${place}`)])
   }
 
-  #renamed(raw: string, places: readonly string[]): string {
+  #renamed(raw: ByteText, places: readonly string[]): ByteText {
     return replaceData(raw, places, this.#clientModel)
   }
 }
 
 /** The event's own bytes, if they are what they should be. */
-function checked(event: SseEvent, raw: string): string {
+function checked(event: SseEvent, raw: ByteText): ByteText {
   readEvent(event)
   return raw
 }
 
 /** '' where nothing is left of the event. */
-function edited(raw: string, edits: readonly BodyEdit[] | null): string {
-  return edits === null ? '' : editData(raw, edits)
+function edited(raw: ByteText, edits: readonly BodyEdit[] | null): ByteText {
+  return edits === null ? NO_BYTES : editData(raw, edits)
 }

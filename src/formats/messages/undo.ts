@@ -5,6 +5,7 @@
 
 import { FenceFilter, withoutFence } from '../../conversation/code-fence.ts'
 import type { Undoing } from '../../conversation/undo-text.ts'
+import { ascii, type ByteText, concat, NO_BYTES } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { asciiJson, type BodyEdit } from '../../lib/json-text.ts'
 
@@ -50,13 +51,13 @@ export class EventUndo {
     return shown === text ? [] : [{ op: 'set', path: '/delta/text', value: shown }]
   }
 
-  /** An event with what the block still held, or '', as a block ends. */
-  stop(index: JsonValue | undefined): string {
+  /** An event with what the block still held, or nothing, as a block ends. */
+  stop(index: JsonValue | undefined): ByteText {
     const text = this.#fence?.end() ?? ''
     this.#fence = null
-    if (text === '') return ''
+    if (text === '') return NO_BYTES
     const event = { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
-    return `event: content_block_delta\ndata: ${asciiJson(event)}\n\n`
+    return concat(ascii('event: content_block_delta\ndata: '), asciiJson(event), ascii('\n\n'))
   }
 }
 

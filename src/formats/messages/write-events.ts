@@ -2,6 +2,7 @@
 
 import type { StopReason } from '../../conversation/reply.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
+import { ascii, type ByteText, concat, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { writeUsage } from './usage.ts'
 
@@ -45,9 +46,16 @@ export function signatureDelta(index: number, signature: string): string {
   return delta(index, `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`)
 }
 
+const WRITTEN_HEAD = ascii('event: content_block_delta\ndata: {"type":"content_block_delta","index":')
+const WRITTEN_MIDDLE = {
+  text: ascii(',"delta":{"type":"text_delta","text":"'),
+  thinking: ascii(',"delta":{"type":"thinking_delta","thinking":"'),
+} as const
+const WRITTEN_TAIL = ascii('"}}\n\n')
+
 /** A text or thinking delta whose text is given as it stands in JSON. */
-export function writtenDelta(kind: 'text' | 'thinking', index: number, text: string): string {
-  return delta(index, `{"type":"${kind}_delta","${kind}":"${text}"}`)
+export function writtenDelta(kind: 'text' | 'thinking', index: number, text: ByteText): ByteText {
+  return concat(WRITTEN_HEAD, ofCharacters(String(index)), WRITTEN_MIDDLE[kind], text, WRITTEN_TAIL)
 }
 
 export function blockStop(index: number): string {

@@ -7,6 +7,7 @@ import { lengthWritten } from '../../conversation/output-gatherer.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { CallIds } from './call-ids.ts'
 import type { MessagesEcho } from './read-request.ts'
@@ -87,7 +88,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
     return writtenDelta(this.#kind === 'reasoning' ? 'thinking' : 'text', this.#index, text)
   }

@@ -7,6 +7,7 @@ import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartStart, ReplySink } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
+import type { ByteText } from '../../lib/byte-text.ts'
 
 /** Most characters, and most parts, that may wait for their turn; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
@@ -42,7 +43,7 @@ export class QueuedPart {
   }
 
   /** As `say` for text as it stands in JSON, which has been told already. */
-  saidWritten(text: string): void {
+  saidWritten(text: ByteText): void {
     this.#said.addWritten(text)
   }
 

@@ -5,6 +5,7 @@ import type { ReaderFacts } from '../../conversation/format.ts'
 import type { ReplyReader, ReplySink, Skimmable, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
+import { byteText } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { readFailure } from './failure.ts'
 import { type KnownItem, KnownItems } from './known-items.ts'
@@ -116,7 +117,7 @@ export class ResponsesReader implements ReplyReader {
     const part = item.reader.take(type, data)
     if (raw === undefined || textOrNull(data.delta) === null || part === null || part !== this.#queue.live) return
     this.#learned = part
-    this.#learner.learn(raw.toString('latin1'), '"delta":')
+    this.#learner.learn(byteText(raw), '"delta":')
   }
 
   /** An item that is spoken of though nothing has told that it is there. */

@@ -7,6 +7,7 @@ import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
 import type { UsageFacts, UsageReport } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
+import { type ByteText, characters, NO_BYTES } from '../../lib/byte-text.ts'
 import { isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
@@ -31,18 +32,17 @@ export interface ResponsesRelayOptions {
 }
 
 export class ResponsesRelay implements ReplyStream {
-  readonly encoding = 'latin1'
   readonly #options: ResponsesRelayOptions
   readonly #counter: OutputCounter
   readonly #usage: StreamUsage
-  #terminal = ''
+  #terminal = NO_BYTES
   #started = false
   /** What is known of the response, for the event that tells of its failure. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
   #failureCode: string | null = null
   /** How the pieces of output begin that come at present. */
-  #head = ''
+  #head = NO_BYTES
   finished = false
   skimmedTo = 0
 
@@ -56,10 +56,10 @@ export class ResponsesRelay implements ReplyStream {
     return this.#usage.report
   }
 
-  push(event: SseEvent): string {
+  push(event: SseEvent): ByteText {
     const raw = event.relayed
-    if (!event.hasData) return this.#started ? raw : ''
-    if (event.data === '[DONE]') return ''
+    if (!event.hasData) return this.#started ? raw : NO_BYTES
+    if (event.data === '[DONE]') return NO_BYTES
     this.#count(raw)
     const name = event.name || String(parseEvent(event).type)
     if (name.endsWith('.delta')) {
@@ -77,7 +77,7 @@ export class ResponsesRelay implements ReplyStream {
       case 'response.incomplete':
         this.finished = true
         this.#terminal = this.#read(event, raw)
-        return ''
+        return NO_BYTES
       case 'response.output_item.added':
         this.#started = true
         return this.#options.names === null ? raw : this.#renamedItem(raw, parseEvent(event))
@@ -92,9 +92,9 @@ export class ResponsesRelay implements ReplyStream {
   }
 
   /** Pieces of output: blocks of two lines and no others. */
-  skim(all: string, at: number): string {
+  skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
-    if (this.finished) return ''
+    if (this.finished) return NO_BYTES
     let last = at
     let end = at
     for (let head = this.#headAt(all, at); head > 0; head = this.#headAt(all, end)) {
@@ -103,7 +103,7 @@ export class ResponsesRelay implements ReplyStream {
       last = end
       end = lineEnd + 2
     }
-    if (end === at) return ''
+    if (end === at) return NO_BYTES
     this.skimmedTo = end
     this.#started = true
     const events = all.slice(at, end)
@@ -112,7 +112,7 @@ export class ResponsesRelay implements ReplyStream {
     return events
   }
 
-  end(): string {
+  end(): ByteText {
     if (!this.finished) throw failedStream('a stream without a finished response')
     return this.#terminal
   }
@@ -151,18 +151,17 @@ export class ResponsesRelay implements ReplyStream {
   }
 
   /** Where the data begin of an event that carries a piece of output; 0 for another event. */
-  #headAt(all: string, at: number): number {
+  #headAt(all: ByteText, at: number): number {
     const end = at + this.#head.length
-    if (this.#head !== '' && all.slice(at, end) === this.#head) return end
+    if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end
     DELTA_HEAD.lastIndex = at
-    const found = DELTA_HEAD.exec(all)?.[0]
-    if (found === undefined) return 0
-    this.#head = found
-    return at + found.length
+    if (!DELTA_HEAD.test(characters(all))) return 0
+    this.#head = all.slice(at, DELTA_HEAD.lastIndex)
+    return DELTA_HEAD.lastIndex
   }
 
-  #count(event: string): void {
-    const sequence = SEQUENCE.exec(event)?.[1]
+  #count(event: ByteText): void {
+    const sequence = SEQUENCE.exec(characters(event))?.[1]
     if (sequence !== undefined) this.#lastSequence = Number(sequence)
   }
 
@@ -172,18 +171,18 @@ export class ResponsesRelay implements ReplyStream {
     return error
   }
 
-  #itemDone(raw: string, data: JsonObject): string {
+  #itemDone(raw: ByteText, data: JsonObject): ByteText {
     this.#usage.item(data.item)
     return this.#renamedItem(raw, data)
   }
 
-  #renamedItem(raw: string, { item }: JsonObject): string {
+  #renamedItem(raw: ByteText, { item }: JsonObject): ByteText {
     const { names } = this.#options
     return names === null || !isObject(item) ? raw : editData(raw, namesIn(item, '/item', names))
   }
 
   /** Takes from an event what is needed of its response; returns the event with the client's names. */
-  #read(event: SseEvent, raw: string): string {
+  #read(event: SseEvent, raw: ByteText): ByteText {
     const response = objectOrNull(parseEvent(event).response)
     if (response === null) return raw
     const { clientModel, names } = this.#options

@@ -2,7 +2,8 @@
 
 import type { ErrorBody } from '../../conversation/error-body.ts'
 import type { RefusedSeal } from '../../generated/types.ts'
-import { arrayOrEmpty, isObject, parseJson } from '../../lib/json.ts'
+import { ascii, byteText, concat, joinBytes, parseUndecoded, toBuffer } from '../../lib/byte-text.ts'
+import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { elementsOf, membersOf } from '../../lib/json-text.ts'
 
 /**
@@ -32,13 +33,14 @@ function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
 
 /** The body without items of reasoning, every other item's bytes as they were; null where it has none. */
 export function withoutSeals(body: Buffer): Buffer | null {
-  const text = body.toString('latin1')
-  const json = parseJson(text)
+  const text = byteText(body)
+  const json = parseUndecoded(text)
   const items = arrayOrEmpty(isObject(json) ? json.input : undefined)
   const kept = items.map(item => !(isObject(item) && item.type === 'reasoning'))
   const member = membersOf(text).find(({ key }) => key === 'input')
   if (member === undefined || !kept.includes(false)) return null
   const elements = elementsOf(text, member.valueStart).filter((_, index) => kept[index])
-  const input = elements.map(({ start, end }) => text.slice(start, end)).join(',')
-  return Buffer.from(`${text.slice(0, member.valueStart)}[${input}]${text.slice(member.valueEnd)}`, 'latin1')
+  const input = elements.map(({ start, end }) => text.slice(start, end))
+  const [before, after] = [text.slice(0, member.valueStart), text.slice(member.valueEnd)]
+  return toBuffer(concat(before, ascii('['), joinBytes(input, ','), ascii(']'), after))
 }

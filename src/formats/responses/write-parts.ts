@@ -4,6 +4,7 @@ import type { WriterFacts } from '../../conversation/format.ts'
 import { GatheredText } from '../../conversation/gathered-text.ts'
 import type { PartKind } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
+import { type ByteText, NO_BYTES } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { type DeltaFrame, deltaFrame, type EventLog } from './write-events.ts'
 import {
@@ -31,7 +32,7 @@ export interface OpenItem {
   /** `written` may follow. */
   readonly takesRaw: boolean
   delta(text: string): void
-  written(text: string): string
+  written(text: ByteText): ByteText
   divide(): void
   /** The finished item; null when it never began, because there was nothing to show. */
   close(seal: Seal | null): JsonObject | null
@@ -68,7 +69,7 @@ export class MessageItem implements OpenItem {
     this.#text.add(text)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     this.#text.addWritten(text)
     return this.#place.events.written(this.#begin(), text)
   }
@@ -129,7 +130,7 @@ export class ReasoningItem implements OpenItem {
     this.#text.add(text)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     this.#text.addWritten(text)
     return this.#place.events.written(this.#beginPart(), text)
   }
@@ -199,7 +200,7 @@ export class FunctionItem implements OpenItem {
     this.#place.events.delta(this.#frame, text)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     this.#arguments.addWritten(text)
     return this.#place.events.written(this.#frame, text)
   }
@@ -237,9 +238,9 @@ export class RewrittenCallItem implements OpenItem {
     this.#arguments.add(text)
   }
 
-  written(text: string): string {
+  written(text: ByteText): ByteText {
     this.#arguments.addWritten(text)
-    return ''
+    return NO_BYTES
   }
 
   divide(): void {}

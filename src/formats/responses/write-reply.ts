@@ -5,6 +5,7 @@ import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopRea
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
+import { type ByteText, NO_BYTES } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { carrierOf, isReferable, ownIdOf } from './carrier.ts'
 import type { ResponsesEcho } from './echo.ts'
@@ -82,8 +83,8 @@ export class ResponsesWriter implements ReplyWriter {
     return this.#open?.kind === kind && this.#open.takesRaw
   }
 
-  written(text: string): string {
-    return this.#open?.written(text) ?? ''
+  written(text: ByteText): ByteText {
+    return this.#open?.written(text) ?? NO_BYTES
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {

@@ -3,33 +3,33 @@
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
 import { NO_USAGE, type UsageReport, usageReport } from '../../conversation/usage.ts'
+import { type ByteText, NO_BYTES } from '../../lib/byte-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { readUsage } from '../responses/usage.ts'
 
 export class SpeechRelay implements ReplyStream {
-  readonly encoding = 'latin1'
-  #terminal = ''
+  #terminal = NO_BYTES
   #started = false
   usage: UsageReport = NO_USAGE
   finished = false
 
-  push(event: SseEvent): string {
+  push(event: SseEvent): ByteText {
     const raw = event.relayed
-    if (!event.hasData) return this.#started ? raw : ''
-    if (event.data === '[DONE]') return ''
+    if (!event.hasData) return this.#started ? raw : NO_BYTES
+    if (event.data === '[DONE]') return NO_BYTES
     const name = event.name || String(readEvent(event).type)
     if (!name.endsWith('.delta')) readEvent(event)
     if (name.endsWith('.done')) {
       this.usage = usageReport(readUsage(readEvent(event).usage), { final: true })
       this.#terminal = raw
       this.finished = true
-      return ''
+      return NO_BYTES
     }
     this.#started = true
     return raw
   }
 
-  end(): string {
+  end(): ByteText {
     if (!this.finished) throw failedStream('speech without its end')
     return this.#terminal
   }

@@ -1,6 +1,17 @@
 /** AWS's binary event stream of a Messages reply, as the server-sent events that it stands for. */
 
 import { EventStreamCodec } from '@smithy/core/event-streams'
+import {
+  ascii,
+  type ByteText,
+  byteText,
+  concat,
+  encodeText,
+  NO_BYTES,
+  ofCharacters,
+  parseUndecoded,
+  toBuffer,
+} from '../../lib/byte-text.ts'
 import { isObject, parseJson } from '../../lib/json.ts'
 import { editJson } from '../../lib/json-text.ts'
 import { UpstreamFault } from '../fault.ts'
@@ -34,13 +45,13 @@ export class EventStreamDecoder {
   /** The events that this chunk completes; those before a damaged frame too. */
   push(chunk: Buffer): Buffer {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    let text = ''
+    let text = NO_BYTES
     try {
-      for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) text += eventOf(frame)
+      for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) text = concat(text, eventOf(frame))
     } catch (error) {
       this.fault = UpstreamFault.from(error)
     }
-    return Buffer.from(text, 'latin1')
+    return toBuffer(text)
   }
 
   /** Throws UpstreamFault when the stream ends inside a frame. */
@@ -80,12 +91,12 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event as latin1 text of UTF-8 bytes; '' for frames that carry none. */
-function eventOf(frame: Frame): string {
+/** The event; nothing for frames that carry none. */
+function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {
     case 'event':
-      return textHeader(frame, ':event-type') === 'chunk' ? messagesEvent(payload) : ''
+      return textHeader(frame, ':event-type') === 'chunk' ? messagesEvent(payload) : NO_BYTES
     case 'exception':
       return errorEvent(textHeader(frame, ':exception-type'), messageOf(payload))
     case 'error':
@@ -96,14 +107,14 @@ function eventOf(frame: Frame): string {
 }
 
 /** The payload is `{"bytes": "<base64 of one event's JSON>", "p": "<padding>"}`. */
-function messagesEvent(payload: Buffer): string {
-  const wrapped = parseJson(payload.toString('latin1'))
+function messagesEvent(payload: Buffer): ByteText {
+  const wrapped = parseUndecoded(byteText(payload))
   if (!isObject(wrapped) || typeof wrapped.bytes !== 'string') throw damaged()
-  let data = Buffer.from(wrapped.bytes, 'base64').toString('latin1')
-  const event = parseJson(data)
+  let data = byteText(Buffer.from(wrapped.bytes, 'base64'))
+  const event = parseUndecoded(data)
   if (!isObject(event) || typeof event.type !== 'string' || data.includes('\n')) throw damaged()
   if (event[METRICS_MEMBER] !== undefined) data = editJson(data, [{ op: 'remove', path: `/${METRICS_MEMBER}` }])
-  return `event: ${event.type}\ndata: ${data}\n\n`
+  return concat(ofCharacters(`event: ${event.type}\ndata: `), data, ascii('\n\n'))
 }
 
 function messageOf(payload: Buffer): string {
@@ -112,7 +123,7 @@ function messageOf(payload: Buffer): string {
   return typeof message === 'string' ? message : ''
 }
 
-function errorEvent(type: string, message: string): string {
+function errorEvent(type: string, message: string): ByteText {
   const data = JSON.stringify({ type: 'error', error: { type: type || 'api_error', message } })
-  return `event: error\ndata: ${Buffer.from(data, 'utf8').toString('latin1')}\n\n`
+  return encodeText(`event: error\ndata: ${data}\n\n`)
 }

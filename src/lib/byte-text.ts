@@ -1,0 +1,99 @@
+/**
+ * UTF-8 bytes held in a string, one character per byte: what a relay forwards and edits without decoding it. An offset
+ * is a byte offset, and V8 searches and slices such strings at one byte per character.
+ */
+
+import { type JsonValue, parseJson } from './json.ts'
+
+/** A string literal; `string` itself and templates with holes are none. */
+type Literal<Text extends string> = Record<never, never> extends Record<Text, 1> ? never : Text
+type Search<Text extends string> = ByteText | Literal<Text>
+
+interface ByteTextMethods {
+  readonly length: number
+  charCodeAt(at: number): number
+  slice(start?: number, end?: number): ByteText
+  indexOf<Text extends string>(search: Search<Text>, from?: number): number
+  lastIndexOf<Text extends string>(search: Search<Text>, from?: number): number
+  includes<Text extends string>(search: Search<Text>, from?: number): boolean
+  startsWith<Text extends string>(search: Search<Text>, at?: number): boolean
+  endsWith<Text extends string>(search: Search<Text>, end?: number): boolean
+}
+
+/**
+ * A string at run time, and to the compiler neither a string nor anything a string can become. It is declared as a
+ * symbol because TypeScript refuses symbols in `+` and in templates, where any object would pass. Literals to search
+ * for must be ASCII.
+ */
+export type ByteText = symbol & ByteTextMethods
+
+/** The string with one character for each byte, for regular expressions and for writing as latin1. */
+export function characters(bytes: ByteText): string {
+  return bytes as unknown as string
+}
+
+/** Each character as a byte; none may be above U+00FF. */
+export function ofCharacters(text: string): ByteText {
+  return text as unknown as ByteText
+}
+
+/** Text of ASCII characters, which is its own bytes. */
+export function ascii<Text extends string>(literal: Literal<Text>): ByteText {
+  return ofCharacters(literal)
+}
+
+export const NO_BYTES: ByteText = ofCharacters('')
+
+export function byteText(buffer: Buffer, start?: number, end?: number): ByteText {
+  return ofCharacters(buffer.toString('latin1', start, end))
+}
+
+export function toBuffer(bytes: ByteText): Buffer {
+  return Buffer.from(characters(bytes), 'latin1')
+}
+
+/** Text in UTF-8; free for ASCII. */
+export function encodeText(text: string): ByteText {
+  return isAsciiText(text) ? ofCharacters(text) : byteText(Buffer.from(text, 'utf8'))
+}
+
+export function isAsciiText(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
+const NOT_ASCII = /[^\0-\x7f]/
+
+export function decodeText(bytes: ByteText): string {
+  return toBuffer(bytes).toString('utf8')
+}
+
+/** The `+` of byte texts. */
+export function concat(
+  first: ByteText,
+  second: ByteText,
+  third: ByteText = NO_BYTES,
+  fourth: ByteText = NO_BYTES,
+  fifth: ByteText = NO_BYTES,
+): ByteText {
+  return ofCharacters(
+    characters(first) + characters(second) + characters(third) + characters(fourth) + characters(fifth),
+  )
+}
+
+export function joinBytes(parts: readonly ByteText[], separator: ',' | '' = ''): ByteText {
+  return ofCharacters((parts as unknown as readonly string[]).join(separator))
+}
+
+/** With the first `from`, if there is one, as `to`. */
+export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): ByteText {
+  const at = bytes.indexOf(from)
+  return at < 0 ? bytes : concat(bytes.slice(0, at), to, bytes.slice(at + from.length))
+}
+
+/**
+ * JSON parsed without decoding it first, for readers of ASCII names, numbers and structure: other text comes out garbled.
+ * Undefined when it is not JSON.
+ */
+export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
+  return parseJson(characters(bytes))
+}
