@@ -225,6 +225,8 @@ export interface ErrorDetails {
   details?: Record<string, unknown>
   /** Field that is at fault (`error.param`), where clients look for it. */
   param?: string
+  /** The upstream's own code, told instead of ours where clients know what to do by it. */
+  upstreamCode?: string
   /** What an upstream answered, or what its error stands for: failover learns from it. Never shown. */
   upstreamStatus?: number
   /** For the log only; never shown to a client and never a prompt or a reply. */
@@ -248,6 +250,11 @@ export class GatewayError extends Error {
 
   get type(): string {
     return ERRORS[this.code].type
+  }
+
+  /** `error.code` for the client. */
+  get clientCode(): string {
+    return this.details.upstreamCode ?? this.code
   }
 
   /** Seconds for the `retry-after` header; undefined: it is not sent. */

@@ -78,7 +78,9 @@ function readErrorObject(error: JsonObject): ErrorBody {
   // Aggregators put the text of the provider behind a general one.
   const raw = textOrNull(objectOrNull(error.metadata)?.raw)
   const inner = raw === null ? null : readErrorText(raw)
-  return inner === null ? outer : { ...outer, message: inner.message || outer.message, type: inner.type || outer.type }
+  if (inner === null) return outer
+  const { message, type, param } = inner
+  return { ...outer, message: message || outer.message, type: type || outer.type, param: param || outer.param }
 }
 
 function errorBody(error: JsonObject): ErrorBody {

@@ -5,7 +5,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
 import { readErrorValue } from './error-body.ts'
-import { failedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
+import { failedError, readFailedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
 
 export interface ReplyErrorFacts {
   /** The `event:` line of an event of a stream. */
@@ -21,6 +21,7 @@ export function readReplyError(
 ): UpstreamError | null {
   const body = Array.isArray(value) ? objectOrNull(value[0]) : objectOrNull(value)
   if (body === null) return null
+  if (body.type === 'response.failed') return readFailedError(objectOrNull(body.response)?.error, secrets)
   if (isError(body, event)) return readUpstreamErrorValue(body, secrets) ?? failedError('an error without a text')
   for (const choice of arrayOrEmpty(body.choices)) {
     const error = isObject(choice) ? choiceError(choice, secrets) : null

@@ -1,7 +1,7 @@
 /** Turns an upstream's error, in a body or in a stream, into the error that the client gets. */
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { type ErrorBody, type ErrorPlaces, readErrorText, readErrorValue } from './error-body.ts'
 import { maskSecrets } from './mask.ts'
 import { retryAfterSeconds } from './retry-after.ts'
@@ -26,6 +26,10 @@ export interface UpstreamError {
   readonly message: string | null
   /** `error.details` for SDKs; null unless the client may see the error. */
   readonly details: JsonObject | null
+  /** The provider's code, where clients know what to do by it; null unless the client may see the error. */
+  readonly code: string | null
+  /** The field that was refused, as the provider calls it; null unless the client may see the error. */
+  readonly param: string | null
   readonly retryAfterSeconds: number | null
   /** Type and code of the upstream for the log: short words, never its text. */
   readonly label: string
@@ -69,8 +73,16 @@ export function readUpstreamErrorValue(value: JsonValue, secrets: readonly strin
 
 /** A failure of the upstream that it gives no text for. `label`: what happened, in our words. */
 export function failedError(label: string): UpstreamError {
-  return { kind: 'failed', status: 500, message: null, details: null, retryAfterSeconds: null, label }
+  return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }
+
+/** Reads the `error` of something that is known to have failed. */
+export function readFailedError(error: JsonValue | undefined, secrets: readonly string[] = []): UpstreamError {
+  const read = isObject(error) ? readUpstreamErrorValue({ error }, secrets) : null
+  return read ?? failedError('a failed response')
+}
+
+const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
 
 /** The error that the client gets. A general text where the upstream's is not the client's to see. */
 export function gatewayErrorOf(error: UpstreamError): GatewayError {
@@ -80,6 +92,8 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
     ...(error.retryAfterSeconds !== null && { retryAfterSeconds: error.retryAfterSeconds }),
     ...(KEEPS_STATUS.has(code) && { status: error.status }),
     ...(error.details !== null && { details: error.details }),
+    ...(error.code !== null && { upstreamCode: error.code }),
+    ...(error.param !== null && { param: error.param }),
     upstreamStatus: error.status,
     cause: `upstream ${error.status} ${error.label}`.trim(),
   })
@@ -158,11 +172,35 @@ const OVERFLOW_TEXTS = [
 ]
 const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
 
+/** Longest name of a field that is shown, in characters. */
+const PARAM_LENGTH_MAX = 200
+
+/**
+ * Codes by which clients know what to do, with the status that each stands for where the upstream sends none. Those of
+ * refusals are told to the client as they are; others have a code of ours that says the same. Codex 0.169 (its source),
+ * error codes of `openai` 7.57.0 (`ResponseError`, types of images), content filters of Azure OpenAI; read 2026-11.
+ */
+const KNOWN_CODES: Readonly<Record<string, number>> = {
+  context_length_exceeded: 400,
+  server_is_overloaded: 503,
+  slow_down: 503,
+  rate_limit_exceeded: 429,
+  ...refusals('invalid_prompt', 'cyber_policy', 'bio_policy'),
+  ...refusals('content_filter', 'content_policy_violation', 'moderation_blocked', 'image_content_policy_violation'),
+  ...refusals('invalid_encrypted_content', 'previous_response_not_found', 'unsupported_parameter', 'unsupported_value'),
+  ...refusals('invalid_image', 'invalid_image_format', 'invalid_image_mode', 'invalid_image_url'),
+  ...refusals('invalid_base64_image', 'unsupported_image_media_type', 'image_file_not_found', 'image_file_too_large'),
+  ...refusals('image_parse_error', 'image_too_large', 'image_too_small', 'empty_image_file', 'failed_to_download_image'),
+}
+
+function refusals(...codes: readonly string[]): Record<string, number> {
+  return Object.fromEntries(codes.map(code => [code, 400]))
+}
+
 /** Error types that only ever mean a fault of the upstream, whatever status it sends them with. */
 const TYPE_STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
-  rate_limit_exceeded: 429,
   throttlingexception: 429,
   tokens: 429,
   requests: 429,
@@ -176,7 +214,7 @@ const TYPE_STATUS: Readonly<Record<string, number>> = {
 
 function impliedStatus(body: ErrorBody): number {
   const byCode = /^[45]\d\d$/.test(body.code) ? Number(body.code) : undefined
-  const status = TYPE_STATUS[body.type] ?? TYPE_STATUS[body.code] ?? byCode ?? 500
+  const status = KNOWN_CODES[body.code] ?? TYPE_STATUS[body.type] ?? TYPE_STATUS[body.code] ?? byCode ?? 500
   return isOperatorProblem(body) ? 403 : status
 }
 
@@ -189,11 +227,16 @@ interface Circumstances {
 function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): UpstreamError {
   const kind = kindOf(body, status)
   const visible = kind === 'refused' || kind === 'context_overflow' || kind === 'too_large'
+  const shown = visible && {
+    message: visibleMessage(kind, maskSecrets(body.message, secrets)),
+    details: body.details,
+    code: kind === 'refused' && Object.hasOwn(KNOWN_CODES, body.code) ? body.code : null,
+    param: body.param === '' ? null : maskSecrets(body.param, secrets).slice(0, PARAM_LENGTH_MAX),
+  }
   return {
+    ...(shown || NOT_SHOWN),
     kind,
     status,
-    message: visible ? visibleMessage(kind, maskSecrets(body.message, secrets)) : null,
-    details: visible ? body.details : null,
     retryAfterSeconds: wait,
     label: [body.type, body.code].filter(word => /^[a-z0-9_.-]{1,40}$/.test(word)).join(' '),
   }

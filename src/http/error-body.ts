@@ -8,8 +8,8 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** `code`: what the endpoint calls the error, where that is not our own name of it. */
-export function errorBody(error: GatewayError, requestId: string, code: string = error.code): string {
+/** `code`: what the endpoint calls the error, where it has a name of its own for it. */
+export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
   const { details, param = null } = error.details
   return JSON.stringify({
     type: 'error',

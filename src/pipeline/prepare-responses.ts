@@ -2,8 +2,8 @@
 
 import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
+import { gatewayErrorOf, readFailedError } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
-import { readFailure } from '../formats/responses/failure.ts'
 import { ResponsesRelay } from '../formats/responses/relay.ts'
 import { relayEdits } from '../formats/responses/relay-whole.ts'
 import { reportOf } from '../formats/responses/usage.ts'
@@ -49,7 +49,7 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
 
 /** Throws GatewayError for a response that failed, and for a reply that is none. */
 function refuseUnlessFinished(json: JsonObject): void {
-  if (isObject(json.error) || json.status === 'failed') throw readFailure(json.error).error
+  if (isObject(json.error) || json.status === 'failed') throw gatewayErrorOf(readFailedError(json.error))
   const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'
   if (isFinished && Array.isArray(json.output) && readReplyError(json) === null) return
   throw new GatewayError('upstream_failed', { cause: 'the reply is not a finished response' })

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { gatewayErrorOf, readUpstreamErrorValue, readUpstreamFailure } from '../../src/conversation/upstream-error.ts'
+import {
+  gatewayErrorOf,
+  readFailedError,
+  readUpstreamErrorValue,
+  readUpstreamFailure,
+} from '../../src/conversation/upstream-error.ts'
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z')
 
@@ -145,6 +150,25 @@ describe('the kind', () => {
   ])('inside a 200: %s', (_, body, status, code) => {
     const error = readUpstreamErrorValue(JSON.parse(JSON.stringify(body)))
     expect(error && gatewayErrorOf(error)).toMatchObject({ status, code })
+  })
+
+  test.each(['cyber_policy', 'content_filter', 'invalid_prompt', 'unsupported_value', 'image_too_large'])(
+    'a refusal by %s is told by that code, with the field at fault',
+    code => {
+      const error = { message: 'No.', type: 'invalid_request_error', param: 'input[2].content', code }
+      const told = { code: 'upstream_refused', clientCode: code, status: 400, details: { param: 'input[2].content' } }
+      expect(gatewayErrorOf(failure(400, { error }))).toMatchObject(told)
+      expect(gatewayErrorOf(readFailedError({ code, message: 'No.', param: 'input[2].content' }))).toMatchObject(told)
+    },
+  )
+
+  test('codes that no client knows stay with us, and so does every word of what is not the client’s to see', () => {
+    const refused = gatewayErrorOf(failure(400, { error: { message: 'No.', code: 'policy_of_our_own' } }))
+    expect([refused.clientCode, refused.details.param]).toEqual(['upstream_refused', undefined])
+    const secret = failure(401, { error: { message: 'No.', code: 'invalid_prompt', param: 'account_7' } })
+    expect([secret.code, secret.param]).toEqual([null, null])
+    const masked = failure(400, { error: { message: 'No.', param: `x.sk-abc123456789 ${'y'.repeat(300)}` } })
+    expect(masked.param).toBe(`x.*** ${'y'.repeat(194)}`)
   })
 
   test('a reply that tells of no error is none', () => {

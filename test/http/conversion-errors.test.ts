@@ -54,6 +54,23 @@ const SIDES = [
   },
 ] as const
 
+test.each([
+  ['/v1/messages', 'gpt-5.5'],
+  ['/v1/chat/completions', 'gpt-5.5'],
+  ['/v1/responses', 'gpt-5.5'],
+  ['/v1/chat/completions', 'claude-opus-5'],
+  ['/v1/responses', 'claude-opus-5'],
+] as const)('%s with %s: a code that clients act on, and the field at fault, come through', async (path, model) => {
+  const error = { message: 'No.', type: 'invalid_request_error', param: 'tools[0].x', code: 'cyber_policy' }
+  world.answer(json(400, { error }))
+  const body = path === '/v1/responses' ? { model, input: 'x' } : question(model)
+  const response = await world.call(path, body)
+  expect([response.status, await response.json()]).toMatchObject([400, { error }])
+  world.answer(json(400, { error: { ...error, code: 'policy_of_our_own', param: null } }))
+  const other = { code: 'upstream_refused', param: null }
+  expect(await (await world.call(path, body)).json()).toMatchObject({ error: other })
+})
+
 async function expectError(response: Response, status: number, type: string): Promise<string> {
   const body = (await response.json()) as { error: { message: string }; request_id: string }
   expect(body).toEqual({

@@ -4,10 +4,10 @@ import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
 import type { ReplyReader, ReplySink, Skimmable, StopReason, UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
+import { gatewayErrorOf, readFailedError } from '../../conversation/upstream-error.ts'
 import type { UsageReport } from '../../conversation/usage.ts'
 import { byteText } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
-import { readFailure } from './failure.ts'
 import { type KnownItem, KnownItems } from './known-items.ts'
 import { PartQueue, type QueuedPart } from './part-queue.ts'
 import { readerOf, typeOfItem } from './read-items.ts'
@@ -62,10 +62,10 @@ export class ResponsesReader implements ReplyReader {
     const type = textOrNull(data.type) ?? event.name
     switch (type) {
       case 'error':
-        throw readFailure(isObject(data.error) ? data.error : data).error
+        throw gatewayErrorOf(readFailedError(isObject(data.error) ? data.error : data))
       case 'response.failed':
         this.#told(data, { final: true })
-        throw readFailure(objectOrNull(data.response)?.error).error
+        throw gatewayErrorOf(readFailedError(objectOrNull(data.response)?.error))
       case 'response.completed':
       case 'response.incomplete':
         this.#start()

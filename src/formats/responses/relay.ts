@@ -5,6 +5,7 @@ import type { ToolNames } from '../../conversation/names.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, parseEvent, readEvent } from '../../conversation/stream-event.ts'
+import { gatewayErrorOf, readFailedError } from '../../conversation/upstream-error.ts'
 import type { UsageFacts, UsageReport } from '../../conversation/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import { type ByteText, characters, NO_BYTES } from '../../lib/byte-text.ts'
@@ -12,7 +13,7 @@ import { isObject, type JsonObject, numberOrNull, objectOrNull, textOrNull } fro
 import type { BodyEdit } from '../../lib/json-text.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { namesIn, namesInResponse } from './client-names.ts'
-import { failureCodeOf, readFailure } from './failure.ts'
+import { failureCodeOf } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
 /** How an event begins that carries a piece of output; audio is another kind of output. */
@@ -40,7 +41,6 @@ export class ResponsesRelay implements ReplyStream {
   /** What is known of the response, for the event that tells of its failure. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  #failureCode: string | null = null
   /** How the pieces of output begin that come at present. */
   #head = NO_BYTES
   finished = false
@@ -69,10 +69,10 @@ export class ResponsesRelay implements ReplyStream {
     }
     switch (name) {
       case 'error':
-        throw this.#failed(parseEvent(event).error ?? parseEvent(event))
+        throw gatewayErrorOf(readFailedError(parseEvent(event).error ?? parseEvent(event)))
       case 'response.failed':
         this.#read(event, raw)
-        throw this.#failed(objectOrNull(parseEvent(event).response)?.error)
+        throw gatewayErrorOf(readFailedError(objectOrNull(parseEvent(event).response)?.error))
       case 'response.completed':
       case 'response.incomplete':
         this.finished = true
@@ -127,7 +127,7 @@ export class ResponsesRelay implements ReplyStream {
 
   /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
   failureEvent(error: GatewayError): string {
-    const code = this.#failureCode ?? failureCodeOf(error)
+    const code = failureCodeOf(error)
     const sequence_number = this.#lastSequence + 1
     if (this.#response === null) {
       return eventText({ type: 'error', sequence_number, code, message: error.message, param: null })
@@ -163,12 +163,6 @@ export class ResponsesRelay implements ReplyStream {
   #count(event: ByteText): void {
     const sequence = SEQUENCE.exec(characters(event))?.[1]
     if (sequence !== undefined) this.#lastSequence = Number(sequence)
-  }
-
-  #failed(value: JsonObject[string]): GatewayError {
-    const { error, code } = readFailure(value)
-    this.#failureCode = code
-    return error
   }
 
   #itemDone(raw: ByteText, data: JsonObject): ByteText {
