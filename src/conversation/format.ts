@@ -61,8 +61,10 @@ export interface WriterFacts {
   readonly clientModel: string
   /** Fresh id without prefix. */
   readonly newId: () => string
-  /** Seconds since 1970. */
+  /** When the reply began, in seconds since 1970. */
   readonly nowSeconds: number
+  /** Seconds since 1970. */
+  readonly clock: () => number
   /** Input tokens as they are counted here, for what is told before the upstream has said. */
   readonly countInputTokens: () => number
   /** Marks a seal for the way through a client of another format, with the lengths of the texts that it stands for. */

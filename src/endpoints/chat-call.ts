@@ -113,9 +113,8 @@ class ChatCall {
     )
   }
 
-  /** A provider that answers whole is told again as a stream; of Responses what only readers of replies understand. */
-  async asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
-    if (this.format === 'responses' && wireOf(target) === 'responses') return reply
+  /** The stream that a provider should have answered with, where it answered whole. */
+  asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 

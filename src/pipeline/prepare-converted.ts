@@ -33,7 +33,8 @@ export function prepareConverted(
     clientModel,
     betas,
     newId: () => uuidv7().replaceAll('-', ''),
-    nowSeconds: Math.floor(Date.now() / 1000),
+    nowSeconds: nowSeconds(),
+    clock: nowSeconds,
     inputTokensEstimate,
     countInputTokens,
     marks: marksOf(preparation.sealer, target.via),
@@ -66,6 +67,10 @@ export function prepareConverted(
   })
   if (body.text.length >= LARGE_BYTES) return writeJson(upstreamBody).then(call)
   return call(Buffer.from(JSON.stringify(upstreamBody), 'utf8'))
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
 }
 
 /** Counts while the provider thinks: the start of the client's stream tells the count, and should not wait for it. */

@@ -130,11 +130,12 @@ function openReader(upstream: ConversationFormat, sink: ReplySink, { target }: T
 }
 
 function writerFacts(context: TranslationContext, usageSoFar: WriterFacts['usageSoFar']): WriterFacts {
-  const { clientModel, newId, nowSeconds, countInputTokens, marks } = context
+  const { clientModel, newId, nowSeconds, clock, countInputTokens, marks } = context
   return {
     clientModel,
     newId,
     nowSeconds,
+    clock,
     countInputTokens,
     usageSoFar,
     markSeal: marks.markSeal,

@@ -23,8 +23,10 @@ export interface TranslationContext {
   readonly betas: readonly string[]
   /** Fresh id without prefix, for messages and tool calls that come without one. */
   readonly newId: () => string
-  /** Seconds since 1970. */
+  /** When the call began, in seconds since 1970. */
   readonly nowSeconds: number
+  /** Seconds since 1970. */
+  readonly clock: () => number
   /** Rough input tokens, for how much room the output has. */
   readonly inputTokensEstimate: number
   /** Input tokens as the tokenizer counts them, for stream starts before the upstream has said. Counted once. */

@@ -138,6 +138,9 @@ class Grammar {
     expect(`response.${String(response.status)}`).toBe(type)
     if (type !== 'response.failed') expect(this.#item, 'no item left open').toBeNull()
     expect(response.output, 'the finished items').toEqual(this.#done)
+    const last = response.status === 'incomplete' ? 'incomplete' : 'completed'
+    const statuses = this.#done.map(({ status }) => status)
+    expect(statuses, 'cut in the last item').toEqual(statuses.map((_, at) => (at + 1 < statuses.length ? 'completed' : last)))
     expectEnd(response)
     this.#end = response
   }
@@ -224,13 +227,13 @@ class Grammar {
     expect(this.#item, 'the item was added').not.toBeNull()
     expect(output_index).toBe(this.#done.length)
     expect(this.#part, 'no part left open').toBeNull()
-    expect(done.status).toBe('completed')
+    expect(['completed', 'incomplete']).toContain(done.status)
     const { encrypted_content: _, ...rest } = done
     const pieces = PIECES[String(done.type)]
     if (pieces !== undefined) expect(this.#piecesDone).toBe(true)
     const whole = pieces === undefined ? {} : { [pieces]: this.#pieces }
     const searched = done.type === 'tool_search_call' ? { arguments: done.arguments! } : {}
-    expect(rest).toEqual({ ...this.#item, status: 'completed', ...whole, ...searched })
+    expect(rest).toEqual({ ...this.#item, status: done.status, ...whole, ...searched })
     this.#done.push(done)
     this.#item = null
   }
@@ -243,6 +246,7 @@ const EMPTY: Readonly<Record<string, JsonObject>> = {
   function_call: { arguments: '' },
   custom_tool_call: { input: '' },
   tool_search_call: { arguments: {}, execution: 'client' },
+  web_search_call: {},
 }
 
 function expectEnd({ status, error, incomplete_details, usage }: JsonObject): void {

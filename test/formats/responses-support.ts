@@ -34,6 +34,7 @@ export function factsOf(overrides: Partial<WriterFacts> = {}): WriterFacts {
     clientModel: 'client-model',
     newId: () => `n${made++}`,
     nowSeconds: 1_790_000_000,
+    clock: () => 1_790_000_009,
     countInputTokens: () => 7,
     markSeal: (seal, lengths) => SEALER.seal(markPayload(seal, 'here', lengths)),
     mark: payload => SEALER.seal(payload),

@@ -114,7 +114,7 @@ describe('a stream', () => {
         message('msg_n7', 'Done.'),
       ],
       background: false,
-      completed_at: null,
+      completed_at: 1_790_000_009,
       max_tool_calls: null,
       previous_response_id: null,
       access_programs: null,
@@ -295,6 +295,34 @@ describe('the end', () => {
     const { error } = strictResponse(writer().fail(new GatewayError(code, {})))
     expect(error).toMatchObject({ code: told })
   })
+})
+
+describe.each([
+  ['max_tokens', 'max_output_tokens'],
+  ['refusal', 'content_filter'],
+] as const)('a reply that ends by %s', (stopReason, reason) => {
+  const statuses = (response: JsonObject) => (response.output as JsonObject[]).map(({ status }) => status)
+  const steps = [...part('text', 'I look.'), ...call('look_up', 'call_1', '{"city":')]
+  const expected = { status: 'incomplete', incomplete_details: { reason }, completed_at: null }
+
+  test('is incomplete in its last item alone, streamed', async () => {
+    const sse = written(writer(), steps, stopReason)
+    const response = strictResponse(sse)
+    expect(response).toMatchObject(expected)
+    expect(statuses(response)).toEqual(['completed', 'incomplete'])
+    expect(statuses((await readByOpenAi(sse)) as unknown as JsonObject)).toEqual(['completed', 'incomplete'])
+  })
+
+  test.each([true, false])('is incomplete in its last item alone, whole (items referred to: %s)', refersToItems => {
+    const response = writeReply(folded(steps, stopReason), echoOf({ refersToItems }), factsOf())
+    expect(response).toMatchObject(expected)
+    expect(statuses(response)).toEqual(['completed', 'incomplete'])
+  })
+})
+
+test('a whole reply that is complete says since when', () => {
+  const response = writeReply(folded(part('text', 'Hi.')), echoOf(), factsOf())
+  expect(response).toMatchObject({ status: 'completed', created_at: 1_790_000_000, completed_at: 1_790_000_009 })
 })
 
 describe('the official readers understand', () => {

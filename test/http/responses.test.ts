@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { strictResponse } from '../formats/responses-grammar.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import {
   type Answer,
@@ -194,6 +195,16 @@ const EVENTS = [
   event('response.output_item.done', '"sequence_number":5,"output_index":0,"item":{"id":"m","type":"new_item"}'),
   event('response.completed', `"sequence_number":6,${RESPONSE('completed', USAGE)}`),
 ]
+const ECHO = {
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  temperature: 1,
+  tool_choice: 'auto',
+  tools: [],
+  top_p: 1,
+  access_programs: null,
+}
 const STREAMED = '{"model":"gpt-5.5","stream":true,"input":"x"}'
 const RENAMED = EVENTS.join('').replaceAll('gpt-5.5-2026-04-23', 'gpt-5.5')
 
@@ -206,6 +217,47 @@ test.each([1, 3, 100_000])('relays a stream cut every %i bytes, byte for byte bu
   expect(await running.usage(account.accountId)).toMatchObject([
     { status: 200, input_tokens: 11, output_tokens: 25, cost: 36n * 2400n, streamed: true, estimated: false },
   ])
+})
+
+test('a provider that answers a streamed call with a whole response gives the stream that it should be', async () => {
+  const output = [
+    { id: 'rs_1', type: 'reasoning', status: 'completed', summary: [{ type: 'summary_text', text: 'Why?' }] },
+    { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } },
+    {
+      id: 'msg_1',
+      type: 'message',
+      status: 'completed',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Chào', annotations: [], logprobs: [] }],
+    },
+    { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'c', name: 'f', arguments: '{"n":12345678901234567890}' },
+    { id: 'ctc_1', type: 'custom_tool_call', status: 'completed', call_id: 'd', name: 'g', input: 'raw' },
+  ]
+  const whole = (status: string, rest: object) => ({
+    ...(JSON.parse(`{${RESPONSE(status)}}`) as { response: object }).response,
+    ...ECHO,
+    usage: {
+      input_tokens: 11,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 25,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 36,
+    },
+    ...rest,
+  })
+  answer = json(200, whole('completed', { error: null, incomplete_details: null, output }))
+  const response = await call(STREAMED)
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const told = strictResponse(await response.text())
+  expect(told).toMatchObject({ id: 'resp_7', model: 'gpt-5.5', status: 'completed', output })
+  expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, cost: 36n * 2400n, streamed: true }])
+  const cut = { error: null, incomplete_details: { reason: 'max_output_tokens' }, output: [{ ...output[2], status: 'incomplete' }] }
+  answer = json(200, whole('incomplete', cut))
+  expect(strictResponse(await (await call(STREAMED)).text())).toMatchObject({ status: 'incomplete', ...cut })
+  const error = { code: 'invalid_prompt', message: 'No.' }
+  answer = json(200, whole('failed', { error, output: [] }))
+  const failed = await call(STREAMED)
+  expect([failed.status, await failed.json()]).toMatchObject([400, { error }])
 })
 
 test('a response that stops at its cap is billed as a whole one', async () => {

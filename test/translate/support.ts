@@ -74,6 +74,7 @@ export function contextOf({
       return String(ids)
     },
     nowSeconds: 1_790_000_000,
+    clock: () => 1_790_000_009,
     inputTokensEstimate: 42,
     countInputTokens: () => 42,
     marks: marksOf(makeSealer(KEYS, '1'), target.via),

@@ -1,16 +1,94 @@
-/** A whole response as the events of a stream, so that one reader reads both. */
+/** A whole response as the events of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 
-const ENDS: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed'])
+type Told = readonly [type: string, members: JsonObject]
 
-/** The event that ends the response tells all of it. A reply that is no response gives one event with it. */
+/**
+ * Events as an upstream would have streamed them. A response that failed, and a reply that is none, gives one event with it;
+ * a response that is still under way gives none.
+ */
 export function replayResponse(response: JsonObject): readonly UpstreamEvent[] {
   const status = response.status ?? 'completed'
-  if (response.error && status === 'completed') return [replayed('error', { type: 'error', error: response.error })]
-  if (status !== 'failed' && !Array.isArray(response.output)) return [replayed('', response)]
-  const type = ENDS.has(status) ? `response.${String(status)}` : 'response.in_progress'
-  return [replayed(type, { type, response })]
+  if (response.error && status === 'completed') return numbered([['error', { error: response.error }]])
+  if (status === 'failed') return numbered([['response.failed', { response }]])
+  if (!Array.isArray(response.output)) return [replayed('', response)]
+  if (status !== 'completed' && status !== 'incomplete') return []
+  const begun = { ...response, status: 'in_progress', incomplete_details: null, output: [], usage: null }
+  return numbered([
+    ['response.created', { response: begun }],
+    ['response.in_progress', { response: begun }],
+    ...response.output.flatMap((item, index) => (isObject(item) ? itemEvents(item, index) : [])),
+    [`response.${status}`, { response }],
+  ])
+}
+
+function numbered(events: readonly Told[]): UpstreamEvent[] {
+  return events.map(([type, members], sequence_number) => replayed(type, { type, sequence_number, ...members }))
+}
+
+/** How a text is told: the events that bring it, and its member of the part or the item that holds it. */
+interface TextEvents {
+  readonly events: string
+  readonly member: string
+  /** Members that readers of these events want besides. */
+  readonly besides?: JsonObject
+}
+
+/** By type of the part. */
+const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
+  ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
+  ['refusal', { events: 'response.refusal', member: 'refusal' }],
+  ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
+  ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
+])
+/** By type of the item. */
+const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
+  ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
+  ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],
+])
+/** Lists of parts that an item may have. */
+const PART_LISTS = [
+  { member: 'summary', index: 'summary_index', events: 'response.reasoning_summary_part' },
+  { member: 'content', index: 'content_index', events: 'response.content_part' },
+] as const
+
+function itemEvents(item: JsonObject, output_index: number): Told[] {
+  const at = { item_id: item.id ?? '', output_index }
+  const lists = PART_LISTS.filter(({ member }) => Array.isArray(item[member]))
+  const text = ITEM_TEXTS.get(item.type)
+  const empty = Object.fromEntries(lists.map(({ member }) => [member, []]))
+  const begun = { ...item, status: 'in_progress', ...empty, ...(text && { [text.member]: '' }) }
+  return [
+    ['response.output_item.added', { output_index, item: begun }],
+    ...lists.flatMap(({ member, index, events }) =>
+      arrayOrEmpty(item[member]).flatMap((part, place) =>
+        isObject(part) ? partEvents(part, { ...at, [index]: place }, events) : [],
+      ),
+    ),
+    ...(text === undefined ? [] : textEvents(item, at, text)),
+    ['response.output_item.done', { output_index, item }],
+  ]
+}
+
+function partEvents(part: JsonObject, at: JsonObject, events: string): Told[] {
+  const text = PART_TEXTS.get(part.type)
+  const annotations = arrayOrEmpty(part.annotations)
+  const begun = { ...part, ...(text && { [text.member]: '' }), ...(annotations.length > 0 && { annotations: [] }) }
+  return [
+    [`${events}.added`, { ...at, part: begun }],
+    ...(text === undefined ? [] : textEvents(part, at, text)),
+    ...annotations.map((annotation, annotation_index): Told => {
+      return ['response.output_text.annotation.added', { ...at, annotation_index, annotation }]
+    }),
+    [`${events}.done`, { ...at, part }],
+  ]
+}
+
+function textEvents(holder: JsonObject, at: JsonObject, { events, member, besides }: TextEvents): Told[] {
+  const text = textOrNull(holder[member]) ?? ''
+  const done: Told = [`${events}.done`, { ...at, [member]: text, ...besides }]
+  return text === '' ? [done] : [[`${events}.delta`, { ...at, delta: text, ...besides }], done]
 }

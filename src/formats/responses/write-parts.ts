@@ -27,6 +27,9 @@ export interface ItemPlace {
   readonly facts: WriterFacts
 }
 
+/** Incomplete: the reply was cut in it. */
+export type EndStatus = 'completed' | 'incomplete'
+
 export interface OpenItem {
   readonly kind: PartKind
   /** `written` may follow. */
@@ -35,14 +38,15 @@ export interface OpenItem {
   written(text: ByteText): ByteText
   divide(): void
   /** The finished item; null when it never began, because there was nothing to show. */
-  close(seal: Seal | null): JsonObject | null
+  close(seal: Seal | null, status: EndStatus): JsonObject | null
 }
 
 function addItem({ events, outputIndex }: ItemPlace, item: JsonObject): void {
   events.add('response.output_item.added', { output_index: outputIndex, item })
 }
 
-function finishItem({ events, outputIndex }: ItemPlace, item: JsonObject): JsonObject {
+function finishItem({ events, outputIndex }: ItemPlace, done: JsonObject, status: EndStatus): JsonObject {
+  const item = { ...done, status }
   events.add('response.output_item.done', { output_index: outputIndex, item })
   return item
 }
@@ -76,14 +80,14 @@ export class MessageItem implements OpenItem {
 
   divide(): void {}
 
-  close(): JsonObject | null {
+  close(_seal: Seal | null, status: EndStatus): JsonObject | null {
     if (this.#frame === null) return null
     const { events } = this.#place
     const { text } = this.#text
     if (this.kind === 'text') events.add('response.output_text.done', { ...this.#at, text, logprobs: [] })
     else events.add('response.refusal.done', { ...this.#at, refusal: text })
     events.add('response.content_part.done', { ...this.#at, part: this.#content(text) })
-    return finishItem(this.#place, messageItem(this.#id, this.#content(text)))
+    return finishItem(this.#place, messageItem(this.#id, this.#content(text)), status)
   }
 
   get #at(): JsonObject {
@@ -147,12 +151,12 @@ export class ReasoningItem implements OpenItem {
     this.#frame = null
   }
 
-  close(seal: Seal | null): JsonObject | null {
+  close(seal: Seal | null, status: EndStatus): JsonObject | null {
     this.divide()
     const mark = markOf(seal, this.#place.facts)
     if (this.#texts.length === 0 && mark === null) return null
     this.#begin()
-    return finishItem(this.#place, reasoningItem(this.#id, this.#texts, mark))
+    return finishItem(this.#place, reasoningItem(this.#id, this.#texts, mark), status)
   }
 
   get #at(): JsonObject {
@@ -207,14 +211,14 @@ export class FunctionItem implements OpenItem {
 
   divide(): void {}
 
-  close(): JsonObject {
+  close(_seal: Seal | null, status: EndStatus): JsonObject {
     const { events } = this.#place
     const given = this.#arguments.text
     // Clients parse the arguments of every call, so empty ones are written out.
     const json = given === '' ? '{}' : given
     if (given === '') events.delta(this.#frame, json)
     events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
-    return finishItem(this.#place, callItem(this.#id, this.#call, json))
+    return finishItem(this.#place, callItem(this.#id, this.#call, json), status)
   }
 }
 
@@ -245,10 +249,10 @@ export class RewrittenCallItem implements OpenItem {
 
   divide(): void {}
 
-  close(): JsonObject {
+  close(_seal: Seal | null, status: EndStatus): JsonObject {
     const item = callItem(this.#id, this.#call, this.#arguments.text)
     if (typeof item.input === 'string') this.#tellInput(item.input)
-    return finishItem(this.#place, item)
+    return finishItem(this.#place, item, status)
   }
 
   #tellInput(input: string): void {

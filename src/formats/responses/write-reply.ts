@@ -21,8 +21,8 @@ import {
   refusalContent,
   textContent,
 } from './write-items.ts'
-import { FunctionItem, MessageItem, type OpenItem, ReasoningItem, RewrittenCallItem } from './write-parts.ts'
-import { endState, failedState, ResponseObject } from './write-response.ts'
+import { type EndStatus, FunctionItem, MessageItem, type OpenItem, ReasoningItem, RewrittenCallItem } from './write-parts.ts'
+import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
 
 export class ResponsesWriter implements ReplyWriter {
   readonly #events = new EventLog()
@@ -35,6 +35,8 @@ export class ResponsesWriter implements ReplyWriter {
   /** Finished items that the client may refer to. */
   readonly #referable: JsonObject[] = []
   #open: OpenItem | null = null
+  /** Its part is over; whether it is complete shows when the next one begins, or at the end. */
+  #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
   #refused = false
 
@@ -54,6 +56,8 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   open(part: PartStart): void {
+    this.#finish('completed')
+    this.#refused ||= part.kind === 'refusal'
     this.#open = this.#itemOf(part)
   }
 
@@ -66,13 +70,8 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   close(seal: Seal | null = null): void {
-    const open = this.#open
-    const item = open?.close(seal) ?? null
+    if (this.#open !== null) this.#over = { item: this.#open, seal }
     this.#open = null
-    if (item === null) return
-    if (open?.kind === 'refusal') this.#refused = true
-    this.#items.push(JSON.stringify(item))
-    if (this.#echo.refersToItems && isReferable(item)) this.#referable.push(item)
   }
 
   take(): string {
@@ -88,8 +87,9 @@ export class ResponsesWriter implements ReplyWriter {
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {
+    const state = endState(stopReason, usage, { refused: this.#refused, nowSeconds: this.#facts.clock() })
+    this.#finish(lastStatus(state))
     this.#carryItems()
-    const state = endState(stopReason, usage, { refused: this.#refused })
     this.#events.addResponse(`response.${state.status}`, this.#response.ended(state, this.#items))
     return this.#events.take()
   }
@@ -99,9 +99,18 @@ export class ResponsesWriter implements ReplyWriter {
   /** What ends a stream that went wrong. Readers of the format want to have seen its start before. */
   fail(error: GatewayError): string {
     this.start()
+    this.#finish('completed')
     const state = failedState(failureCodeOf(error), error.message)
     this.#events.addResponse('response.failed', this.#response.ended(state, this.#items))
     return this.#events.take()
+  }
+
+  #finish(status: EndStatus): void {
+    const item = this.#over?.item.close(this.#over.seal, status) ?? null
+    this.#over = null
+    if (item === null) return
+    this.#items.push(JSON.stringify(item))
+    if (this.#echo.refersToItems && isReferable(item)) this.#referable.push(item)
   }
 
   #itemOf(part: PartStart): OpenItem {
@@ -134,11 +143,18 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   const calls = new ReplyCalls(echo, facts)
   const output = reply.parts.map(part => wholeItem(part, calls, facts)).filter(item => item !== null)
   const refused = reply.parts.some(part => part.kind === 'refusal' && part.text !== '')
-  const state = endState(reply.stopReason, reply.usage, { refused })
+  const state = endState(reply.stopReason, reply.usage, { refused, nowSeconds: facts.clock() })
+  const last = output.pop()
+  if (last !== undefined) output.push({ ...last, status: lastStatus(state) })
   return response.whole(
     state,
     echo.refersToItems ? output.map(item => ({ ...item, id: ownIdOf(item, facts.mark) })) : output,
   )
+}
+
+/** A reply that was cut was cut in its last item. */
+function lastStatus({ status }: ResponseState): EndStatus {
+  return status === 'incomplete' ? status : 'completed'
 }
 
 /** Null for a part of which there is nothing to show. */

@@ -10,7 +10,6 @@ import { writeUsage } from './usage.ts'
 /** Members that do not depend on the request; nothing is stored, whatever it asked for. */
 const CONSTANT: JsonObject = {
   background: false,
-  completed_at: null,
   max_tool_calls: null,
   previous_response_id: null,
   access_programs: null,
@@ -27,24 +26,33 @@ export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly error: JsonObject | null
   readonly incomplete_details: JsonObject | null
+  /** Seconds since 1970; null unless it is complete. */
+  readonly completed_at: number | null
   readonly usage: JsonObject | null
 }
 
-export const IN_PROGRESS: ResponseState = { status: 'in_progress', error: null, incomplete_details: null, usage: null }
+const OPEN = { error: null, incomplete_details: null, completed_at: null, usage: null } as const
+export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
-/** `refused`: the reply says itself why the model does not answer. */
-export function endState(reason: StopReason, usage: TokenUsage, { refused }: { refused: boolean }): ResponseState {
+export interface EndFacts {
+  /** The reply says itself why the model does not answer. */
+  readonly refused: boolean
+  readonly nowSeconds: number
+}
+
+export function endState(reason: StopReason, usage: TokenUsage, { refused, nowSeconds }: EndFacts): ResponseState {
   const cut = reason === 'max_tokens' ? 'max_output_tokens' : reason === 'refusal' && !refused ? 'content_filter' : null
   return {
     status: cut === null ? 'completed' : 'incomplete',
     error: null,
     incomplete_details: cut === null ? null : { reason: cut },
+    completed_at: cut === null ? nowSeconds : null,
     usage: writeUsage(usage),
   }
 }
 
 export function failedState(code: string, message: string): ResponseState {
-  return { status: 'failed', error: { code, message }, incomplete_details: null, usage: null }
+  return { ...OPEN, status: 'failed', error: { code, message } }
 }
 
 /** Writes the states of one response, all under one id. */
