@@ -53,6 +53,11 @@ describe('a messages stream as a chat stream', () => {
     }
   })
 
+  test('a stream that begins twice before it says anything is one reply', () => {
+    const completion = strictCompletion(drain(openStream(), events([start(), ...SAID, end('end_turn'), STOP])))
+    expect(completion).toMatchObject({ message: { content: 'a' } })
+  })
+
   test('a client that did not ask for usage sees no chunk without choices', () => {
     const sse = drain(openStream({ stream_options: null }), events([...SAID, end('end_turn'), STOP]))
     expect(sse).not.toContain('"choices":[]')
@@ -193,6 +198,7 @@ describe('a messages stream that breaks', () => {
       events([{ type: 'error', error: { type: 'invalid_request_error', message: 'x' } }]),
       'upstream_refused',
     ],
+    ['begins another reply', events([...SAID, start(), ...SAID.slice(1), end('end_turn'), STOP]), 'upstream_failed'],
     ['holds an error without a type', events([{ error: { message: 'x' } }]), 'upstream_failed'],
     ['holds garbage', [...events(SAID), { name: 'content_block_delta', data: '{"type":' }], 'upstream_failed'],
   ])('%s: it never ends like a good one', (_, list, code) => {

@@ -25,6 +25,7 @@ export class MessagesReplyReader implements ReplyReader {
   readonly #learner = new TemplateLearner()
   #templateKind: 'text' | 'reasoning' = 'text'
   #started = false
+  #hasStart = false
   #delivered = false
   #stopReason: string | null = null
   finished = false
@@ -49,6 +50,7 @@ export class MessagesReplyReader implements ReplyReader {
     const event = readEvent(given)
     switch (event.type ?? given.name) {
       case 'message_start':
+        this.#refuseSecond()
         this.#usage.start(event)
         this.#start()
         return
@@ -84,6 +86,12 @@ export class MessagesReplyReader implements ReplyReader {
     for (const index of [...this.#blocks.keys()]) this.#closeBlock(index)
     this.#sequencer.flush({ close: true })
     return stopReasonOf(this.#stopReason)
+  }
+
+  /** Some relays begin twice. Once something was said, another reply would follow on the one that broke off. */
+  #refuseSecond(): void {
+    if (this.#hasStart && this.#delivered) throw failedStream('a second message in one stream')
+    this.#hasStart = true
   }
 
   #start(): void {
