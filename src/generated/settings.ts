@@ -228,5 +228,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '15bccc1cb55068474b75256bc36d730dc47aaf25c5924c938495d029b85241a8',
+  digest: '5ffa70a54fb0e28fe0fe076d5e023f0573636880fe8ea678b367f864f98a66d1',
 }

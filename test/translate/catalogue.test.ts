@@ -43,6 +43,19 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
     }
   })
 
+  test('leaves what stands before a later instruction as it is, so that its provider’s cache holds', () => {
+    const turn = (role: string, content: string) => ({ role, content })
+    const said = [turn('user', 'hi'), turn('system', 'Be brief.'), turn('assistant', 'Hi.'), turn('user', 'go on')]
+    const body = { max_tokens: 100, system: 's', messages: [...said, turn('system', 'Be long.')] }
+    for (const target of entry.upstreams) {
+      if (target.standard !== 'messages') continue
+      const paths = planned({ format: 'messages', body, entry, target })?.edits.map(({ path }) => path)
+      expect(paths, 'only the instructions are edited').toSatisfy(all =>
+        (all as string[]).every(path => /^\/messages\/[14]\/role$|^\/(thinking|output_config)/.test(path)),
+      )
+    }
+  })
+
   test('takes its own format with every edit', () => {
     const format = entry.apiStandard as ChatFormat
     for (const body of Object.values(cases[format]) as JsonObject[]) {

@@ -105,6 +105,7 @@ const MESSAGES_EDITS: [string, DialectFacts, object, object][] = [
   ['strict goes', { tools: { strict: 'drop' } }, { tools: [{ name: 'f', strict: true }] }, { tools: [{ name: 'f' }] }],
   ['system messages among the turns go to the front', { turns: { mid_system: 'hoist' } }, { system: 's', messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { system: 's\nb', messages: [{ role: 'user', content: 'a' }] }],
   ['system messages among the turns become user turns', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
+  ['system messages that only bear settings go with them', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: [], output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }] }],
   ['the end user goes', { end_user: { field: null } }, { metadata: { user_id: 'u' } }, {}],
 ]
 

@@ -30,7 +30,7 @@ export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFa
   const { midSystem, alternate, prefill } = turns
   let changed = body
   if (midSystem === 'hoist') changed = hoisted(changed, body.messages)
-  else if (midSystem === 'user_text') changed = withMember(changed, 'messages', body.messages.map(asUserText))
+  else if (midSystem === 'user_text') changed = withMember(changed, 'messages', mapList(body.messages, asUserText))
   else if (road === 'converted') changed = withMember(changed, 'messages', mapList(body.messages, placedMessage))
   if (alternate) changed = withMember(changed, 'messages', merged(changed.messages as JsonValue[]))
   return withPrefill(changed, prefill)
@@ -54,12 +54,16 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-function asUserText(message: JsonValue): JsonValue {
-  return isSystem(message) ? withMember(withoutMembers(message, ['output_config']), 'role', 'user') : message
+/** Undefined for one that says nothing: such a message only bears settings. */
+function asUserText(message: JsonValue): JsonValue | undefined {
+  if (!isSystem(message)) return message
+  const { content } = message
+  if (!isFilled(content) || (Array.isArray(content) && content.length === 0)) return undefined
+  return withMember(withoutMembers(message, ['output_config']), 'role', 'user')
 }
 
 /** Instructions stand at the end or before an assistant's turn; elsewhere the format refuses them, so they are user text. */
-function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue {
+function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue | undefined {
   const next = messages[index + 1]
   const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
   return isPlaced ? message : asUserText(message)

@@ -209,7 +209,7 @@ const claudeOpus4_7Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
   },
 }
 const claudeOpus4_7Cost: TableTarget['cost'] = [
@@ -239,7 +239,7 @@ const claudeOpus4_6Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
   },
   sampling: {
     ...claudeDialect.sampling,
@@ -283,7 +283,7 @@ const claudeOpus4_5Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
     prefill: 'continue',
   },
   sampling: {
@@ -329,7 +329,7 @@ const claudeSonnet4_6Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
   },
   sampling: {
     ...claudeDialect.sampling,
@@ -378,7 +378,7 @@ const claudeSonnet4_5Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
     prefill: 'continue',
   },
   sampling: {
@@ -424,7 +424,7 @@ const claudeHaiku4_5Dialect: Dialect = {
   ...claudeDialect,
   turns: {
     ...claudeDialect.turns,
-    midSystem: 'hoist',
+    midSystem: 'user_text',
     prefill: 'continue',
   },
   sampling: {
