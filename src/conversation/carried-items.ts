@@ -7,6 +7,7 @@
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, parseJson, textOrNull } from '../lib/json.ts'
+import { refuse } from './refuse.ts'
 
 /** Longest id, in characters. It comes back with every later request of its conversation. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
@@ -55,6 +56,17 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
   } catch {
     return []
   }
+}
+
+/** What a reference stands for that nobody can resolve. Throws GatewayError `invalid_request` for what would be missed. */
+export function unresolvedItems(id: string, place: string): readonly never[] {
+  // A conversation may lack reasoning: where an id had no room for it, or another service keeps it.
+  if (id.startsWith('rs_')) return []
+  return refuse(
+    place,
+    'item_reference cannot be resolved, because this service stores no responses. Send the items themselves (set store to ' +
+      'false in your client).',
+  )
 }
 
 /** Resolves the references of one request: by their own ids, and by the ids that carry items for others. */

@@ -36,16 +36,20 @@ export function markedReasonings(
   const pieces = cut(text, lengths.flat())
   if (payloads.length === 0) return text === '' ? [] : [{ kind: 'reasoning', texts: [text], seal: null }]
   let at = 0
-  return payloads.map((payload, index) => {
+  const parts = payloads.map((payload, index): ReasoningPart => {
     const count = lengths[index]!.length
     // A text that the client has changed, or left out, is not what was sealed.
     const texts = pieces === null ? (index === 0 && text !== '' ? [text] : []) : pieces.slice(at, at + count)
     at += count
-    return { kind: 'reasoning', texts, seal: payload.origin === origin ? readSeal(payload.seal) : null }
+    const seal = payload.origin === origin ? readSeal(payload.seal) : null
+    // A signature holds for its very text.
+    return { kind: 'reasoning', texts, seal: pieces === null && seal?.wire === 'messages' ? null : seal }
   })
+  const rest = pieces?.slice(at) ?? []
+  return rest.length === 0 ? parts : [...parts, { kind: 'reasoning', texts: rest, seal: null }]
 }
 
-/** Null where the text is not the one that was marked. */
+/** Null where the text is not the one that was marked. What comes behind it is a piece of its own. */
 function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   const texts: string[] = []
   let at = 0
@@ -55,7 +59,10 @@ function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
     texts.push(text.slice(at, at + length))
     at += length
   }
-  return at === text.length ? texts : null
+  if (at > text.length) return null
+  if (at === text.length) return texts
+  const rest = texts.length === 0 ? text : text.startsWith(PIECES_APART, at) && text.slice(at + PIECES_APART.length)
+  return rest ? [...texts, rest] : null
 }
 
 function readSeal(value: JsonValue | undefined): Seal | null {

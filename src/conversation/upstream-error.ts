@@ -190,7 +190,13 @@ const KNOWN_CODES: Readonly<Record<string, number>> = {
   ...refusals('invalid_encrypted_content', 'previous_response_not_found', 'unsupported_parameter', 'unsupported_value'),
   ...refusals('invalid_image', 'invalid_image_format', 'invalid_image_mode', 'invalid_image_url'),
   ...refusals('invalid_base64_image', 'unsupported_image_media_type', 'image_file_not_found', 'image_file_too_large'),
-  ...refusals('image_parse_error', 'image_too_large', 'image_too_small', 'empty_image_file', 'failed_to_download_image'),
+  ...refusals(
+    'image_parse_error',
+    'image_too_large',
+    'image_too_small',
+    'empty_image_file',
+    'failed_to_download_image',
+  ),
 }
 
 function refusals(...codes: readonly string[]): Record<string, number> {

@@ -140,7 +140,9 @@ class Grammar {
     expect(response.output, 'the finished items').toEqual(this.#done)
     const last = response.status === 'incomplete' ? 'incomplete' : 'completed'
     const statuses = this.#done.map(({ status }) => status)
-    expect(statuses, 'cut in the last item').toEqual(statuses.map((_, at) => (at + 1 < statuses.length ? 'completed' : last)))
+    expect(statuses, 'cut in the last item').toEqual(
+      statuses.map((_, at) => (at + 1 < statuses.length ? 'completed' : last)),
+    )
     expectEnd(response)
     this.#end = response
   }

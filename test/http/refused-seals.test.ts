@@ -49,7 +49,7 @@ beforeAll(async () => {
   provider = await startScriptedUpstream(() => script.shift() ?? json(500, {}))
   // One try a call: what is sent once more is none.
   running = await startTestGateway({
-    upstreams: { openai: `${provider.url}/v1` },
+    upstreams: { openai: `${provider.url}/v1`, anthropic: provider.url },
     environment: { LIMIT_UPSTREAM_TRIES_MAX: '1' },
   })
 })
@@ -61,12 +61,12 @@ afterAll(async () => {
   await provider.close()
 })
 
-async function call(body: string, answers: readonly Answer[]) {
+async function call(body: string, answers: readonly Answer[], path = '/v1/responses', { apiKey } = account) {
   script = [...answers]
   const before = provider.requests.length
-  const response = await fetch(`${running.url}/v1/responses`, {
+  const response = await fetch(running.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${account.apiKey}` },
+    headers: { authorization: `Bearer ${apiKey}` },
     body,
   })
   const text = await response.text()
@@ -118,4 +118,110 @@ test('nothing of it is a try, or a fault of the provider', async () => {
   const { tries = 0, failures = 0, state } = before ?? {}
   expect(sent).toHaveLength(2)
   expect(status()).toMatchObject({ tries: tries + 1, failures, state, callsInFlight: 0 })
+})
+
+const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
+const TOOL = { name: 'f', parameters: { type: 'object', properties: {} } }
+const SEALED_RESPONSE = {
+  ...RESPONSE,
+  output: [{ id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: SEAL }, ...RESPONSE.output],
+}
+const SEALED_MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-opus-5',
+  content: [
+    { type: 'thinking', thinking: 'Why?', signature: SEAL },
+    { type: 'text', text: 'Hello.' },
+  ],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 3, output_tokens: 2 },
+}
+const chatBody = (model: string) => (messages: readonly object[]) => ({ model, reasoning_effort: 'low', messages })
+
+interface MarkedRoad {
+  readonly reply: object
+  readonly body: (turns: readonly object[]) => object
+  /** What the client brings back of a reply. */
+  readonly said: (reply: never) => readonly object[]
+}
+
+const MARKED_ROADS: readonly (readonly [path: string, model: string, MarkedRoad])[] = [
+  [
+    '/v1/messages',
+    'gpt-5.5',
+    {
+      reply: SEALED_RESPONSE,
+      body: messages => ({
+        model: 'gpt-5.5',
+        max_tokens: 99,
+        output_config: { effort: 'low' },
+        tools: [{ name: 'f', input_schema: TOOL.parameters }],
+        messages,
+      }),
+      said: ({ content }: { content: object[] }) => [{ role: 'assistant', content }],
+    },
+  ],
+  [
+    '/v1/chat/completions',
+    'gpt-5.5',
+    {
+      reply: SEALED_RESPONSE,
+      body: messages => ({ ...chatBody('gpt-5.5')(messages), tools: [{ type: 'function', function: TOOL }] }),
+      said: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
+    },
+  ],
+  [
+    '/v1/chat/completions',
+    'claude-opus-5',
+    {
+      reply: SEALED_MESSAGE,
+      body: chatBody('claude-opus-5'),
+      said: ({ choices }: { choices: { message: object }[] }) => [choices[0]!.message],
+    },
+  ],
+  [
+    '/v1/responses',
+    'claude-opus-5',
+    {
+      reply: SEALED_MESSAGE,
+      body: input => ({ model: 'claude-opus-5', store: false, input }),
+      said: ({ output }: { output: object[] }) => output,
+    },
+  ],
+]
+test.each(MARKED_ROADS)('%s with %s: a mark opens for its own account alone', async (path, _model, road) => {
+  const user = { role: 'user', content: 'hi' }
+  const ask = (turns: readonly object[], asker: TestAccount) =>
+    call(JSON.stringify(road.body(turns)), [json(200, road.reply)], path, asker)
+  const first = await ask([user], account)
+  expect(first.status).toBe(200)
+  const turns = [user, ...road.said(JSON.parse(first.text) as never), user]
+  expect(JSON.stringify(turns)).toContain('gwm1.')
+  const own = await ask(turns, account)
+  expect([own.status, own.sent[0]]).toEqual([200, expect.stringContaining(SEAL)])
+  const other = await running.account(CREDIT)
+  const foreign = await ask(turns, other)
+  expect([foreign.status, foreign.sent[0]]).toEqual([200, expect.not.stringMatching(/gwm1|EqQBCgIYAhIM/)])
+  expect(foreign.sent[0]).toMatch(/Chào|Hello/)
+})
+
+test('an id that carries an item of another account is refused in words, and never sent on', async () => {
+  const first = await call('{"model":"claude-opus-5","input":"hi"}', [json(200, SEALED_MESSAGE)])
+  const [reasoning, message] = (JSON.parse(first.text) as { output: { id: string }[] }).output
+  const references = (items: object[], model: string) =>
+    JSON.stringify({ model, input: [{ role: 'user', content: 'hi' }, ...items, { role: 'user', content: 'go on' }] })
+  const id = (item = message) => ({ type: 'item_reference', id: item!.id })
+  const answer = json(200, RESPONSE)
+  const own = await call(references([id(reasoning), id()], 'gpt-5.5'), [answer])
+  expect([own.status, own.sent[0]]).toEqual([200, expect.stringContaining('Hello.')])
+  const other = await running.account(CREDIT)
+  for (const model of ['gpt-5.5', 'claude-opus-5']) {
+    const refused = await call(references([id()], model), [answer], '/v1/responses', other)
+    expect(refused).toMatchObject({ status: 400, sent: [] })
+    expect(refused.text).toContain('input[1]: item_reference cannot be resolved')
+  }
+  const left = await call(references([id(reasoning)], 'gpt-5.5'), [answer], '/v1/responses', other)
+  expect([left.status, left.sent[0]]).toEqual([200, expect.not.stringContaining('gwm1')])
 })

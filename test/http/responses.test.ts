@@ -230,7 +230,14 @@ test('a provider that answers a streamed call with a whole response gives the st
       role: 'assistant',
       content: [{ type: 'output_text', text: 'Chào', annotations: [], logprobs: [] }],
     },
-    { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'c', name: 'f', arguments: '{"n":12345678901234567890}' },
+    {
+      id: 'fc_1',
+      type: 'function_call',
+      status: 'completed',
+      call_id: 'c',
+      name: 'f',
+      arguments: '{"n":12345678901234567890}',
+    },
     { id: 'ctc_1', type: 'custom_tool_call', status: 'completed', call_id: 'd', name: 'g', input: 'raw' },
   ]
   const whole = (status: string, rest: object) => ({
@@ -251,7 +258,11 @@ test('a provider that answers a streamed call with a whole response gives the st
   const told = strictResponse(await response.text())
   expect(told).toMatchObject({ id: 'resp_7', model: 'gpt-5.5', status: 'completed', output })
   expect(await running.usage(account.accountId)).toMatchObject([{ status: 200, cost: 36n * 2400n, streamed: true }])
-  const cut = { error: null, incomplete_details: { reason: 'max_output_tokens' }, output: [{ ...output[2], status: 'incomplete' }] }
+  const cut = {
+    error: null,
+    incomplete_details: { reason: 'max_output_tokens' },
+    output: [{ ...output[2], status: 'incomplete' }],
+  }
   answer = json(200, whole('incomplete', cut))
   expect(strictResponse(await (await call(STREAMED)).text())).toMatchObject({ status: 'incomplete', ...cut })
   const error = { code: 'invalid_prompt', message: 'No.' }

@@ -31,7 +31,11 @@ export interface ConversionWorld {
   answer(answer: Answer | ((request: RecordedRequest) => Answer)): void
   /** The body of the latest request that the provider got. */
   sent(): JsonObject
-  call(path: Path | '/v1/responses', body: object, init?: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<Response>
+  call(
+    path: Path | '/v1/responses',
+    body: object,
+    init?: { headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Response>
   /** The one usage row of the account, with all its counts. */
   row(): Promise<CallRow>
   spent(): Promise<bigint>

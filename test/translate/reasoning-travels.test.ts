@@ -15,6 +15,7 @@ const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 const ROADS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],
+  ['chat_completions', 'messages'],
   ['responses', 'messages'],
 ] as const
 
@@ -204,6 +205,35 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
     const body = bodyFor(client, wire, forged)
     expect(JSON.stringify(body)).not.toMatch(/gwm1|EqQBCgIYAhIM/)
     expect(JSON.stringify(body)).toContain('Rain.')
+  })
+})
+
+describe('a chat client of a model that signs its thinking', () => {
+  const [message, result] = historyOf('chat_completions', 'messages')
+
+  test.each([
+    ['cut', { reasoning_content: 'First.' }],
+    ['lost', { reasoning_content: null }],
+  ])('brings no signature back with a text that was %s', (_how, change) => {
+    const body = bodyFor('chat_completions', 'messages', [{ ...message, ...change }, result!])
+    expect(sealedIn(body)).toEqual([])
+    expect(JSON.stringify(body)).toContain('Rain.')
+  })
+
+  test('gets no signature of what was thought behind the answer, and brings the others back', () => {
+    const reply = structuredClone(whole.messages)
+    const [thinking, call] = reply.content
+    reply.content = [thinking!, { type: 'text', text: 'Well.' }, { ...thinking!, thinking: 'Third.' }, call!] as never
+    const context = contextFor('messages')
+    const translation = translatorFor('chat_completions', 'messages')(REQUESTS.chat_completions([]), context)
+    const history = HISTORIES.chat_completions(translation.reply(reply).body)
+    expect(history[0]).toMatchObject({ reasoning_content: 'First. Second.\n\nThird.' })
+    expect(history[0]!.reasoning_details).toHaveLength(1)
+    expect(bodyFor('chat_completions', 'messages', history).messages).toMatchObject([
+      { role: 'user' },
+      { content: [thinking!, { type: 'text', text: 'Well.' }, { type: 'tool_use' }] },
+      { role: 'user' },
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 /** What this gateway put into replies of converted calls, taken out of the history before the provider sees it. */
 
-import { CarriedItems } from '../../conversation/carried-items.ts'
+import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import { isMark } from '../../conversation/seal.ts'
 import { isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import { mapList, withoutMembers } from '../copy.ts'
@@ -11,9 +11,9 @@ import { isReasoning } from './items.ts'
  * Reasoning of models elsewhere goes, ids that carry items go from the items that have them, and references to carried
  * items become the items. References of the provider's own are its to resolve.
  */
-export function withoutMarks(items: readonly JsonValue[], { road, openMark }: DialectFacts): JsonValue[] {
-  if (road === 'converted') return items as JsonValue[]
-  return mapList(resolved(items, openMark), item => {
+export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
+  if (facts.road === 'converted') return items as JsonValue[]
+  return mapList(resolved(items, facts), item => {
     if (!isObject(item) || isReference(item)) return item
     const isMarked = isMarkedId(item.id)
     if (isReasoning(item) && (isMarked || isMark(textOrNull(item.encrypted_content) ?? ''))) return undefined
@@ -30,14 +30,15 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
   return mapList(items, item => (isReasoning(item) && textOrNull(item.encrypted_content) === null ? undefined : item))
 }
 
-function resolved(items: readonly JsonValue[], openMark: DialectFacts['openMark']): readonly JsonValue[] {
+function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
   const ids = items.filter(isReference).map(item => item.id)
   // One carries the others, or itself.
   if (!ids.some(isMarkedId)) return items
   const carried = new CarriedItems(ids, openMark)
-  return items.flatMap((item): readonly JsonValue[] =>
-    isReference(item) ? (carried.resolve(item.id) ?? [item]) : [item],
-  )
+  return items.flatMap((item, index): readonly JsonValue[] => {
+    if (!isReference(item)) return [item]
+    return carried.resolve(item.id) ?? (isMarkedId(item.id) ? unresolvedItems(item.id, place(index)) : [item])
+  })
 }
 
 function isReference(item: JsonValue): item is JsonObject & { id: string } {

@@ -25,6 +25,8 @@ export class ChatReplyWriter implements ReplyWriter {
   #divides = false
   #lengths: number[] = []
   #refused = false
+  /** Text or a call has begun. */
+  #answers = false
 
   constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
     this.#facts = facts
@@ -39,6 +41,7 @@ export class ChatReplyWriter implements ReplyWriter {
 
   open(part: PartStart): void {
     this.#kind = part.kind
+    this.#answers ||= part.kind !== 'reasoning'
     if (part.kind === 'reasoning') {
       this.#divides = this.#hasReasoning
       this.#lengths = []
@@ -71,7 +74,8 @@ export class ChatReplyWriter implements ReplyWriter {
 
   close(seal: Seal | null = null): void {
     this.#kind = null
-    if (seal !== null && travels(seal)) this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#lengths))
+    if (seal !== null && travels(seal, this.#answers))
+      this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#lengths))
   }
 
   said(): void {}
@@ -106,9 +110,12 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 }
 
-/** The messages format lets reasoning go: a chat history never brought it back. */
-function travels(seal: Seal): boolean {
-  return seal.wire === 'responses'
+/**
+ * In a chat history all reasoning of a turn stands before its answer. What models of the messages format signed must stand
+ * where it stood, so it goes without its signature when it came later.
+ */
+function travels(seal: Seal, isLater: boolean): boolean {
+  return seal.wire === 'responses' || !isLater
 }
 
 export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFacts): JsonObject {
@@ -116,16 +123,11 @@ export function writeReply(reply: FoldedReply, _echo: ChatEcho, facts: WriterFac
   const text = joined(reply, 'text')
   const refusal = joined(reply, 'refusal')
   const reasoning = parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : []))
-  const sealed = parts.flatMap(part => {
-    if (part.kind !== 'reasoning' || part.seal === null || !travels(part.seal)) return []
-    return [
-      sealedDetail(
-        facts.markSeal(
-          part.seal,
-          part.texts.map(piece => piece.length),
-        ),
-      ),
-    ]
+  const answer = parts.findIndex(part => part.kind !== 'reasoning')
+  const sealed = parts.flatMap((part, index) => {
+    if (part.kind !== 'reasoning' || part.seal === null || !travels(part.seal, index > answer && answer >= 0)) return []
+    const lengths = part.texts.map(piece => piece.length)
+    return [sealedDetail(facts.markSeal(part.seal, lengths))]
   })
   const calls = parts.flatMap(part => (part.kind === 'call' ? [part] : []))
   const message = {

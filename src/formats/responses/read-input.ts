@@ -1,7 +1,7 @@
 /** Items of a responses request, one by one, as what they say in a conversation. Their order is the business of `read-turns.ts`. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
-import { CarriedItems } from '../../conversation/carried-items.ts'
+import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
 import { markedReasoning } from '../../conversation/marks.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -146,15 +146,7 @@ function readReasoning(item: JsonObject, place: string, { facts }: ItemReading):
 /** Ids of items that were made here may carry what they stand for. */
 function referredItems(item: JsonObject, place: string, { carried }: ItemReading): readonly JsonObject[] {
   const id = textOrNull(item.id) ?? ''
-  const items = carried.resolve(id)
-  if (items !== null) return items
-  // A conversation may lack reasoning: where an id had no room for it, or another service keeps it.
-  if (id.startsWith('rs_')) return []
-  return refuse(
-    place,
-    'item_reference cannot be resolved, because this service stores no responses. Send the items themselves (set store to ' +
-      'false in your client).',
-  )
+  return carried.resolve(id) ?? unresolvedItems(id, place)
 }
 
 interface Placed {

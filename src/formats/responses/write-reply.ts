@@ -21,7 +21,14 @@ import {
   refusalContent,
   textContent,
 } from './write-items.ts'
-import { type EndStatus, FunctionItem, MessageItem, type OpenItem, ReasoningItem, RewrittenCallItem } from './write-parts.ts'
+import {
+  type EndStatus,
+  FunctionItem,
+  MessageItem,
+  type OpenItem,
+  ReasoningItem,
+  RewrittenCallItem,
+} from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
 
 export class ResponsesWriter implements ReplyWriter {
