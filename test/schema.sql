@@ -46,6 +46,16 @@ create table api_key (
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
 
+create table attempt_hourly (
+  hour timestamp with time zone not null,
+  upstream_id text not null,
+  outcome text not null,
+  status smallint not null,
+  first_byte_step smallint not null,
+  attempts bigint not null,
+  constraint attempt_hourly_pkey PRIMARY KEY (hour, upstream_id, outcome, status, first_byte_step)
+);
+
 create table bank_notification (
   notification_id bigint not null generated always as identity,
   provider text not null,
@@ -102,6 +112,33 @@ CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
 
+create table call_hourly (
+  hour timestamp with time zone not null,
+  entry_id text not null,
+  upstream_id text not null,
+  status smallint not null,
+  calls bigint not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  output_tokens bigint not null,
+  images bigint not null,
+  charged_micro_vnd bigint not null,
+  upstream_cost_micro_vnd bigint not null,
+  upstream_cost_calls bigint not null,
+  latency_ms_max integer not null,
+  first_call_id uuid not null,
+  last_call_id uuid not null,
+  constraint call_hourly_pkey PRIMARY KEY (hour, entry_id, upstream_id, status)
+);
+CREATE INDEX call_hourly_last_call ON public.call_hourly USING btree (last_call_id);
+
+create table call_roll_up (
+  one boolean not null default true,
+  closed_before timestamp with time zone not null default now(),
+  constraint call_roll_up_pkey PRIMARY KEY (one),
+  constraint call_roll_up_one_check CHECK (one)
+);
+
 create table catalogue (
   catalogue_id integer not null generated always as identity,
   digest text not null,
@@ -110,6 +147,15 @@ create table catalogue (
   constraint catalogue_pkey PRIMARY KEY (catalogue_id),
   constraint catalogue_digest_check CHECK (((octet_length(digest) >= 1) AND (octet_length(digest) <= 64)))
 );
+
+create table client_request (
+  call_id uuid not null,
+  account_id bigint not null,
+  request_id text not null,
+  constraint client_request_pkey PRIMARY KEY (call_id, account_id),
+  constraint client_request_request_id_check CHECK ((octet_length(request_id) <= 128))
+);
+CREATE INDEX client_request_id ON public.client_request USING btree (request_id);
 
 create table credit (
   account_id bigint not null,
@@ -393,6 +439,8 @@ create table usage (
   extras_vnd bigint not null default 0,
   cache_write_tokens bigint,
   upstream_cost_micro_vnd bigint,
+  attempts jsonb,
+  error_code text,
   constraint usage_pkey PRIMARY KEY (account_id, seq),
   constraint usage_balance_after_micro_vnd_check CHECK ((balance_after_micro_vnd >= 0)),
   constraint usage_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)) NOT VALID,

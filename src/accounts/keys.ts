@@ -37,6 +37,10 @@ const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, r
 const SHOW = `select encryption_id, encryption_iv, ciphertext from api_key
   where account_id = $1::text::bigint and key_id = $2::text::bigint`
 
+const FIND = `select account_id, key_id from api_key
+  where ($2::text is null or account_id = $2::text::bigint) and (key_id = $3::text::bigint or last4 = $1)
+  order by key_id = $3::text::bigint desc nulls last limit 2`
+
 export class KeyLimitError extends Error {}
 
 /**
@@ -93,6 +97,22 @@ export function cleanLabel(label: string): string {
 /** False when there is no such active key. The next call with it fails, on every process. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
+}
+
+/**
+ * A key by its number or its last four characters, of one account or of any; revoked ones too. Null where there is none, and
+ * where several end so.
+ */
+export async function findKeyOfAny(
+  sql: AnySql,
+  { text, accountId }: { readonly text: string; readonly accountId: number | null },
+): Promise<KeyRow | null> {
+  const number = /^#?(\d{1,15})$/.exec(text)?.[1] ?? null
+  const account = accountId === null ? null : String(accountId)
+  const rows = await sql.unsafe(FIND, [text.replace(/^…/, ''), account, number])
+  const [row, another] = rows
+  if (row === undefined || (another !== undefined && row.key_id !== number)) return null
+  return { accountId: Number(row.account_id), keyId: Number(row.key_id) }
 }
 
 /** Oldest first, revoked ones too. */

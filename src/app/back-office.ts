@@ -6,6 +6,7 @@ import { createPeople } from '../accounts/services.ts'
 import { sweepPeople } from '../accounts/sweep.ts'
 import type { PeopleServices } from '../accounts/types.ts'
 import { credit } from '../ledger/credit.ts'
+import { rollUpCalls } from '../ledger/roll-up.ts'
 import type { Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
 import type { Logger } from '../lib/log.ts'
@@ -47,6 +48,7 @@ const SANDBOX_BANK: BankAccount = {
 }
 const SWEEP_MS = 3_600_000
 const JUDGE_MS = 60_000
+const ROLL_UP_MS = 15_000
 
 /** What payments need; for the command line, where nothing runs by itself. */
 export function createPayments(given: {
@@ -93,8 +95,10 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     }
     return every(everyMs, attempt, log)
   }
+  const stopping = new AbortController()
   const timers = [
     inTurn('expired people data', SWEEP_MS, () => sweepPeople(people)),
+    inTurn('rolled up calls', ROLL_UP_MS, () => rollUpCalls(sql, { signal: stopping.signal })),
     inTurn('undecided transfers', JUDGE_MS, () => judgeUndecided(payments)),
     ...sources.map(source =>
       inTurn(`transfers listed by ${source.name}`, payments.limits.pullPauseSeconds * 1000, () =>
@@ -109,6 +113,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     outboxDir,
     mails: () => mailer.metrics(),
     async close() {
+      stopping.abort()
       await Promise.all(timers.map(stop => stop()))
       mailer.close()
     },

@@ -8,6 +8,8 @@ import { OVERVIEW } from './money/overview.ts'
 import { TOP_UP_PAGES } from './money/top-up.ts'
 import { USAGE_PAGES } from './money/usage.ts'
 import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
+import { CALL_PAGES } from './operator/call.ts'
+import { CALL_LIST_PAGES } from './operator/calls.ts'
 import { HOME_PAGES } from './operator/home.ts'
 import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
 import { SECOND_FACTOR_PAGES } from './operator/second-factor.ts'
@@ -38,6 +40,8 @@ export const PAGES: readonly Page[] = [
   ...ORDER_PAGES,
   ...USAGE_PAGES,
   ...HOME_PAGES,
+  ...CALL_LIST_PAGES,
+  ...CALL_PAGES,
   ...OPERATOR_ACCOUNT_PAGES,
   ...TRANSFER_PAGES,
   ...OPERATOR_LIST_PAGES,

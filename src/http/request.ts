@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { endpointOf } from '../endpoints/index.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { Endpoint } from '../generated/types.ts'
-import { uuidv7 } from '../lib/ids.ts'
+import { requestIdOf, uuidv7 } from '../lib/ids.ts'
 import type { FlightLimiter } from '../operations/flight-limit.ts'
 import type { RateLimiter } from '../operations/rate-limit.ts'
 import type { Authenticator } from '../pipeline/authenticate.ts'
@@ -68,10 +68,6 @@ declare module 'fastify' {
     /** Set on routes whose calls are written to the usage log. */
     endpoint?: Endpoint
   }
-}
-
-export function requestIdOf(callId: string): string {
-  return `req_${callId.replaceAll('-', '')}`
 }
 
 /** Ids that clients may give their requests: what fits in a header and in a log line as it is. */

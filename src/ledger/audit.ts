@@ -6,7 +6,7 @@ import { type MicroVnd, microVnd } from '../lib/money.ts'
 export interface AuditReport {
   /** True when every difference is zero. */
   readonly clean: boolean
-  /** Wallets (or rows, for the last two) that break each rule. */
+  /** Wallets (or rows, for the last three) that break each rule. */
   readonly differences: {
     /** Balance is not the sum of the journal. */
     readonly balance: number
@@ -22,6 +22,8 @@ export interface AuditReport {
     readonly retired: number
     /** Usage rows whose charge is not least(cost, balance before). */
     readonly charge: number
+    /** Refunds of calls that are not of the account, or were charged another amount. */
+    readonly refund: number
     /** Journal rows, daily rows, holds and keys of accounts without a wallet. */
     readonly orphan: number
   }
@@ -55,6 +57,16 @@ rc as (
          or coalesce(sum(c.amount_micro_vnd), 0) - r.charged_micro_vnd <> r.balance_after_micro_vnd as wrong
     from usage_retired r left join credit c on c.account_id = r.account_id and c.seq <= r.upto_seq
    group by r.account_id),
+-- The call of a refund may have been retired.
+rf as (
+  select c.account_id, count(*) as wrong
+    from credit c
+    left join usage u on u.account_id = c.account_id
+     and u.call_id = case when c.reference ~ '^call:[0-9a-f-]{36}$' then substr(c.reference, 6)::uuid end
+    left join usage_retired r on r.account_id = c.account_id
+   where c.kind = 3 and c.reference like 'call:%'
+     and case when u.call_id is null then r.account_id is null else u.charged_micro_vnd <> c.amount_micro_vnd end
+   group by 1),
 us as (
   select account_id, sum(n) as n, sum(errors) as errors, sum(input) as input, sum(output) as output, sum(images) as images,
          sum(cost) as cost, sum(charged) as charged, sum(upstream_cost) as upstream_cost, sum(upstream_calls) as upstream_calls
@@ -84,10 +96,11 @@ c as (
       is distinct from (dl.n, dl.errors, dl.input, dl.output, dl.images, dl.cost, dl.charged, dl.upstream_cost,
                         dl.upstream_calls) as daily,
     coalesce(rc.wrong, false) as retired,
-    coalesce(chain.wrong_charges, 0) as charge,
+    coalesce(chain.wrong_charges, 0) as charge, coalesce(rf.wrong, 0) as refund,
     coalesce(h.n, 0) as open_holds, coalesce(us.n, 0) as calls, coalesce(us.cost - us.charged, 0) as uncollected
   from wallet w left join chain using (account_id) left join h using (account_id) left join us using (account_id)
-       left join dl using (account_id) left join rc using (account_id) left join usage_retired r using (account_id)),
+       left join dl using (account_id) left join rc using (account_id) left join rf using (account_id)
+       left join usage_retired r using (account_id)),
 o as (
   select count(*) as orphan from (
     select account_id from usage union all select account_id from credit union all select account_id from usage_daily
@@ -97,9 +110,9 @@ select
   count(*) filter (where balance)::text as balance, count(*) filter (where seq)::text as seq,
   count(*) filter (where chain)::text as chain, count(*) filter (where held)::text as held,
   count(*) filter (where daily)::text as daily, count(*) filter (where retired)::text as retired,
-  coalesce(sum(charge), 0)::text as charge, (select orphan from o)::text as orphan,
+  coalesce(sum(charge), 0)::text as charge, coalesce(sum(refund), 0)::text as refund, (select orphan from o)::text as orphan,
   array_to_string((array_agg(account_id order by account_id)
-    filter (where balance or seq or chain or held or daily or retired or charge > 0))[1:20], ',') as accounts,
+    filter (where balance or seq or chain or held or daily or retired or charge > 0 or refund > 0))[1:20], ',') as accounts,
   count(*)::text as wallets, coalesce(sum(open_holds), 0)::text as open_holds, coalesce(sum(calls), 0)::text as calls,
   coalesce(sum(uncollected), 0)::text as uncollected
 from c`
@@ -116,6 +129,7 @@ export async function audit(sql: Sql | AnySql): Promise<AuditReport> {
     daily: count('daily'),
     retired: count('retired'),
     charge: count('charge'),
+    refund: count('refund'),
     orphan: count('orphan'),
   }
   return {

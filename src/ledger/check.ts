@@ -14,6 +14,11 @@ const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTo
 /** Of the names on a usage row. */
 export const NAME_CHARACTERS_MAX = 256
 
+/** Of one call; the tries that its limits allow at most. */
+export const ATTEMPTS_MAX = 20
+const MS_MAX = 2 ** 31 - 1
+const LABEL = /^[\x21-\x7e]{1,100}$/
+
 /** Throws AssertionError for a hold that the statement could not take. */
 export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
@@ -42,9 +47,10 @@ export function checkSettlement(call: Settlement): void {
   )
   const upstreamCost = call.upstreamCostMicroVnd ?? 0n
   assert(upstreamCost >= 0n && upstreamCost <= AMOUNT_MICRO_VND_MAX, 'upstreamCostMicroVnd is out of bounds')
-  assert(isCount(call.latencyMs, 2 ** 31 - 1), 'latencyMs is not a whole number of milliseconds')
+  checkDetails(call)
+  assert(isCount(call.latencyMs, MS_MAX), 'latencyMs is not a whole number of milliseconds')
   assert(
-    call.firstByteMs === null || isCount(call.firstByteMs, 2 ** 31 - 1),
+    call.firstByteMs === null || isCount(call.firstByteMs, MS_MAX),
     'firstByteMs is not a whole number of milliseconds',
   )
   assert(isCount(call.status, 999), 'status is not an HTTP status')
@@ -54,6 +60,20 @@ export function checkSettlement(call: Settlement): void {
     call.costMicroVnd === 0n || call.costMicroVnd === fullCost(call),
     'costMicroVnd is neither 0 nor price x units and extras',
   )
+}
+
+function checkDetails({ attempts = [], errorCode, requestId }: Settlement): void {
+  assert(attempts.length <= ATTEMPTS_MAX, `there are more than ${ATTEMPTS_MAX} attempts`)
+  for (const { credential, model, startedMs, endedMs, outcome, status = 0 } of attempts) {
+    assert(
+      [credential, model, outcome].every(label => LABEL.test(label)) &&
+        [startedMs, endedMs].every(time => isCount(time, MS_MAX)) &&
+        isCount(status, 999),
+      'an attempt is out of bounds',
+    )
+  }
+  assert(errorCode == null || LABEL.test(errorCode), 'errorCode is not a code')
+  assert(requestId == null || /^[\x21-\x7e]{1,128}$/.test(requestId), 'requestId is not an id')
 }
 
 function fullCost(call: Settlement): bigint {

@@ -47,7 +47,10 @@ insert into usage_retired as r (account_id, upto_seq, balance_after_micro_vnd, c
     upstream_cost_micro_vnd = r.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
     upstream_cost_calls = r.upstream_cost_calls + excluded.upstream_cost_calls, retired_at = now()
 returning upto_seq::text`
-const DELETE = `delete from usage where account_id = $1::text::bigint and seq <= $2::text::bigint`
+const DELETE = `with gone as (
+    delete from usage where account_id = $1::text::bigint and seq <= $2::text::bigint returning call_id, account_id),
+  forgotten as (delete from client_request c using gone where c.call_id = gone.call_id and c.account_id = gone.account_id)
+select count(*)::integer as rows from gone`
 
 /** Advisory lock (9, 0), for the length of a transaction: two who retire at once take turns. */
 const LOCK = 'select pg_advisory_xact_lock(9, 0)'
@@ -84,6 +87,6 @@ function retireBatch(
     await transaction.unsafe(LOCK)
     const [retired] = await transaction.unsafe(SUM, [account, days, String(batchRows)])
     if (retired === undefined) return 0
-    return (await transaction.unsafe(DELETE, [account, retired.upto_seq])).count
+    return (await transaction.unsafe(DELETE, [account, retired.upto_seq]))[0]?.rows
   })
 }

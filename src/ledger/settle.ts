@@ -41,12 +41,12 @@ with requests as materialized (
       $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
       $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
       $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[], $22::bigint[],
-      $23::bigint[], $24::bigint[])
+      $23::bigint[], $24::bigint[], $25::jsonb[], $26::text[], $27::text[])
     with ordinality as request(account_id, call_id, key_id, entry_id, requested_name, endpoint,
       status, cost, input_tokens, output_tokens, cached_input_tokens,
       reasoning_tokens, images, price_vnd, price_per,
       first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, extras_vnd,
-      cache_write_tokens, upstream_cost, n)),
+      cache_write_tokens, upstream_cost, attempts, error_code, request_id, n)),
 -- Those that agree with their call's hold, and when the call began.
 settlements as materialized (
   select requests.*, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
@@ -93,9 +93,9 @@ wallets_and_calls as (
          null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
          null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated,
          null::timestamptz as told_opened_at, null::integer as catalogue_id, null::bigint as extras_vnd,
-         null::bigint as cache_write_tokens, null::bigint as upstream_cost, 0 as n, null::timestamptz as opened_at,
-         balance as wallet_balance, seq as wallet_seq, balance_now as wallet_balance_now,
-         available_now as wallet_available_now
+         null::bigint as cache_write_tokens, null::bigint as upstream_cost, null::jsonb as attempts, null as error_code,
+         null as request_id, 0 as n, null::timestamptz as opened_at, balance as wallet_balance, seq as wallet_seq,
+         balance_now as wallet_balance_now, available_now as wallet_available_now
     from updated_wallets
   union all
   select settlements.*, null, null, null, null from settlements),
@@ -115,11 +115,15 @@ inserted_usage as (
   insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
                      cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
                      balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
-                     cache_write_tokens, upstream_cost_micro_vnd)
+                     cache_write_tokens, upstream_cost_micro_vnd, attempts, error_code)
   select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
          cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
          balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
-         cache_write_tokens, upstream_cost from charges),
+         cache_write_tokens, upstream_cost, attempts, error_code from charges),
+-- Calls can be found by the ids that clients gave them.
+inserted_requests as (
+  insert into client_request (call_id, account_id, request_id)
+  select call_id, account_id, request_id from charges where request_id is not null),
 -- The sums of the reports, by day of Vietnam.
 updated_daily as (
   insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
@@ -201,6 +205,9 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
     plainArray(batch.map(call => call.extrasVnd ?? 0)),
     plainArray(batch.map(call => call.cacheWriteTokens ?? null)),
     plainArray(batch.map(call => call.upstreamCostMicroVnd ?? null)),
+    textArray(batch.map(call => (call.attempts === undefined ? null : JSON.stringify(call.attempts)))),
+    textArray(batch.map(call => call.errorCode ?? null)),
+    textArray(batch.map(call => call.requestId ?? null)),
   ])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)

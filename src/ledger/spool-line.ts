@@ -108,6 +108,13 @@ const isMoney = (value: unknown): boolean => typeof value === 'string' && /^\d{1
 const isTime = (value: unknown): boolean =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)
 
+const isAttempt = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  const { credential, model, outcome, startedMs, endedMs, status } = value as Fields
+  const numbers = [startedMs, endedMs, status ?? 0]
+  return [credential, model, outcome].every(isText) && numbers.every(isNumber)
+}
+
 /** Types of the fields; `checkSettlement` knows their ranges. */
 const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = {
   callId: isText,
@@ -133,6 +140,9 @@ const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = 
   status: isNumber,
   streamed: isFlag,
   estimated: isFlag,
+  attempts: value => value === undefined || (Array.isArray(value) && value.every(isAttempt)),
+  errorCode: value => value === undefined || value === null || isText(value),
+  requestId: value => value === undefined || value === null || isText(value),
   catalogueId: value => value === undefined || value === null || isNumber(value),
 }
 const NAMES: ReadonlySet<string> = new Set(['done', ...Object.keys(FIELDS)])

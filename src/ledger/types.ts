@@ -83,8 +83,28 @@ export interface Settlement {
   readonly streamed: boolean
   /** The tokens were counted here, not reported by the provider. */
   readonly estimated: boolean
+  /** In order; absent: unknown. */
+  readonly attempts?: readonly SettledAttempt[]
+  /** What went wrong, as a code of errors.ts; null and absent: nothing, or the client went away. */
+  readonly errorCode?: string | null
+  /** The id that the client gave the request itself; null and absent: it has the one that is made of the call's. */
+  readonly requestId?: string | null
   /** Catalogue that admitted the call, as `catalogue-id.ts` numbers them; the ledger fills it in with its own process's. */
   readonly catalogueId?: number | null
+}
+
+/** One try of a call at one upstream, as the usage row keeps it. Times are in ms since the call began. */
+export interface SettledAttempt {
+  /** Upstream and number of its credential: `anthropic#1`. */
+  readonly credential: string
+  /** The upstream's name of the model. */
+  readonly model: string
+  readonly startedMs: number
+  readonly endedMs: number
+  /** `ok`, `client_gone`, or the code of what went wrong. */
+  readonly outcome: string
+  /** HTTP status of a reply that was an error; absent: none, or no reply. */
+  readonly status?: number
 }
 
 export interface SettleAnswer {

@@ -32,3 +32,21 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
+
+/** What a client is told of its call where it gave no id of its own. */
+export function requestIdOf(callId: string): string {
+  return `req_${callId.replaceAll('-', '')}`
+}
+
+const REQUEST_ID = /^(?:req_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
+
+/** The call that an id names, as requestIdOf makes it or as the ledger writes it; null for any other. */
+export function callIdOf(requestId: string): string | null {
+  return REQUEST_ID.exec(requestId)?.slice(1).join('-').toLowerCase() ?? null
+}
+
+/** The least id that uuidv7 could make at a time or after it. */
+export function firstUuidAt(timeMs: number): string {
+  const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}

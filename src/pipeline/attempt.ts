@@ -24,7 +24,12 @@ export class Attempt implements Place {
   /** Monotonic milliseconds. */
   readonly startedMs: number
   /** When it failed, and how; null while it has not. The attempt that served ends with the call. */
-  failure: { readonly atMs: number; readonly code: ErrorCode } | null = null
+  failure: {
+    readonly atMs: number
+    readonly code: ErrorCode
+    /** HTTP status of the reply; 0: there was none. */
+    readonly status: number
+  } | null = null
   /** The upstream could not be reached, or said nothing in time. */
   isBroken = false
   /** The connection was lost before a reply began. */
@@ -64,10 +69,10 @@ export class Attempt implements Place {
 
   /** `atMs` is monotonic. */
   fail(error: GatewayError, atMs: number): void {
-    this.failure = { atMs, code: error.code }
+    const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
+    this.failure = { atMs, code: error.code, status: upstreamStatus }
     this.#judged = true
     const { upstream, credential } = this
-    const { cause, retryAfterSeconds, upstreamStatus = 0 } = error.details
     const fault = cause instanceof UpstreamFault ? cause.kind : null
     this.isBroken = fault === 'connect' || fault === 'timeout'
     this.isConnectionLost = fault === 'reset'

@@ -4,11 +4,13 @@ import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { ModelEntry, WireName } from '../generated/types.ts'
 import type { SettleAnswer } from '../ledger/types.ts'
+import { requestIdOf } from '../lib/ids.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Call, EndedCall, Services } from './call.ts'
 import type { CallExtras } from './extras.ts'
 import { costOf, type Metered, NOTHING_USED } from './meter.ts'
 import type { Resolution } from './resolve.ts'
+import { settledAttempts } from './settled-attempts.ts'
 import { upstreamCostOf } from './upstream-cost.ts'
 
 export interface CallResult {
@@ -19,6 +21,9 @@ export interface CallResult {
   /** Absent for a call without an error. */
   readonly code?: ErrorCode
 }
+
+/** Status of the usage row when the client went away. */
+export const CLIENT_GONE = 499
 
 /** What the usage row says of a call that ended before a model was chosen. */
 const NO_ENTRY = ''
@@ -90,7 +95,8 @@ export class Bill {
     const extrasVnd = entry && result.charged ? (this.extras?.usedVnd ?? 0) : 0
     this.#cost = entry && result.charged ? costWith(entry, result.used, extrasVnd) : ZERO_MICRO_VND
     const upstreamCostMicroVnd = upstreamCostOf(this.#services, this.#call, result)
-    const latencyMs = Math.round(this.#services.nowMs() - this.#call.startedMs)
+    const atMs = this.#services.nowMs()
+    const latencyMs = Math.round(atMs - this.#call.startedMs)
     // A whole reply is sent right after it is settled: its first byte is its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
     const traceId = this.#services.tracer.traceIdOf(this.#call)
@@ -153,7 +159,21 @@ export class Bill {
       status: result.status,
       streamed: this.#streamed,
       estimated: result.used.estimated,
+      ...this.#details(result, atMs),
     })
+  }
+
+  /** What operators look up of a call. */
+  #details(result: CallResult, atMs: number) {
+    const { id, requestId } = this.#call
+    const { status } = result
+    const code = result.code ?? null
+    const isClientGone = status === CLIENT_GONE
+    return {
+      attempts: settledAttempts(this.#call, { atMs, isClientGone, code }),
+      errorCode: isClientGone ? null : code,
+      requestId: requestId === requestIdOf(id) ? null : requestId,
+    }
   }
 }
 

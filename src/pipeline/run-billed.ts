@@ -1,11 +1,8 @@
 /** What every call has in common: one bill, made here and settled once, and faults that the client is told of. */
 
 import { GatewayError } from '../errors.ts'
-import { Bill } from './bill.ts'
+import { Bill, CLIENT_GONE } from './bill.ts'
 import type { Call, ClientChannel, HeaderMap, Services } from './call.ts'
-
-/** Status of the usage row when the client went away. */
-export const CLIENT_GONE = 499
 
 export interface CallScope {
   readonly services: Services

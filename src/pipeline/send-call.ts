@@ -4,12 +4,13 @@ import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
 import { type Cancellation, NEVER_CANCELLED } from '../lib/cancellation.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
+import { CLIENT_GONE } from './bill.ts'
 import { costHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
 import { holdFirstEvent } from './first-event.ts'
 import type { Metered } from './meter.ts'
-import { type CallScope, CLIENT_GONE } from './run-billed.ts'
+import type { CallScope } from './run-billed.ts'
 
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {

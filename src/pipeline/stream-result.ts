@@ -3,10 +3,9 @@
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
 import { ERRORS } from '../errors.ts'
-import type { CallResult } from './bill.ts'
+import { type CallResult, CLIENT_GONE } from './bill.ts'
 import { type Metered, meteredTokens, NOTHING_USED } from './meter.ts'
 import type { StreamEnd } from './relay-stream.ts'
-import { CLIENT_GONE } from './run-billed.ts'
 
 export interface StreamFacts {
   readonly stream: ReplyStream

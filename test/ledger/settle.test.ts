@@ -18,6 +18,7 @@ import {
   walletOf,
 } from './world.ts'
 
+const ATTEMPT = { credential: 'orchard#1', model: 'm', startedMs: 0, endedMs: 1, outcome: 'ok' }
 const database = await createTestDatabase()
 const here = await startLedger(database.url)
 const there = await startLedger(database.url)
@@ -43,6 +44,11 @@ test('charges the cost, answers with the balance and writes every column of the 
     costMicroVnd: microVnd(CALL_MICRO_VND + 3_000_000n),
     cacheWriteTokens: 30,
     upstreamCostMicroVnd: microVnd(98_765_432_109n),
+    attempts: [
+      { credential: 'orchard#2', model: 'a "b" \\ {c}'.replaceAll(' ', '_'), startedMs: 1, endedMs: 30, outcome: 'ok' },
+    ],
+    errorCode: 'insufficient_balance',
+    requestId: 'run-7/step:3',
     status: 499,
     openedAt,
   })
@@ -72,6 +78,8 @@ test('charges the cost, answers with the balance and writes every column of the 
       extras_vnd: '3',
       cache_write_tokens: '30',
       upstream_cost_micro_vnd: '98765432109',
+      attempts: finished.attempts,
+      error_code: 'insufficient_balance',
       cost_micro_vnd: '4680000',
       charged_micro_vnd: '4680000',
       balance_after_micro_vnd: '5320000',
@@ -83,6 +91,9 @@ test('charges the cost, answers with the balance and writes every column of the 
       opened_at: held?.opened_at,
       closed_at: expect.any(Date),
     },
+  ])
+  expect(await database.sql`select call_id, account_id, request_id from client_request`).toMatchObject([
+    { call_id: request.callId, account_id: String(customer.accountId), request_id: 'run-7/step:3' },
   ])
 })
 
@@ -101,15 +112,22 @@ test('what a call cost the operator is summed by day where it is known, and bear
   expect(daily).toMatchObject([{ cost: '7000000005', costed: '3', calls: '5' }])
 })
 
-test('a cost of the operator that cannot be is refused before it reaches the journal', async () => {
+test('a cost of the operator or a detail of a call that cannot be is refused before it reaches the journal', async () => {
   const customer = await createCustomer(database.sql, 10_000_000n)
   const wrong = [
     { upstreamCostMicroVnd: microVnd(-1n) },
     { upstreamCostMicroVnd: microVnd(10n ** 15n + 1n) },
     { cacheWriteTokens: -1 },
+    { attempts: Array.from({ length: 21 }, () => ATTEMPT) },
+    { attempts: [{ ...ATTEMPT, model: 'two words' }] },
+    { attempts: [{ ...ATTEMPT, endedMs: -1 }] },
+    { errorCode: 'x'.repeat(101) },
+    { requestId: 'a\nb' },
   ]
   for (const change of wrong)
-    await expect(here.settle(settlement(customer, change))).rejects.toThrow(/upstreamCost|cacheWrite/)
+    await expect(here.settle(settlement(customer, change))).rejects.toThrow(
+      /upstreamCost|cacheWrite|attempt|errorCode|requestId/,
+    )
 })
 
 test('a cost that is not the price times the units and the extras is refused', async () => {

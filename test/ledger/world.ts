@@ -122,7 +122,7 @@ export async function usageOf(
 
 export async function expectCleanAudit(sql: Sql): Promise<void> {
   const { differences, accounts } = await audit(sql)
-  const zero = { balance: 0, seq: 0, chain: 0, held: 0, daily: 0, retired: 0, charge: 0, orphan: 0 }
+  const zero = { balance: 0, seq: 0, chain: 0, held: 0, daily: 0, retired: 0, charge: 0, refund: 0, orphan: 0 }
   expect({ differences, accounts }).toEqual({ differences: zero, accounts: [] })
 }
 

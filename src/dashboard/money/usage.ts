@@ -1,12 +1,12 @@
 /** Usage: totals, a chart by day, every call as a row, and all of it as CSV. */
 
-import { Readable } from 'node:stream'
 import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { countUsage, exportUsageCsv } from '../../ledger/reports/csv.ts'
 import { readDaily, readTotals } from '../../ledger/reports/daily.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readUsageRows } from '../../ledger/reports/rows.ts'
 import type { UsageRow } from '../../ledger/reports/types.ts'
+import { csvAnswer } from '../csv.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { chartOf } from './chart.ts'
@@ -118,23 +118,4 @@ async function exportCsv(request: PageRequest): Promise<Answer> {
   const rows = await countUsage(options.sql, { accountId, filter })
   const chunks = exportUsageCsv(options.sql, { accountId, filter, keyLabels })
   return csvAnswer(request, { chunks, fileName: `usage-${dayOf(now)}.csv`, headers: { 'x-rows': String(rows) } })
-}
-
-let exports = 0
-
-interface CsvExport {
-  readonly chunks: AsyncIterable<string>
-  readonly fileName: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** An export as a file, or a refusal while as many run as may. */
-export function csvAnswer({ options }: PageRequest, { chunks, fileName, headers = {} }: CsvExport): Answer {
-  if (exports >= options.limits.exportsMax) {
-    return { kind: 'problem', status: 503, message: 'usage.csv.busy', retryAfterSeconds: 60 }
-  }
-  exports++
-  const body = Readable.from(chunks)
-  body.once('close', () => exports--)
-  return { kind: 'file', contentType: 'text/csv; charset=utf-8', body, fileName, headers }
 }

@@ -15,7 +15,7 @@ import { vndToMicro } from '../../lib/money.ts'
 import { readAmountVnd } from '../../payments/amount.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { actorOf, operatorPage } from './frame.ts'
+import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
 
 export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
   {
@@ -61,7 +61,6 @@ export const OPERATOR_ACCOUNT_PAGES: readonly Page[] = [
 ]
 
 const JOURNAL_ROWS = 20
-const REASON_CHARACTERS_MAX = 300
 const NO_FAULTS = { amount: null, reason: null } as const
 type Faults = { readonly amount: string | null; readonly reason: string | null }
 

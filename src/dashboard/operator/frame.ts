@@ -8,6 +8,7 @@ import { text } from '../texts/index.ts'
 /** `needs` as the page behind it declares. */
 export const TABS = [
   { tab: 'home', path: '/operator', needs: 'read' },
+  { tab: 'calls', path: '/operator/calls', needs: 'read' },
   { tab: 'accounts', path: '/operator/accounts', needs: 'read' },
   { tab: 'transfers', path: '/operator/transfers', needs: 'read' },
   { tab: 'orders', path: '/operator/orders', needs: 'read' },
@@ -20,17 +21,12 @@ export const TABS = [
 export type OperatorTab = (typeof TABS)[number]['tab']
 
 const NOTICES = [
-  'adjusted',
-  'blocked',
-  'unblocked',
-  'assigned',
-  'settled',
-  'entered',
-  'already',
-  'conflict',
-  'role',
-  'factor',
+  ...['adjusted', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'],
+  ...['role', 'factor', 'refunded', 'refunded_before'],
 ] as const
+
+/** Of each thing that an operator does. */
+export const REASON_CHARACTERS_MAX = 300
 
 export function operatorPage(
   { language, query, session }: PageRequest,

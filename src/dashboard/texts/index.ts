@@ -5,6 +5,7 @@ import { ACCOUNT_TEXTS } from './account.ts'
 import { COMMON_TEXTS } from './common.ts'
 import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
+import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
@@ -20,6 +21,7 @@ export const TEXTS = {
   ...USAGE_TEXTS,
   ...OPERATOR_TEXTS,
   ...SECOND_FACTOR_TEXTS,
+  ...OPERATOR_CALL_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

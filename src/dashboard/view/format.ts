@@ -3,7 +3,7 @@
  * counts stand side by side; a second way to write them would make 1.234 and 1,234 two different things on one page.
  */
 
-import { formatVnd, type MicroVnd } from '../../lib/money.ts'
+import { formatVnd, type MicroVnd, microVnd } from '../../lib/money.ts'
 
 const TIME_ZONE = 'Asia/Ho_Chi_Minh'
 /** Between a figure and its unit, so that they stay on one line. */
@@ -22,6 +22,14 @@ export function dongOfMicro(amount: MicroVnd): string {
 /** For balances at a glance: fractions of a dong are left out, towards zero, so that nobody seems to have more than there is. */
 export function dongWhole(amount: MicroVnd): string {
   return `${withDots((formatVnd(amount).split('.')[0] as string).replace(/^-0$/, '0'))}${NO_BREAK}₫`
+}
+
+/** For tables of many amounts: two decimals below 1.000 ₫, whole dong from there; nothing that is there becomes 0. */
+export function dongShort(amount: MicroVnd): string {
+  const size = amount < 0n ? -amount : amount
+  if (size >= ROUGH_FROM_MICRO_VND) return dongWhole(amount)
+  const cut = (amount / 10_000n) * 10_000n
+  return dongOfMicro(cut === 0n ? amount : microVnd(cut))
 }
 
 const ROUGH_FROM_MICRO_VND = 1000n * 1_000_000n

@@ -32,6 +32,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   dong: (amount: number) => format.dong(amount),
   dongOfMicro: (amount: MicroVnd) => format.dongOfMicro(amount),
   dongRough: (amount: MicroVnd) => format.dongRough(amount),
+  dongShort: (amount: MicroVnd) => format.dongShort(amount),
   dongWhole: (amount: MicroVnd) => format.dongWhole(amount),
   figure: (value: number) => format.count(value),
   compact: (value: number) => format.compactCount(value),

@@ -21,6 +21,7 @@ import {
 /** What a migrated database, or a gateway that ran on it for a while, has without anybody's account. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'bank_pull',
+  'call_roll_up',
   'catalogue',
   'database_identity',
   'gateway_instance',

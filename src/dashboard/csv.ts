@@ -1,0 +1,23 @@
+/** CSV exports: files that are written while they are sent, so many at a time. */
+
+import { Readable } from 'node:stream'
+import type { Answer, PageRequest } from './page.ts'
+
+let exports = 0
+
+interface CsvExport {
+  readonly chunks: AsyncIterable<string>
+  readonly fileName: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An export as a file, or a refusal while as many run as may. */
+export function csvAnswer({ options }: PageRequest, { chunks, fileName, headers = {} }: CsvExport): Answer {
+  if (exports >= options.limits.exportsMax) {
+    return { kind: 'problem', status: 503, message: 'usage.csv.busy', retryAfterSeconds: 60 }
+  }
+  exports++
+  const body = Readable.from(chunks)
+  body.once('close', () => exports--)
+  return { kind: 'file', contentType: 'text/csv; charset=utf-8', body, fileName, headers }
+}

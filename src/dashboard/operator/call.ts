@@ -1,0 +1,114 @@
+/** One call: what happened, where it was tried, what it used and cost, and its refund. */
+
+import { listActions, recordAction } from '../../accounts/operator-log.ts'
+import { mayDo } from '../../accounts/roles.ts'
+import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
+import { refundCall } from '../../ledger/refund.ts'
+import { type OperatorCall, readOperatorCall } from '../../ledger/reports/operator-call.ts'
+import type { SettledAttempt } from '../../ledger/types.ts'
+import { isUuid } from '../../lib/ids.ts'
+import { formatVnd } from '../../lib/money.ts'
+import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
+import { isTextKey, text } from '../texts/index.ts'
+import { callView, showsCosts } from './calls.ts'
+import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
+
+export const CALL_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: '/operator/calls/:id',
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'One call',
+    handle: show,
+  },
+  {
+    method: 'POST',
+    path: '/operator/calls/:id/refund',
+    authentication: 'operator',
+    needs: 'money',
+    purpose: 'Gives back what a call was charged, once',
+    handle: refund,
+  },
+]
+
+const ENDPOINTS = new Map<number, string>(Object.values(ENDPOINT_FACTS).map(facts => [facts.code, facts.path]))
+/** Actions on the account that are searched for the refund of the call. */
+const ACTIONS_MAX = 200
+
+async function findCall({ options, params }: PageRequest): Promise<OperatorCall | null> {
+  const { id = '' } = params
+  return isUuid(id) ? readOperatorCall(options.sql, id) : null
+}
+
+async function show(request: PageRequest): Promise<Answer> {
+  const call = await findCall(request)
+  return call === null ? NOT_FOUND : callPage(request, call, null)
+}
+
+async function callPage(request: PageRequest, call: OperatorCall, fault: string | null): Promise<Answer> {
+  const { options, form, language, session } = request
+  const { accountId, refundedAt, requestId } = call
+  const refunds = refundedAt === null ? [] : await listActions(options.sql, { accountId, limit: ACTIONS_MAX })
+  const known = call.cachedInputTokens + (call.cacheWriteTokens ?? 0)
+  const data = {
+    call: callView(call),
+    hasFirstByte: call.firstByteMs !== null,
+    hasCacheWrites: call.cacheWriteTokens !== null,
+    catalogue: call.catalogue?.slice(0, 12) ?? '',
+    endpoint: ENDPOINTS.get(call.endpoint) ?? '',
+    errorText: call.errorCode === null ? null : outcomeText(language, call.errorCode),
+    attempts: (call.attempts ?? []).map(attempt => attemptView(language, attempt)),
+    areAttemptsKept: call.attempts !== null,
+    uncachedInputTokens: Math.max(0, call.inputTokens - known),
+    unitKey: `operator.call.per.${call.pricePer}`,
+    refund: refunds.find(({ action, subject }) => action === 'call.refund' && subject.startsWith(requestId)) ?? null,
+    isRefundable: refundedAt === null && call.chargedMicroVnd > 0n,
+    reason: form.text('reason', REASON_CHARACTERS_MAX),
+    mayRefund: mayDo(session?.role ?? null, 'money'),
+    showsCosts: showsCosts(request),
+    fault,
+  }
+  return operatorPage(request, 'operator-call', 'calls', data, fault === null ? 200 : 422)
+}
+
+function attemptView(language: PageRequest['language'], attempt: SettledAttempt) {
+  const { credential, model, startedMs, endedMs, outcome, status = null } = attempt
+  return {
+    upstream: credential.split('#')[0],
+    credential,
+    model,
+    startedMs,
+    tookMs: Math.max(0, endedMs - startedMs),
+    outcome: outcomeText(language, outcome),
+    status,
+    tone: outcome === 'ok' ? 'good' : outcome === 'client_gone' ? '' : outcome.startsWith('upstream_') ? 'bad' : 'warn',
+  }
+}
+
+/** In words, or the code of errors.ts where there are none. */
+function outcomeText(language: PageRequest['language'], outcome: string): string {
+  const key = `operator.outcome.${outcome}`
+  return isTextKey(key) ? text(language, key) : outcome
+}
+
+async function refund(request: PageRequest): Promise<Answer> {
+  const { options, form, language } = request
+  const call = await findCall(request)
+  if (call === null) return NOT_FOUND
+  const reason = form.text('reason', REASON_CHARACTERS_MAX)
+  if (reason === '') return callPage(request, call, text(language, 'operator.reason.fault'))
+  const { accountId, callId, requestId } = call
+  const { outcome } = await options.sql.begin(async transaction => {
+    const refunded = await refundCall(transaction, { callId, accountId, note: requestId })
+    if (refunded.outcome === 'refunded') {
+      const subject = `${requestId} ${formatVnd(refunded.amountMicroVnd)} VND`
+      await recordAction(transaction, { by: actorOf(request), action: 'call.refund', accountId, subject, reason })
+    }
+    return refunded
+  })
+  if (outcome === 'nothing') return callPage(request, call, text(language, 'operator.refund.nothing'))
+  if (outcome === 'refunded') options.payments.onCredited(accountId)
+  const done = outcome === 'refunded' ? 'refunded' : 'refunded_before'
+  return { kind: 'redirect', to: `/operator/calls/${callId}?done=${done}` }
+}

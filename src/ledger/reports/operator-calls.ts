@@ -1,0 +1,231 @@
+/**
+ * Calls of all accounts, newest first. Ids of calls sort by the time at which they began, so a page of all accounts goes along
+ * them, and one of a single account along its journal. A filter that matches little jumps over hours in which it can match
+ * nothing, and gives up after so many calls: the answer says how far it looked.
+ */
+
+import type { AnySql } from '../../lib/database.ts'
+import { firstUuidAt, isUuid, timeOf } from '../../lib/ids.ts'
+import { readRolledUpTo } from '../roll-up.ts'
+import { findBounds } from './bounds.ts'
+import { CALL_COLUMNS, CALL_SOURCES, type OperatorCall, toOperatorCall, UPSTREAM_OF_CALL } from './operator-call.ts'
+
+export interface CallFilter {
+  readonly accountId?: number
+  /** With the account alone: keys are numbered in it. */
+  readonly keyId?: number
+  /** What the client asked for: an entry, or a name that was mapped to one. */
+  readonly requestedName?: string
+  readonly entryId?: string
+  readonly upstreamId?: string
+  /** `ok` is below 400. */
+  readonly status?: 'ok' | 'error' | number
+  /** When calls began. */
+  readonly from: Date
+  /** Not included. */
+  readonly to: Date
+  /** Least latency, in ms. */
+  readonly latencyMsMin?: number
+}
+
+export interface CallPage {
+  readonly calls: readonly OperatorCall[]
+  /** Give it back to go on; null at the end. A page may be short, even empty, and not be the last. */
+  readonly next: string | null
+  /** Calls that began before this were not looked at yet; null: all were. */
+  readonly lookedBackTo: Date | null
+}
+
+export interface CallLimits {
+  readonly pageRowsMax: number
+  /** Calls that are looked at for one page, statement by statement: what matches much is found by the first. */
+  readonly windows: readonly number[]
+}
+
+export const CALL_LIMITS: CallLimits = { pageRowsMax: 200, windows: [500, 5_000, 20_000] }
+
+/** Parameters from $1 on: as filterParameters. */
+const MATCHES = `($1::text is null or key_id = $1::text::bigint)
+  and ($2::text is null or coalesce(requested_name, entry_id) = $2) and ($3::text is null or entry_id = $3)
+  and ($4::text is null or ${UPSTREAM_OF_CALL} = $4)
+  and ($5::text is null or status between $5::text::integer and $6::text::integer)
+  and ($7::text is null or latency_ms >= $7::text::integer)
+  and call_id >= $8::text::uuid and call_id < $9::text::uuid`
+/** Calls of everybody from before $10 on, and calls of account $12 whose number is between $13 and $10. */
+const SOURCES = {
+  everybody: `from usage where call_id < $10::text::uuid and call_id >= $8::text::uuid order by call_id desc`,
+  account: `from usage where account_id = $12::text::bigint and seq < $10::text::bigint and seq > $13::text::bigint
+    order by seq desc`,
+} as const
+
+/** The edge of what was looked at is a row of its own, with a call where one matches. */
+const pageOf = (source: keyof typeof SOURCES, window: number): string => `
+with looked as materialized (
+  select account_id, seq, call_id, key_id, requested_name, entry_id, attempts, status, latency_ms, closed_at ${SOURCES[source]}
+   limit ${window}),
+edge as (
+  select count(*)::integer as looked, (array_agg(call_id order by ${source === 'account' ? 'seq' : 'call_id'}))[1] as edge_call,
+         min(seq)::text as edge_seq, min(closed_at) as edge_closed_at from looked),
+found as (
+  select account_id, seq from looked where ${MATCHES}
+   order by ${source === 'account' ? 'seq' : 'call_id'} desc limit $11::text::integer)
+select edge.*, matching.* from edge left join lateral (
+  select ${CALL_COLUMNS} from found join usage using (account_id, seq) ${CALL_SOURCES}) matching on true
+ order by ${source === 'account' ? 'seq' : 'call_id'} desc`
+
+/** Where the next call before $1 can be that the filter matches, by the hours of the roll-up. */
+const JUMP = `
+with hours as (
+  select first_call_id, last_call_id from call_hourly
+   where ($2::text is null or entry_id = $2) and ($3::text is null or upstream_id = $3)
+     and ($4::text is null or status between $4::text::integer and $5::text::integer)
+     and ($6::text is null or latency_ms_max >= $6::text::integer) and first_call_id < $1::text::uuid)
+select case when exists (select from hours where last_call_id >= $1::text::uuid) then $1
+       else (select last_call_id::text from hours order by last_call_id desc limit 1) end as call_id`
+
+interface Edge {
+  readonly looked: number
+  readonly edge_call: string | null
+  readonly edge_seq: string | null
+  readonly edge_closed_at: Date | null
+}
+
+interface Window {
+  readonly edge: Edge
+  readonly calls: readonly OperatorCall[]
+}
+
+/** Rejects for a cursor that is none of this list. */
+export function findCalls(
+  sql: AnySql,
+  { filter, before, limit }: { readonly filter: CallFilter; readonly before?: string; readonly limit: number },
+  limits: CallLimits = CALL_LIMITS,
+): Promise<CallPage> {
+  const request = { filter, limit: Math.max(1, Math.min(limit, limits.pageRowsMax)), windows: limits.windows }
+  return filter.accountId === undefined
+    ? findAmongAll(sql, request, before)
+    : findInAccount(sql, { ...request, accountId: filter.accountId }, before)
+}
+
+interface Request {
+  readonly filter: CallFilter
+  readonly limit: number
+  readonly windows: readonly number[]
+}
+
+async function findAmongAll(sql: AnySql, { filter, limit, windows }: Request, before?: string): Promise<CallPage> {
+  const first = firstUuidAt(filter.from.getTime())
+  let position = firstUuidAt(filter.to.getTime())
+  if (before !== undefined && isUuid(before) && before < position) position = before
+  const parameters = filterParameters(filter)
+  const rolledUpTo = isRolledUp(filter) ? await readRolledUpTo(sql) : null
+  let mayJump = rolledUpTo !== null && timeOf(position) < rolledUpTo.getTime() - CALL_MS_MAX
+  const calls: OperatorCall[] = []
+  for (const window of windows) {
+    if (mayJump) {
+      const target = await jump(sql, filter, position)
+      if (target === null || target < first) return { calls, next: null, lookedBackTo: null }
+      // The call that was jumped to is to be found itself.
+      if (target < position) position = after(target)
+    }
+    const size = matchesAll(filter) ? limit : window
+    const wanted = [...parameters, position, String(limit - calls.length)]
+    const { edge, calls: found } = await look(sql, pageOf('everybody', size), wanted)
+    calls.push(...found)
+    if (calls.length === limit) return more(calls, calls.at(-1)!.callId, calls.at(-1)!.callId)
+    if (edge.looked < size || edge.edge_call === null) return { calls, next: null, lookedBackTo: null }
+    position = edge.edge_call
+    mayJump = rolledUpTo !== null && edge.edge_closed_at !== null && edge.edge_closed_at < rolledUpTo
+  }
+  return more(calls, position, position)
+}
+
+async function findInAccount(
+  sql: AnySql,
+  { filter, limit, windows, accountId }: Request & { readonly accountId: number },
+  before?: string,
+): Promise<CallPage> {
+  const { keyId, entryId, status, from, to } = filter
+  const bounds = await findBounds(sql, accountId, {
+    from,
+    // Calls are found by when they began, and their place by when they ended.
+    to: new Date(to.getTime() + DAY_MS),
+    ...(keyId !== undefined && { keyId }),
+    ...(entryId !== undefined && { entryId }),
+    ...(status !== undefined && { status }),
+  })
+  if (bounds === null) return { calls: [], next: null, lookedBackTo: null }
+  let position = bounds.beforeSeq
+  if (before !== undefined && /^\d{1,15}$/.test(before)) position = Math.min(position, Number(before))
+  const calls: OperatorCall[] = []
+  for (const window of windows) {
+    const wanted = [...filterParameters(filter), String(position), String(limit - calls.length)]
+    const range = [...wanted, String(accountId), String(bounds.afterSeq)]
+    const { edge, calls: found } = await look(sql, pageOf('account', window), range)
+    calls.push(...found)
+    const last = calls.at(-1)
+    if (calls.length === limit && last !== undefined) return more(calls, String(last.seq), last.callId)
+    if (edge.looked < window || edge.edge_seq === null) return { calls, next: null, lookedBackTo: null }
+    position = Number(edge.edge_seq)
+    if (window === windows.at(-1)) return more(calls, String(position), edge.edge_call ?? '')
+  }
+  return { calls, next: null, lookedBackTo: null }
+}
+
+/** Longest call, and what clocks may differ by. */
+const CALL_MS_MAX = 20 * 60_000
+const DAY_MS = 86_400_000
+
+function more(calls: readonly OperatorCall[], next: string, edgeCall: string): CallPage {
+  return { calls, next, lookedBackTo: new Date(timeOf(edgeCall)) }
+}
+
+/** The least id after this one. */
+function after(callId: string): string {
+  return `${callId.slice(0, -12)}${(BigInt(`0x${callId.slice(-12)}`) + 1n).toString(16).padStart(12, '0').slice(-12)}`
+}
+
+async function look(sql: AnySql, statement: string, parameters: readonly (string | null)[]): Promise<Window> {
+  const rows = await sql.unsafe(statement, [...parameters])
+  return {
+    edge: rows[0] as unknown as Edge,
+    calls: rows.filter(row => row.call_id !== null).map(toOperatorCall),
+  }
+}
+
+async function jump(sql: AnySql, filter: CallFilter, before: string): Promise<string | null> {
+  const [statusMin, statusMax] = statusRange(filter.status)
+  const { entryId = null, upstreamId = null, latencyMsMin } = filter
+  const latency = latencyMsMin === undefined ? null : String(latencyMsMin)
+  const [row] = await sql.unsafe(JUMP, [before, entryId, upstreamId, statusMin, statusMax, latency])
+  return row?.call_id ?? null
+}
+
+function isRolledUp({ entryId, upstreamId, status, latencyMsMin }: CallFilter): boolean {
+  return [entryId, upstreamId, status, latencyMsMin].some(value => value !== undefined)
+}
+
+function matchesAll(filter: CallFilter): boolean {
+  return !isRolledUp(filter) && filter.keyId === undefined && filter.requestedName === undefined
+}
+
+/** For MATCHES. */
+function filterParameters(filter: CallFilter): (string | null)[] {
+  const { keyId, requestedName = null, entryId = null, upstreamId = null, status, from, to, latencyMsMin } = filter
+  return [
+    keyId === undefined ? null : String(keyId),
+    requestedName,
+    entryId,
+    upstreamId,
+    ...statusRange(status),
+    latencyMsMin === undefined ? null : String(latencyMsMin),
+    firstUuidAt(from.getTime()),
+    firstUuidAt(to.getTime()),
+  ]
+}
+
+function statusRange(status: CallFilter['status']): readonly [string | null, string | null] {
+  if (status === 'ok') return ['0', '399']
+  if (status === 'error') return ['400', '999']
+  return status === undefined ? [null, null] : [String(status), String(status)]
+}

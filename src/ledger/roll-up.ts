@@ -1,0 +1,120 @@
+/**
+ * ROLL UP: sums calls by the hour, some time after they ended, so that figures by upstream cost the path of a call nothing.
+ * Each call is counted once: the mark up to which all are counted moves in the transaction that counts them.
+ */
+
+import type { Sql } from '../lib/database.ts'
+
+export interface RollUpOptions {
+  /** Turns at most; each is a transaction of its own. */
+  readonly turnsMax?: number
+  /** Of calls, in one turn. */
+  readonly secondsMin?: number
+  readonly secondsMax?: number
+  /** How long ago a call must have ended; longer than any settlement takes from its time to its commit. */
+  readonly lagSeconds?: number
+  readonly signal?: AbortSignal
+}
+
+export interface RolledUp {
+  readonly calls: number
+  /** Every call that ended so far is counted. */
+  readonly done: boolean
+}
+
+/** With so many calls in a turn the next one is shorter, and with so few it is longer. */
+const MANY_CALLS = 20_000
+const FEW_CALLS = 2_000
+/** Hours after which figures of attempts, and of calls, are forgotten. */
+const ATTEMPT_DAYS = 35
+const CALL_DAYS = 400
+
+const MARK = `select closed_before::text as since,
+    least(closed_before + make_interval(secs => $1::text::integer), now() - make_interval(secs => $2::text::integer))::text as until,
+    closed_before + make_interval(secs => $1::text::integer) >= now() - make_interval(secs => $2::text::integer) as is_last,
+    closed_before >= now() - make_interval(secs => $2::text::integer) as is_done
+  from call_roll_up for no key update`
+
+const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
+
+/** By account, because that is how calls can be found by time; an account with calls in a period has its sums of those days. */
+const COUNT = `
+with accounts as (
+  select distinct account_id from usage_daily where day between ${dayOf('$1')} and ${dayOf('$2')}),
+ended as materialized (
+  select date_trunc('hour', calls.closed_at) as hour, calls.*
+    from accounts cross join lateral (
+      select * from usage
+       where usage.account_id = accounts.account_id
+         and closed_at >= $1::text::timestamptz and closed_at < $2::text::timestamptz) calls),
+hours as (
+  select hour, entry_id, coalesce(split_part(attempts -> -1 ->> 'credential', '#', 1), '') as upstream_id, status,
+         count(*) as calls, sum(input_tokens) as input_tokens, sum(cached_input_tokens) as cached_input_tokens,
+         sum(output_tokens) as output_tokens, sum(images) as images, sum(charged_micro_vnd) as charged,
+         coalesce(sum(upstream_cost_micro_vnd), 0) as upstream_cost, count(upstream_cost_micro_vnd) as upstream_cost_calls,
+         max(latency_ms) as latency_ms_max,
+         min(call_id::text collate "C")::uuid as first_call_id, max(call_id::text collate "C")::uuid as last_call_id
+    from ended group by 1, 2, 3, 4),
+counted_calls as (
+  insert into call_hourly as h (hour, entry_id, upstream_id, status, calls, input_tokens, cached_input_tokens, output_tokens,
+                                images, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls, latency_ms_max,
+                                first_call_id, last_call_id)
+  select * from hours
+  on conflict (hour, entry_id, upstream_id, status) do update set
+         calls = h.calls + excluded.calls, input_tokens = h.input_tokens + excluded.input_tokens,
+         cached_input_tokens = h.cached_input_tokens + excluded.cached_input_tokens,
+         output_tokens = h.output_tokens + excluded.output_tokens, images = h.images + excluded.images,
+         charged_micro_vnd = h.charged_micro_vnd + excluded.charged_micro_vnd,
+         upstream_cost_micro_vnd = h.upstream_cost_micro_vnd + excluded.upstream_cost_micro_vnd,
+         upstream_cost_calls = h.upstream_cost_calls + excluded.upstream_cost_calls,
+         latency_ms_max = greatest(h.latency_ms_max, excluded.latency_ms_max),
+         first_call_id = least(h.first_call_id, excluded.first_call_id),
+         last_call_id = greatest(h.last_call_id, excluded.last_call_id)),
+-- A stream's first byte, from where the try that served it began.
+tries as (
+  select hour, split_part(attempt ->> 'credential', '#', 1) as upstream_id, attempt ->> 'outcome' as outcome,
+         coalesce((attempt ->> 'status')::smallint, 0) as status,
+         case when attempt ->> 'outcome' = 'ok' and streamed and first_byte_ms is not null
+           then floor(8 * log(2, greatest(1, first_byte_ms - (attempt ->> 'startedMs')::integer)::numeric))::smallint
+           else -1 end as first_byte_step
+    from ended cross join lateral jsonb_array_elements(attempts) as attempt),
+counted_tries as (
+  insert into attempt_hourly as h (hour, upstream_id, outcome, status, first_byte_step, attempts)
+  select hour, upstream_id, outcome, status, first_byte_step, count(*) from tries group by 1, 2, 3, 4, 5
+  on conflict (hour, upstream_id, outcome, status, first_byte_step) do update set attempts = h.attempts + excluded.attempts),
+marked as (update call_roll_up set closed_before = $2::text::timestamptz)
+select count(*)::integer as calls from ended`
+
+const FORGET = [
+  `delete from attempt_hourly where hour < now() - interval '${ATTEMPT_DAYS} days'`,
+  `delete from call_hourly where hour < now() - interval '${CALL_DAYS} days'`,
+]
+
+/** Counts what has ended since the last time, in turns. May be run by several processes: they wait for each other. */
+export async function rollUpCalls(sql: Sql, options: RollUpOptions = {}): Promise<RolledUp> {
+  const { turnsMax = 500, secondsMin = 30, secondsMax = 3_600, lagSeconds = 60, signal } = options
+  let calls = 0
+  let seconds = secondsMin
+  for (let turn = 0; turn < turnsMax && !signal?.aborted; turn++) {
+    const counted = await sql.begin(async transaction => {
+      const [mark] = await transaction.unsafe(MARK, [String(seconds), String(lagSeconds)])
+      if (mark === undefined || mark.is_done) return null
+      const [row] = await transaction.unsafe(COUNT, [mark.since, mark.until])
+      return { calls: Number(row?.calls), isLast: Boolean(mark.is_last) }
+    })
+    if (counted === null || counted.isLast) {
+      for (const statement of FORGET) await sql.unsafe(statement)
+      return { calls: calls + (counted?.calls ?? 0), done: true }
+    }
+    calls += counted.calls
+    if (counted.calls < FEW_CALLS) seconds = Math.min(secondsMax, seconds * 2)
+    else if (counted.calls > MANY_CALLS) seconds = Math.max(secondsMin, Math.floor(seconds / 2))
+  }
+  return { calls, done: false }
+}
+
+/** Up to when every call is counted. */
+export async function readRolledUpTo(sql: Pick<Sql, 'unsafe'>): Promise<Date> {
+  const [row] = await sql.unsafe('select closed_before from call_roll_up')
+  return row?.closed_before
+}

@@ -1,0 +1,41 @@
+/** A call's attempts as its usage row keeps them: where, when, how they ended. */
+
+import { ATTEMPTS_MAX } from '../ledger/check.ts'
+import type { SettledAttempt } from '../ledger/types.ts'
+import type { Call } from './call.ts'
+
+const LABEL_MAX = 100
+
+export interface CallEnd {
+  /** Monotonic milliseconds. */
+  readonly atMs: number
+  readonly isClientGone: boolean
+  /** What went wrong, if anything did. */
+  readonly code: string | null
+}
+
+/** An attempt without a failure of its own served the call and ended with it. */
+export function settledAttempts(
+  { attempts, startedMs }: Pick<Call, 'attempts' | 'startedMs'>,
+  end: CallEnd,
+): readonly SettledAttempt[] {
+  const since = (ms: number): number => Math.max(0, Math.round(ms - startedMs))
+  const last = attempts.at(-1)
+  return attempts.slice(-ATTEMPTS_MAX).map(attempt => {
+    const { credential, target, failure } = attempt
+    const isLeft = end.isClientGone && attempt === last
+    const status = failure?.status ?? 0
+    return {
+      credential: plain(credential.label),
+      model: plain(target.model),
+      startedMs: since(attempt.startedMs),
+      endedMs: since(failure?.atMs ?? end.atMs),
+      outcome: isLeft ? 'client_gone' : (failure?.code ?? end.code ?? 'ok'),
+      ...(status > 0 && { status }),
+    }
+  })
+}
+
+function plain(label: string): string {
+  return label.slice(0, LABEL_MAX).replace(/[^\x21-\x7e]/g, '?')
+}
