@@ -1,6 +1,6 @@
 /** Cost and margin of each entry on a day. */
 
-import { type CostRates, costIfTold, type TargetCost, targetCosts, tokenRatesFor } from '../../src/catalogue/cost.ts'
+import { type CostRates, costIfReported, type TargetCost, targetCosts, tokenRatesFor } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { heirsOf } from '../diff/heirs.ts'
 import { compareText } from '../findings.ts'
@@ -98,5 +98,5 @@ function costOfMix(rates: CostRates, { name, units }: Mix): bigint | null {
   if (name === 'speech' && rates.call === null) return null
   // One price for all tokens of the mix, whatever their sum.
   const plain = { ...rates, tokens: tokenRatesFor(rates, CALL_INPUT_TOKENS), tiers: [] }
-  return costIfTold(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
+  return costIfReported(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
 }

@@ -1,6 +1,6 @@
 /** What a month of usage earns: its calls at the prices and costs of a day, each by the kinds of its tokens. */
 
-import { costIfTold } from '../../src/catalogue/cost.ts'
+import { costIfReported } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { heirsOf } from '../diff/heirs.ts'
 import { type ChargedCall, imagesOf, readChargedCalls } from '../diff/usage-rows.ts'
@@ -106,5 +106,5 @@ function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigin
     outputTokens: Number(call.outputTokens),
     images: price.per === 'image' ? Number(imagesOf(call, price.vnd)) : 0,
   }
-  return weighedCost(entry, rates, known => costIfTold(known, units))
+  return weighedCost(entry, rates, known => costIfReported(known, units))
 }

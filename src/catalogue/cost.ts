@@ -74,11 +74,11 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** Null for a call that is bought by the token and whose tokens nobody told, or by the image and none came. */
-export function costIfTold(rates: CostRates, used: CostUnits): MicroVnd | null {
-  const isTold =
+/** Null for a call that is bought by the token without reported tokens, or by the image without an image. */
+export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
+  const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0
-  return isTold ? costAt(rates, used) : null
+  return isReported ? costAt(rates, used) : null
 }
 
 interface CostPeriod {

@@ -90,10 +90,10 @@ export class EventTemplate {
   }
 
   /** The event that matched last as the client gets it. */
-  told(all: ByteText, at: number): ByteText {
+  emit(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
-    const { told } = this.#rename
-    return concat(all.slice(at, this.#renamedFrom), told, all.slice(this.#renamedTo, this.end))
+    const { emitted } = this.#rename
+    return concat(all.slice(at, this.#renamedFrom), emitted, all.slice(this.#renamedTo, this.end))
   }
 
   /** Where the string that begins at `at` ends, or -1 when it is not one that JSON allows. */
@@ -124,7 +124,7 @@ interface HoleIndexes {
 
 interface Rename {
   readonly literal: number
-  readonly told: ByteText
+  readonly emitted: ByteText
 }
 
 /** Where the digits end that begin at `at`, or -1 for none, and for more than any number of an event has. */
@@ -170,7 +170,7 @@ export class TemplateLearner {
   learn(
     raw: ByteText,
     member: OutputMember,
-    rename: { readonly written: ByteText; readonly told: ByteText } | null = null,
+    rename: { readonly written: ByteText; readonly emitted: ByteText } | null = null,
   ): void {
     if (this.#inVain >= LEARNED_IN_VAIN_MAX) return
     this.#inVain++
@@ -181,7 +181,7 @@ export class TemplateLearner {
 function learn(
   raw: ByteText,
   member: OutputMember,
-  rename: { written: ByteText; told: ByteText } | null,
+  rename: { written: ByteText; emitted: ByteText } | null,
 ): EventTemplate | null {
   if (!raw.endsWith('\n')) return null
   const text = holeOf(raw, [ascii(`${member}"`), ascii(`${member} "`)])
@@ -200,8 +200,8 @@ function learn(
   if (rename === null) return new EventTemplate(literals, indexes, null)
   const literal = literals.findIndex(part => part.includes(rename.written))
   if (literal < 0) return null
-  const told = replaceOnce(literals[literal] as ByteText, rename.written, rename.told)
-  return new EventTemplate(literals, indexes, { literal, told })
+  const emitted = replaceOnce(literals[literal] as ByteText, rename.written, rename.emitted)
+  return new EventTemplate(literals, indexes, { literal, emitted })
 }
 
 /** Where it stands twice, the second one is a literal like all else. Quotes inside strings are escaped. */

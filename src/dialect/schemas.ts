@@ -60,13 +60,13 @@ function closeSchema(node: JsonObject): JsonObject {
   const { oneOf, ...others } = node
   const source: JsonObject = oneOf !== undefined && node.anyOf === undefined ? { ...others, anyOf: oneOf } : node
   const kept: [string, JsonValue | undefined][] = []
-  const told: string[] = []
+  const described: string[] = []
   for (const [key, value] of Object.entries(source)) {
     if (key === '$schema' || key === 'description') continue
-    if (isTold(key, value)) told.push(`${key}: ${JSON.stringify(value)}`)
+    if (isDescribed(key, value)) described.push(`${key}: ${JSON.stringify(value)}`)
     else kept.push([key, closeValue(key, value)])
   }
-  const description = [source.description, told.length > 0 ? `{${told.join(', ')}}` : undefined]
+  const description = [source.description, described.length > 0 ? `{${described.join(', ')}}` : undefined]
     .filter(text => typeof text === 'string')
     .join('\n\n')
   return {
@@ -76,7 +76,8 @@ function closeSchema(node: JsonObject): JsonObject {
   }
 }
 
-function isTold(key: string, value: JsonValue | undefined): boolean {
+/** The provider takes no such keyword, so the description names it. */
+function isDescribed(key: string, value: JsonValue | undefined): boolean {
   if (key === 'format') return typeof value !== 'string' || !REPLY_FORMATS.has(value)
   if (key === 'minItems') return value !== 0 && value !== 1
   return !REPLY_KEYWORDS.has(key)

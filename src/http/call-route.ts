@@ -30,7 +30,7 @@ function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint:
         nowMs: services.nowMs,
         namedEvents,
         codeOf,
-        errorTold: code => services.observer.errorTold(code),
+        errorSent: code => services.observer.errorSent(code),
       })
       const call = callOf(request, name, state.caller as Caller)
       state.pass.running = true

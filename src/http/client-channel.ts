@@ -32,7 +32,7 @@ export interface ChannelOptions {
   /** What the endpoint calls an error; absent: as we do. */
   readonly codeOf?: ((error: GatewayError) => string) | undefined
   /** Called with an error that the client is told. */
-  readonly errorTold: (code: ErrorCode) => void
+  readonly errorSent: (code: ErrorCode) => void
 }
 
 export class ResponseChannel implements ClientChannel {
@@ -122,7 +122,7 @@ export class ResponseChannel implements ClientChannel {
 
   fail(error: GatewayError, headers: HeaderMap = {}): void {
     if (this.#ended || this.#gone.aborted) return
-    this.#options.errorTold(error.code)
+    this.#options.errorSent(error.code)
     if (!this.started) {
       const body = Buffer.from(errorBody(error, this.#options.requestId, this.#options.codeOf?.(error)))
       this.#sendWhole(error.status, { ...headers, ...errorHeaders(error) }, body)

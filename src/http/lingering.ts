@@ -33,12 +33,12 @@ function expectsContinue(request: IncomingMessage): boolean {
   return request.httpVersionMinor > 0 && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')
 }
 
-const toldToGoOn = new WeakSet<IncomingMessage>()
+const continued = new WeakSet<IncomingMessage>()
 
 /** The body is wanted: whoever waits for it is told to go on. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!expectsContinue(request)) return
-  toldToGoOn.add(request)
+  continued.add(request)
   response.writeContinue()
 }
 
@@ -66,7 +66,7 @@ export class Lingering {
   answer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: WholeAnswer): void {
     const length = Buffer.byteLength(body)
     response.writeHead(status, { ...headers, connection: 'close', 'content-length': String(length) })
-    const sendsNothing = expectsContinue(request) && !toldToGoOn.has(request)
+    const sendsNothing = expectsContinue(request) && !continued.has(request)
     if (sendsNothing || request.complete || this.#open.size >= this.#limits.lingeringMax) return void response.end(body)
     // All of it by its length: `end`, which closes the connection, may come later.
     response.write(body)

@@ -57,7 +57,7 @@ export interface RequestState {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts an error that a client is told. */
-    errorTold(code: ErrorCode): void
+    errorSent(code: ErrorCode): void
     readonly bodies: Bodies
     readonly lingering: Lingering
   }
@@ -107,7 +107,7 @@ export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Call
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { server, state } = request
-  server.errorTold(error.code)
+  server.errorSent(error.code)
   state.pass.release()
   if (hasLongRest(request.raw)) {
     answerEarly(request, reply, error)

@@ -67,7 +67,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   // Nothing more is read from it: a client that does not close would keep it half open for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
-  observer.errorTold(fault.code)
+  observer.errorSent(fault.code)
   socket.end(
     `HTTP/1.1 ${fault.status} Error\r\n${headerLines({
       ...errorHeaders(fault),
@@ -156,7 +156,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // Who waits for it is told to go on when the body is wanted, and not before.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
-  server.decorate('errorTold', (code: ErrorCode) => services.observer.errorTold(code))
+  server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))
   server.decorate('bodies', bodies)
   server.decorate('lingering', lingering)
   server.addHook('onSend', (request, reply, _payload, done) => {
@@ -197,7 +197,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       status: 417,
       message: 'This expectation cannot be met; leave out the Expect header.',
     })
-    services.observer.errorTold(fault.code)
+    services.observer.errorSent(fault.code)
     response.writeHead(417, { ...errorHeaders(fault), ...answerHeaders(requestId) })
     response.end(errorBody(fault, requestId))
   })

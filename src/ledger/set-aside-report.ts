@@ -22,7 +22,7 @@ export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[
 /** Of the spools that this process has looked after. */
 export class SetAsideReport {
   readonly #pool: StatementPool
-  readonly #told = new Map<string, SpoolSetAside>()
+  readonly #reported = new Map<string, SpoolSetAside>()
 
   constructor(pool: StatementPool) {
     this.#pool = pool
@@ -31,15 +31,15 @@ export class SetAsideReport {
   /** `name` is the process whose spool it is. Asks nothing of the database unless something changed. */
   async tell(name: string, state: SpoolSetAside): Promise<void> {
     const { folder, lines, files } = state
-    const told = this.#told.get(name)
-    if (told?.lines === lines && told.files === files) return
+    const reported = this.#reported.get(name)
+    if (reported?.lines === lines && reported.files === files) return
     if (lines + files === 0) await this.#pool.query(CLEAR, [name])
     else await this.#pool.query(PUT, [name, folder, String(lines), String(files)])
-    this.#told.set(name, state)
+    this.#reported.set(name, state)
   }
 
   get total(): { readonly lines: number; readonly files: number } {
-    const states = [...this.#told.values()]
+    const states = [...this.#reported.values()]
     return {
       lines: states.reduce((sum, { lines }) => sum + lines, 0),
       files: states.reduce((sum, { files }) => sum + files, 0),

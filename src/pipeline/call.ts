@@ -116,7 +116,7 @@ export interface CallObserver {
   /** Once for each call with a bill, right before its settlement. */
   ended(ended: EndedCall): void
   /** A client was told an error, on any route of the API. */
-  errorTold(code: ErrorCode): void
+  errorSent(code: ErrorCode): void
   /** A bank notification was taken, with the outcome of each transaction, or refused. */
   notificationTaken(provider: string, outcomes: readonly string[]): void
 }

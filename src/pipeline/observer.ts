@@ -4,7 +4,7 @@ import type { CallObserver, CallTracer } from './call.ts'
 
 export const NO_OBSERVER: CallObserver = {
   ended() {},
-  errorTold() {},
+  errorSent() {},
   notificationTaken() {},
 }
 

@@ -58,8 +58,10 @@ export function prepareConverted(
         body: reply,
         usage,
         output,
-      } = readUpstreamReply(json, told =>
-        billedUsage(usedBy(told.usage, { countInputTokens, countOutputTokens: () => countTokens(told.output) })),
+      } = readUpstreamReply(json, reported =>
+        billedUsage(
+          usedBy(reported.usage, { countInputTokens, countOutputTokens: () => countTokens(reported.output) }),
+        ),
       )
       return { body: bytesOf(JSON.stringify(reply)), usage, countOutputTokens: () => countTokens(output) }
     },

@@ -28,8 +28,8 @@ export async function readWholeReply(
     // What the format made of the provider's own words says more.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
     const value = parseJson(bytes.toString('utf8'))
-    const told = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
-    throw told === null ? unreadable(error) : gatewayErrorOf(told)
+    const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
+    throw reported === null ? unreadable(error) : gatewayErrorOf(reported)
   }
 }
 

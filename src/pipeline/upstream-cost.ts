@@ -1,6 +1,6 @@
 /** What a call cost the operator. It goes on the usage row and into the metrics, and has no part in any charge. */
 
-import { costIfTold } from '../catalogue/cost.ts'
+import { costIfReported } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'
 import { type MicroVnd, ZERO_MICRO_VND } from '../lib/money.ts'
 import { listedTarget } from '../translate/wired.ts'
@@ -21,6 +21,6 @@ export function upstreamCostOf(
   if (served === undefined) return ZERO_MICRO_VND
   if (!charged) return null
   const rates = catalogue.costRates(listedTarget(served.target))
-  const cost = rates && costIfTold(rates, used)
+  const cost = rates && costIfReported(rates, used)
   return cost !== null && cost <= AMOUNT_MICRO_VND_MAX ? cost : null
 }

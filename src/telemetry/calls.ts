@@ -73,7 +73,7 @@ export class CallMetrics implements CallObserver {
     }
   }
 
-  errorTold(code: ErrorCode): void {
+  errorSent(code: ErrorCode): void {
     this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
   }
 

@@ -68,17 +68,17 @@ export class ConvertedStream implements StreamTranslation {
     const { kind, learner, onSkimmed } = skimmable
     const template = learner.current
     if (template === null || !this.#pipe.passes(kind) || !this.#writer.canWriteRaw(kind)) return NO_BYTES
-    let told = NO_BYTES
+    let emitted = NO_BYTES
     while (template.match(all, this.skimmedTo) && template.isSound) {
       const { text } = template
       this.outputCharacters += text.length
       onWritten(text)
       onSkimmed?.(text)
-      told = concat(told, this.#writer.written(text))
+      emitted = concat(emitted, this.#writer.written(text))
       this.skimmedTo = template.end
     }
-    if (told.length > 0) learner.served()
-    return told
+    if (emitted.length > 0) learner.served()
+    return emitted
   }
 
   end(billed?: TokenUsage): string {
@@ -115,11 +115,11 @@ export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillRepl
   const { usage } = reader
   const output = said.join('')
   const reported = usage.state === 'missing' ? estimatedUsage(context, output.length) : usage.usage
-  const told = bill === undefined ? reported : bill({ usage, output })
+  const billed = bill === undefined ? reported : bill({ usage, output })
   const body = client.writeReply(
-    { parts: fold.parts, stopReason, usage: told },
+    { parts: fold.parts, stopReason, usage: billed },
     echo,
-    writerFacts(context, () => told),
+    writerFacts(context, () => billed),
   )
   return { body, usage, output }
 }

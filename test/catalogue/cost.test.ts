@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { formatFindings } from '../../codegen/findings.ts'
 import { entryMargins } from '../../codegen/margin/margins.ts'
 import type { SourceText } from '../../codegen/source.ts'
-import { type CostUnits, costAt, costIfTold, parseDecimal, targetCosts } from '../../src/catalogue/cost.ts'
+import { type CostUnits, costAt, costIfReported, parseDecimal, targetCosts } from '../../src/catalogue/cost.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { Tables } from '../../src/generated/types.ts'
 import { compiler, goodTexts } from './support.ts'
@@ -175,15 +175,15 @@ test('of model, entry and target the nearest cost counts, as a whole', () => {
 test('a call that is bought by the token has no known cost where nobody told its tokens', () => {
   const byToken = ratesOf({ cost: '{ from: 2026-01-01, input: 1, output: 1, call: 1 }' })
   const byCall = ratesOf({ cost: '{ from: 2026-01-01, call: 1 }' })
-  expect(byToken && costIfTold(byToken, used({}))).toBeNull()
-  expect(byToken && costIfTold(byToken, used({ outputTokens: 1 }))).toBe(26_300_026_300n)
-  expect(byCall && costIfTold(byCall, used({}))).toBe(26_300_000_000n)
+  expect(byToken && costIfReported(byToken, used({}))).toBeNull()
+  expect(byToken && costIfReported(byToken, used({ outputTokens: 1 }))).toBe(26_300_026_300n)
+  expect(byCall && costIfReported(byCall, used({}))).toBe(26_300_000_000n)
 })
 
 test('a call that is bought by the image has no known cost where none came', () => {
   const rates = ratesOf({ cost: '{ from: 2026-01-01, image: 0.07 }' })
-  expect(rates && costIfTold(rates, used({}))).toBeNull()
-  expect(rates && costIfTold(rates, used({ images: 1 }))).toBe(1_841_000_000n)
+  expect(rates && costIfReported(rates, used({}))).toBeNull()
+  expect(rates && costIfReported(rates, used({ images: 1 }))).toBe(1_841_000_000n)
 })
 
 test('a price just at its cost passes, and one dong below warns, on a day that is named', () => {

@@ -83,8 +83,8 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
         return changed
     }
   })
-  const told = instruction === null ? each : withInstruction(each, instruction, turns)
-  return withPrefill(placed(withResults(told, tools.resultImages), turns), turns, facts.road)
+  const instructed = instruction === null ? each : withInstruction(each, instruction, turns)
+  return withPrefill(placed(withResults(instructed, tools.resultImages), turns), turns, facts.road)
 }
 
 function withStructure(body: JsonObject, structure: StructurePlan | null): JsonObject {

@@ -63,7 +63,7 @@ function withStructure(body: JsonObject, plan: StructurePlan | null, facts: Dial
   const format = objectOrNull(plan.fields.output_config)?.format
   const config = objectOrNull(body.output_config) ?? {}
   const asked = format === undefined ? withoutMembers(config, ['format']) : withMember(config, 'format', format)
-  const told = withoutMembers(withConfig(body, asked), ['output_format'])
-  const instructed = plan.instruction === null ? told : withInstruction(told, plan.instruction)
+  const configured = withoutMembers(withConfig(body, asked), ['output_format'])
+  const instructed = plan.instruction === null ? configured : withInstruction(configured, plan.instruction)
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool, facts)
 }

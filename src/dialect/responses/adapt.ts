@@ -61,8 +61,8 @@ function withStructure(
   const format = formatOf(objectOrNull(plan.fields.response_format))
   const asked = format === null ? withoutMembers(text, ['format']) : withMember(text, 'format', format)
   const isEmpty = Object.keys(asked).length === 0
-  const told = isEmpty ? withoutMembers(body, ['text']) : withMember(body, 'text', asked)
-  const instructed = plan.instruction === null ? told : withInstruction(told, plan.instruction, turns)
+  const formatted = isEmpty ? withoutMembers(body, ['text']) : withMember(body, 'text', asked)
+  const instructed = plan.instruction === null ? formatted : withInstruction(formatted, plan.instruction, turns)
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
 }
 

@@ -20,10 +20,10 @@ export function withInstruction(body: JsonObject, text: string, { systemRole }: 
   const { instructions, input } = body
   const isField = typeof instructions === 'string' && instructions !== ''
   if (isField || systemRole === 'instructions' || !Array.isArray(input)) {
-    const told: JsonValue = Array.isArray(instructions)
+    const extended: JsonValue = Array.isArray(instructions)
       ? [...instructions, message('developer', text)]
       : [isField ? instructions : '', text].filter(Boolean).join('\n\n')
-    return withMember(body, 'instructions', told)
+    return withMember(body, 'instructions', extended)
   }
   const role = systemRole === 'developer' ? 'developer' : 'system'
   return withMember(body, 'input', input.toSpliced(firstTurn(input), 0, message(role, text)))

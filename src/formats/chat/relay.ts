@@ -59,7 +59,7 @@ export class ChatRelay implements ReplyStream {
   readonly #options: ChatRelayOptions
   readonly #output: OutputGatherer
   /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
-  #model: { readonly written: ByteText; readonly told: ByteText } | null = null
+  #model: { readonly written: ByteText; readonly emitted: ByteText } | null = null
   #terminal = ascii('data: [DONE]\n\n')
   /** Choices that have their finish. */
   readonly #finishes = new Set<JsonValue | undefined>()
@@ -139,14 +139,14 @@ export class ChatRelay implements ReplyStream {
     this.skimmedTo = at
     const template = this.#template.current
     if (template === null || this.finished) return NO_BYTES
-    let told = NO_BYTES
+    let emitted = NO_BYTES
     while (template.match(all, this.skimmedTo)) {
-      told = concat(told, template.told(all, this.skimmedTo))
+      emitted = concat(emitted, template.emit(all, this.skimmedTo))
       this.#output.addWritten(template.text)
       this.skimmedTo = template.end
     }
-    if (told.length > 0) this.#template.served()
-    return told
+    if (emitted.length > 0) this.#template.served()
+    return emitted
   }
 
   end(): ByteText {
@@ -224,11 +224,11 @@ export class ChatRelay implements ReplyStream {
     const { clientModel } = this.#options
     if (typeof model !== 'string' || model === clientModel) return raw
     if (this.#model !== null && raw.includes(this.#model.written)) {
-      return replaceOnce(raw, this.#model.written, this.#model.told)
+      return replaceOnce(raw, this.#model.written, this.#model.emitted)
     }
     const written = /"model": ?"[^"\\]*"/.exec(characters(raw))?.[0] ?? null
     if (written?.endsWith(`"${model}"`)) {
-      this.#model = { written: ofCharacters(written), told: concat(ascii('"model":'), asciiJson(clientModel)) }
+      this.#model = { written: ofCharacters(written), emitted: concat(ascii('"model":'), asciiJson(clientModel)) }
     }
     return replaceData(raw, ['/model'], clientModel)
   }

@@ -17,8 +17,8 @@ export function namesInResponse(response: JsonObject, path: string, names: ToolN
 /** For an item, a tool or a choice of tools at `path`. */
 export function namesIn(value: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { name, tools } = value
-  const told = typeof name === 'string' ? names.client(name) : name
-  const own: BodyEdit[] = told === name ? [] : [{ op: 'set', path: `${path}/name`, value: told }]
+  const clientName = typeof name === 'string' ? names.client(name) : name
+  const own: BodyEdit[] = clientName === name ? [] : [{ op: 'set', path: `${path}/name`, value: clientName }]
   return [...own, ...namesInList(tools, `${path}/tools`, names)]
 }
 

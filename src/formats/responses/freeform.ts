@@ -17,9 +17,9 @@ const SCHEMA: JsonObject = {
 export function freeformDefinition(tool: JsonObject): Omit<ToolDefinition, 'name'> {
   const format = objectOrNull(tool.format)
   const description = textOrNull(tool.description)
-  const told = [description, grammarNote(format)].filter(text => text !== null).join('\n\n')
+  const described = [description, grammarNote(format)].filter(text => text !== null).join('\n\n')
   return {
-    description: told === '' ? null : told,
+    description: described === '' ? null : described,
     schema: SCHEMA,
     strict: false,
     freeform: { format, description },

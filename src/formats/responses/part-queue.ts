@@ -38,7 +38,7 @@ export class QueuedPart {
     this.#divides = false
     this.#said.add(text)
     this.waiting.push(text)
-    this.#queue.told(this, text.length)
+    this.#queue.grew(this, text.length)
     return this
   }
 
@@ -100,8 +100,8 @@ export class PartQueue {
     return this.#isOpen ? (this.#first ?? null) : null
   }
 
-  /** A part has been told something. */
-  told(part: QueuedPart, characters: number): void {
+  /** A part has grown. */
+  grew(part: QueuedPart, characters: number): void {
     this.#waitingCharacters += characters
     if (part === this.#first) this.#tell(part)
     else if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
@@ -114,7 +114,7 @@ export class PartQueue {
       if (this.#isOpen) this.#sink.close(part.seal)
       this.#isOpen = false
       this.#head++
-      this.#dropTold()
+      this.#dropFinished()
     }
     if (this.#first !== undefined) this.#tell(this.#first)
   }
@@ -144,7 +144,7 @@ export class PartQueue {
     this.#sink.open(start)
   }
 
-  #dropTold(): void {
+  #dropFinished(): void {
     if (this.#head * 2 < this.#parts.length) return
     this.#parts = this.#parts.slice(this.#head)
     this.#head = 0

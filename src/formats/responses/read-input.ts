@@ -125,8 +125,8 @@ function readAgentMessage(item: JsonObject, place: string): Piece | null {
   const text = texts.filter(each => each !== null).join('\n\n')
   if (text === '') return null
   const author = textOrNull(item.author)
-  const told = author === null ? text : `Message from ${author}:\n${text}`
-  return { by: 'user', parts: [{ kind: 'text', text: told }], place }
+  const attributed = author === null ? text : `Message from ${author}:\n${text}`
+  return { by: 'user', parts: [{ kind: 'text', text: attributed }], place }
 }
 
 function textOf(part: JsonValue): string | null {

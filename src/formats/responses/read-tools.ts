@@ -70,9 +70,10 @@ function readNamespace(namespace: JsonObject, place: string, registry: ToolRegis
     if (tool.type !== 'function' && tool.type !== 'custom') {
       refuse(`${inside}.type`, `expected "function" or "custom", not ${JSON.stringify(tool.type ?? null)}`)
     }
-    // What the namespace is for is told once, where a model sees it first.
-    const told = index === 0 ? [textOrNull(namespace.description), textOrNull(tool.description)] : [tool.description]
-    const description = told.filter(text => typeof text === 'string').join('\n\n')
+    // What the namespace is for is said once, where a model sees it first.
+    const descriptions =
+      index === 0 ? [textOrNull(namespace.description), textOrNull(tool.description)] : [tool.description]
+    const description = descriptions.filter(text => typeof text === 'string').join('\n\n')
     registry.define(...definition({ ...tool, description }, name, inside))
   }
 }

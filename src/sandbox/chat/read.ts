@@ -144,8 +144,8 @@ function readForm(form: Json | undefined): OutputForm {
 function readReasoning(body: JsonObject, facts: ModelFacts): number {
   if (typeof body.reasoning_effort === 'string') return EFFORT_TOKENS[body.reasoning_effort] ?? 0
   const thinking = isObject(body.thinking) ? body.thinking.type : undefined
-  const told = thinking ?? body.enable_thinking ?? facts.reasonsByDefault
-  if (told !== 'enabled' && told !== true) return 0
+  const requested = thinking ?? body.enable_thinking ?? facts.reasonsByDefault
+  if (requested !== 'enabled' && requested !== true) return 0
   if (thinking === undefined && body.enable_thinking === undefined) return DEFAULT_REASONING_TOKENS
   return firstNumber(body.thinking_budget) ?? EFFORT_TOKENS.medium!
 }
