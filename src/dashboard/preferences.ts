@@ -23,7 +23,7 @@ export function readPreferences(
 
 /** Vietnamese unless the browser prefers English to it. */
 function preferredLanguage(header: string): Language {
-  const wishes = header
+  const accepted = header
     .slice(0, 300)
     .split(',')
     .map(part => {
@@ -32,5 +32,5 @@ function preferredLanguage(header: string): Language {
     })
     .filter(({ language, quality }) => (language === 'vi' || language === 'en') && quality > 0)
     .sort((left, right) => right.quality - left.quality)
-  return wishes[0]?.language === 'en' ? 'en' : 'vi'
+  return accepted[0]?.language === 'en' ? 'en' : 'vi'
 }

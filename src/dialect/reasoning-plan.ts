@@ -1,4 +1,4 @@
-/** How a client's reasoning wish is put to an upstream of the given dialect. */
+/** How a client's reasoning request is put to an upstream of the given dialect. */
 
 import { nearestLevel } from '../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../conversation/request.ts'
@@ -25,25 +25,25 @@ export interface ChatCircumstances {
 
 /** For a chat upstream. */
 export function planChatReasoning(
-  wish: ReasoningRequest,
+  request: ReasoningRequest,
   reasoning: DialectReasoning,
   { stream, hasTools }: ChatCircumstances,
 ): ReasoningPlan {
-  const effort = effortOf(wish, reasoning)
+  const effort = effortOf(request, reasoning)
   switch (reasoning.parameter) {
     case 'reasoning_effort': {
       if (hasTools && reasoning.besideTools === 'explicit_none') return off({ reasoning_effort: 'none' })
       if (hasTools && reasoning.besideTools === 'refused') return { fields: NOTHING, reasons: reasoning.byDefault }
-      if (wish.wanted === false) return leastEffort(reasoning)
+      if (request.wanted === false) return leastEffort(reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
       if (level === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       return { fields: { reasoning_effort: level }, reasons: level !== 'none' }
     }
     case 'thinking_type': {
-      if (wish.wanted === false) {
+      if (request.wanted === false) {
         return reasoning.disable === 'refused' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
+      if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       const level = effort && nearestLevel(effort, reasoning.levels)
       // A model that always reasons takes the effort but no switch.
       const thinking = reasoning.disable === 'refused' ? {} : { thinking: { type: 'enabled' } }
@@ -51,11 +51,11 @@ export function planChatReasoning(
     }
     case 'enable_thinking': {
       if (reasoning.streamOnly && !stream) return off({ enable_thinking: false })
-      if (wish.wanted === false) {
+      if (request.wanted === false) {
         return reasoning.disable === 'refused' ? { fields: NOTHING, reasons: true } : off({ enable_thinking: false })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
-      const budget = wish.budgetTokens ?? (wish.effort && budgetOf(wish.effort, reasoning))
+      if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
+      const budget = request.budgetTokens ?? (request.effort && budgetOf(request.effort, reasoning))
       const field = reasoning.budgetField === 'thinking_budget' && budget !== null ? { thinking_budget: budget } : {}
       return { fields: { enable_thinking: true, ...field }, reasons: true }
     }
@@ -73,29 +73,29 @@ export interface MessagesCircumstances {
 
 /** For a messages upstream. */
 export function planMessagesReasoning(
-  wish: ReasoningRequest,
+  request: ReasoningRequest,
   reasoning: DialectReasoning,
   circumstances: MessagesCircumstances,
 ): ReasoningPlan {
   switch (reasoning.parameter) {
     case 'budget': {
-      if (wish.wanted === false && reasoning.byDefault) return off({ thinking: { type: 'disabled' } })
-      if (wish.wanted !== true) return { fields: NOTHING, reasons: reasoning.byDefault }
-      return withBudget(wish, reasoning, circumstances)
+      if (request.wanted === false && reasoning.byDefault) return off({ thinking: { type: 'disabled' } })
+      if (request.wanted !== true) return { fields: NOTHING, reasons: reasoning.byDefault }
+      return withBudget(request, reasoning, circumstances)
     }
     case 'adaptive': {
-      if (wish.wanted === false) {
+      if (request.wanted === false) {
         return reasoning.disable === 'refused' ? leastEffort(reasoning) : off({ thinking: { type: 'disabled' } })
       }
-      if (wish.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
-      if (wish.effort === null && wish.budgetTokens !== null && reasoning.budgetAccepted) {
-        return withBudget(wish, reasoning, circumstances)
+      if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
+      if (request.effort === null && request.budgetTokens !== null && reasoning.budgetAccepted) {
+        return withBudget(request, reasoning, circumstances)
       }
-      const effort = effortOf(wish, reasoning)
+      const effort = effortOf(request, reasoning)
       const level = effort && nearestLevel(effort, reasoning.levels)
       const thinking = {
         type: 'adaptive',
-        ...(reasoning.display === 'on_request' && wish.shown !== false && { display: 'summarized' }),
+        ...(reasoning.display === 'on_request' && request.shown !== false && { display: 'summarized' }),
       }
       return { fields: { thinking, ...(level !== null && { output_config: { effort: level } }) }, reasons: true }
     }
@@ -105,11 +105,11 @@ export function planMessagesReasoning(
 }
 
 function withBudget(
-  wish: ReasoningRequest,
+  request: ReasoningRequest,
   reasoning: DialectReasoning,
   { maxTokens, unsignedToolTurn }: MessagesCircumstances,
 ): ReasoningPlan {
-  const wanted = wish.budgetTokens ?? budgetOf(wish.effort ?? 'medium', reasoning)
+  const wanted = request.budgetTokens ?? budgetOf(request.effort ?? 'medium', reasoning)
   const budget = Math.min(Math.max(wanted, BUDGET_TOKENS_MIN), maxTokens - 1)
   if (unsignedToolTurn || budget < BUDGET_TOKENS_MIN) return { fields: NOTHING, reasons: false }
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, reasons: true }
@@ -132,11 +132,11 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
  * be switched off, else the force does.
  */
 export function planForcedTool(
-  wish: ReasoningRequest,
+  request: ReasoningRequest,
   dialect: Pick<Dialect, 'tools' | 'reasoning'>,
-  plan: (wish: ReasoningRequest) => ReasoningPlan,
+  plan: (request: ReasoningRequest) => ReasoningPlan,
 ): { plan: ReasoningPlan; forced: boolean } {
-  const planned = plan(wish)
+  const planned = plan(request)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
   // Of several tools none can be meant: the choice has a name, or there is no force any more.
   if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
@@ -160,11 +160,11 @@ function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   }
 }
 
-export function effortOf(wish: ReasoningRequest, reasoning: DialectReasoning): EffortLevel | null {
-  if (wish.effort !== null) return wish.effort
-  if (wish.budgetTokens === null) return null
-  if (wish.budgetTokens < reasoning.budgetFloors.medium) return 'low'
-  return wish.budgetTokens < reasoning.budgetFloors.high ? 'medium' : 'high'
+export function effortOf(request: ReasoningRequest, reasoning: DialectReasoning): EffortLevel | null {
+  if (request.effort !== null) return request.effort
+  if (request.budgetTokens === null) return null
+  if (request.budgetTokens < reasoning.budgetFloors.medium) return 'low'
+  return request.budgetTokens < reasoning.budgetFloors.high ? 'medium' : 'high'
 }
 
 function budgetOf(effort: EffortLevel, { budgets }: DialectReasoning): number {

@@ -23,7 +23,7 @@ export interface StructurePlan {
 const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwrapsFence: false }
 
 export interface StructureFacts {
-  readonly wish: StructureRequest | null
+  readonly request: StructureRequest | null
   readonly mode: Dialect['structuredOutput']['method']
   /** A tool can be forced: the client has none of its own and the model takes it. */
   readonly canForceTool: boolean
@@ -39,20 +39,20 @@ export function isStructureOurs({ road, structure, dialect }: DialectFacts): boo
 }
 
 /** For a chat upstream. */
-export function planChatStructure({ wish, mode, canForceTool }: StructureFacts): StructurePlan {
-  if (wish === null) return NONE
-  if (mode === 'prompt') return promptPlan(wish)
-  if (wish.kind === 'object') return { ...NONE, fields: JSON_OBJECT, instruction: OBJECT_INSTRUCTION }
+export function planChatStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
+  if (request === null) return NONE
+  if (mode === 'prompt') return promptPlan(request)
+  if (request.kind === 'object') return { ...NONE, fields: JSON_OBJECT, instruction: OBJECT_INSTRUCTION }
   switch (mode) {
     case 'json_object':
-      return { ...NONE, fields: JSON_OBJECT, instruction: schemaInstruction(wish.schema) }
+      return { ...NONE, fields: JSON_OBJECT, instruction: schemaInstruction(request.schema) }
     case 'tool':
-      return canForceTool ? { ...NONE, tool: wish.schema } : promptPlan(wish)
+      return canForceTool ? { ...NONE, tool: request.schema } : promptPlan(request)
     default: {
       const format = {
-        name: formatName(wish.name),
-        schema: wish.schema,
-        ...(wish.strict && qualifiesForStrictChat(wish.schema) && { strict: true }),
+        name: formatName(request.name),
+        schema: request.schema,
+        ...(request.strict && qualifiesForStrictChat(request.schema) && { strict: true }),
       }
       return { ...NONE, fields: { response_format: { type: 'json_schema', json_schema: format } } }
     }
@@ -60,25 +60,25 @@ export function planChatStructure({ wish, mode, canForceTool }: StructureFacts):
 }
 
 /** For a messages upstream. */
-export function planMessagesStructure({ wish, mode, canForceTool }: StructureFacts): StructurePlan {
-  if (wish === null) return NONE
-  if (wish.kind === 'object') return promptPlan(wish)
+export function planMessagesStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
+  if (request === null) return NONE
+  if (request.kind === 'object') return promptPlan(request)
   switch (mode) {
     case 'native':
     case 'json_schema': {
-      const schema = replySchema(wish.schema)
-      if (schema === null) return promptPlan(wish)
+      const schema = replySchema(request.schema)
+      if (schema === null) return promptPlan(request)
       return { ...NONE, fields: { output_config: { format: { type: 'json_schema', schema } } } }
     }
     case 'tool':
-      return canForceTool ? { ...NONE, tool: wish.schema } : promptPlan(wish)
+      return canForceTool ? { ...NONE, tool: request.schema } : promptPlan(request)
     default:
-      return promptPlan(wish)
+      return promptPlan(request)
   }
 }
 
-function promptPlan(wish: StructureRequest): StructurePlan {
-  const instruction = wish.kind === 'schema' ? schemaInstruction(wish.schema) : OBJECT_INSTRUCTION
+function promptPlan(request: StructureRequest): StructurePlan {
+  const instruction = request.kind === 'schema' ? schemaInstruction(request.schema) : OBJECT_INSTRUCTION
   return { ...NONE, instruction, unwrapsFence: true }
 }
 

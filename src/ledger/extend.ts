@@ -13,7 +13,7 @@ export interface ExtendResult {
 
 /**
  * Each hold grows to what is wanted, in order, while free money lasts; the call that takes the last of it gets a part. The
- * wish is for a total, so that a statement whose answer was lost can be sent again.
+ * request names a total, so that a statement whose answer was lost can be sent again.
  *
  * Locks as HOLD and SETTLE do: wallets in account order, then their holds. What was locked is fresh, and both updates only
  * add to what they find. As there, wallets reach their calls by a window.

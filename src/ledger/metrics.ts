@@ -68,7 +68,7 @@ export class LedgerMetrics {
 export interface LedgerState {
   /** Calls that wait for money. */
   readonly waiting: number
-  /** Calls from their wish for a hold to their durable settlement. */
+  /** Calls between asking for a hold and settling it durably. */
   readonly open: number
   /** Time when the oldest of them began, in milliseconds since 1970; null: there is none. */
   readonly oldestOpenedMs: number | null

@@ -1,4 +1,4 @@
-/** Holds a stream back until its first event, so that an error there is a true HTTP error, or goes to another upstream. */
+/** Waits for a stream's first event, so that an error there is a true HTTP error, or goes to another upstream. */
 
 import { readReplyError } from '../conversation/reply-error.ts'
 import { gatewayErrorOf } from '../conversation/upstream-error.ts'
@@ -9,14 +9,14 @@ import { type SseEvent, SseReader } from '../lib/sse.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
-export interface HoldOptions {
+export interface FirstEventOptions {
   /** Largest first event, in bytes. */
   readonly eventBytesMax: number
   /** Longest wait for anything of the stream, in ms: its headers alone are no beginning. */
   readonly firstByteMs: number
-  /** Longest hold of a stream that sends comments but no event, in ms; then it counts as begun. */
-  readonly holdMs: number
-  /** Ends the hold: the client has gone. */
+  /** Longest wait for an event of a stream that sends comments, in ms; then it counts as begun. */
+  readonly eventWaitMs: number
+  /** The client has gone. */
   readonly signal: Cancellation
   /** Texts that must never be shown. */
   readonly secrets: readonly string[]
@@ -29,7 +29,7 @@ const OTHER_BODY_BYTES_MAX = 256 * 1024
  * Resolves with the reply, nothing of it consumed, when its first event has come and is a good one. Throws GatewayError
  * `upstream_…` when it tells of an error, is none, or never comes; the reply is aborted then.
  */
-export async function holdFirstEvent(reply: UpstreamReply, options: HoldOptions): Promise<UpstreamReply> {
+export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventOptions): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
   const chunks = await firstChunks(reply, options).catch((error: unknown) => {
     reply.abort()
@@ -48,7 +48,7 @@ async function readOther(reply: UpstreamReply, secrets: readonly string[]): Prom
   return new GatewayError('upstream_failed', { cause: 'the reply to a streamed call is not an event stream' })
 }
 
-function firstChunks(reply: UpstreamReply, options: HoldOptions): Promise<readonly Buffer[]> {
+function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
     const reader = new SseReader({ eventBytesMax: options.eventBytesMax })
     const chunks: Buffer[] = []
@@ -95,7 +95,7 @@ function firstChunks(reply: UpstreamReply, options: HoldOptions): Promise<readon
         clearTimeout(silence)
         chunks.push(chunk)
         attempt(() => read(chunk))
-        if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.holdMs)
+        if (!done) timer ??= setTimeout(() => settle(() => resolve(chunks)), options.eventWaitMs)
       },
       end() {
         attempt(() => look(reader.end()))

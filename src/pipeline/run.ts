@@ -11,7 +11,7 @@ import { readWholeReply } from './relay-reply.ts'
 import { relayStream } from './relay-stream.ts'
 import type { Resolution } from './resolve.ts'
 import { type CallScope, runBilled } from './run-billed.ts'
-import { holdStream, sendCall, sendWhole } from './send-call.ts'
+import { awaitStream, sendCall, sendWhole } from './send-call.ts'
 
 interface Admitted extends CallScope {
   readonly resolution: Resolution
@@ -70,7 +70,7 @@ async function relayEvents(open: Admitted, events: EventsCall, pinger: Pinger): 
     prepare: events.prepare,
     async receive(reply, prepared, target) {
       const asEvents = events.asEvents === undefined ? reply : await events.asEvents(reply, target)
-      return { upstream: await holdStream(open, asEvents), stream: prepared.openStream() }
+      return { upstream: await awaitStream(open, asEvents), stream: prepared.openStream() }
     },
     streamed: true,
   })

@@ -1,4 +1,4 @@
-/** What the endpoints share between admission and the client: sending, holding a stream, sending a whole reply. */
+/** What the endpoints share between admission and the client: sending the request, waiting for a stream's first event, sending a whole reply. */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -8,7 +8,7 @@ import { CLIENT_GONE } from './bill.ts'
 import { costHeaders } from './billing-headers.ts'
 import type { HeaderMap } from './call.ts'
 import { type DispatchPlan, dispatch, type PreparedBody } from './dispatch.ts'
-import { holdFirstEvent } from './first-event.ts'
+import { awaitFirstEvent } from './first-event.ts'
 import type { Metered } from './meter.ts'
 import type { CallScope } from './run-billed.ts'
 
@@ -55,10 +55,16 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
 }
 
 /** The stream once its first event has come and is a good one. Throws GatewayError `upstream_…` otherwise. */
-export function holdStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
-  const { eventBytesMax, pingAfterMs: holdMs } = services.limits
-  const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? holdMs
-  return holdFirstEvent(reply, { eventBytesMax, firstByteMs, holdMs, signal: client.gone, secrets: reply.secrets })
+export function awaitStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
+  const { eventBytesMax, pingAfterMs: eventWaitMs } = services.limits
+  const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? eventWaitMs
+  return awaitFirstEvent(reply, {
+    eventBytesMax,
+    firstByteMs,
+    eventWaitMs,
+    signal: client.gone,
+    secrets: reply.secrets,
+  })
 }
 
 const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }

@@ -42,7 +42,7 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       pools.map(pool => [{ pool: pool.name }, Math.max(0, pool.statements - pool.connectionsMax)]),
     ),
     gauge('gateway_calls_awaiting_funds', 'Calls that wait for money which other calls hold.', state.waiting),
-    gauge('gateway_holds_open', 'Calls of this process from their wish for a hold to their settlement.', state.open),
+    gauge('gateway_holds_open', 'Calls of this process between asking for a hold and settling it.', state.open),
     gauge(
       'gateway_oldest_hold_age_seconds',
       'Age of the oldest open hold of this process; 0: there is none.',

@@ -71,7 +71,7 @@ export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject 
   )
 }
 
-/** A stream tells its usage where the upstream takes the wish for it. */
+/** A stream tells its usage where the upstream takes the request for it. */
 export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   if (body.stream !== true) return body
   if (!usage.streamOptions) return withoutMembers(body, ['stream_options'])

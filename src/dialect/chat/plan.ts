@@ -36,7 +36,7 @@ export function planChat(body: JsonObject, facts: DialectFacts): ChatPlan {
     choice: forces && !forced ? 'auto' : choice,
     structure: isStructureOurs(facts)
       ? planChatStructure({
-          wish: facts.structure,
+          request: facts.structure,
           mode: dialect.structuredOutput.method,
           canForceTool: repliesByTool && forced,
         })

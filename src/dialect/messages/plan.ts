@@ -92,10 +92,10 @@ function planStructure({ road, structure, dialect }: DialectFacts, canForceTool:
   const { method } = dialect.structuredOutput
   const isKnown = method === 'native' || method === 'json_schema'
   if (structure === null || (road === 'same' && isKnown)) return null
-  return planMessagesStructure({ wish: structure, mode: method, canForceTool })
+  return planMessagesStructure({ request: structure, mode: method, canForceTool })
 }
 
-/** The switch as it is sent: the planned one, with the client's own wish for what is shown of the reasoning. */
+/** The switch as it is sent: the planned one, with the client's own request for what is shown of the reasoning. */
 export function thinkingFor(given: JsonValue | undefined, { fields }: ReasoningPlan): JsonObject | null {
   const planned = objectOrNull(fields.thinking)
   const own = objectOrNull(given)

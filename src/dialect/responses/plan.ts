@@ -39,20 +39,20 @@ export function planResponses(body: JsonObject, facts: DialectFacts): ResponsesP
     reasoning: plan,
     choice: forces && !forced ? unforced(choice) : choice,
     structure: asksHere
-      ? planChatStructure({ wish: facts.structure, mode: dialect.structuredOutput.method, canForceTool })
+      ? planChatStructure({ request: facts.structure, mode: dialect.structuredOutput.method, canForceTool })
       : null,
   }
 }
 
 /** In this format every way of reasoning is an effort, and `none` switches it off. */
-function planReasoning(wish: ReasoningRequest, reasoning: DialectReasoning, hasTools: boolean): ReasoningPlan {
+function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, hasTools: boolean): ReasoningPlan {
   const { parameter, levels, byDefault } = reasoning
   const unsaid: ReasoningPlan = { fields: {}, reasons: byDefault }
   if (parameter === null) return unsaid
   if (hasTools && reasoning.besideTools === 'explicit_none') return { fields: { effort: 'none' }, reasons: false }
   if (hasTools && reasoning.besideTools === 'refused') return unsaid
-  const effort = wish.wanted === false ? 'none' : effortOf(wish, reasoning)
-  if (effort === null) return { fields: {}, reasons: wish.wanted ?? byDefault }
+  const effort = request.wanted === false ? 'none' : effortOf(request, reasoning)
+  if (effort === null) return { fields: {}, reasons: request.wanted ?? byDefault }
   // What is a switch in another format of this model has no level there.
   const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
   const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
