@@ -27,16 +27,22 @@ const NAMED_MAX = 20
 
 const AUDIT = `
 with unbooked as (
-  select bank_txn_id, account_id from bank_txn b where b.state = 1 and not exists (
-    select from credit c where c.account_id = b.account_id and c.kind = 1 and c.reference = 'bank_txn:' || b.bank_txn_id
-       and c.amount_micro_vnd = b.amount_vnd * 1000000)),
+  select bank_txn_id, account_id from bank_txn where state = 1 and not exists (
+    select from credit
+     where credit.account_id = bank_txn.account_id and credit.kind = 1
+       and credit.reference = 'bank_txn:' || bank_txn.bank_txn_id
+       and credit.amount_micro_vnd = bank_txn.amount_vnd * 1000000)),
 unfounded as (
-  select account_id from credit c where c.kind = 1 and not exists (
-    select from bank_txn b where b.state = 1 and b.account_id = c.account_id and c.reference = 'bank_txn:' || b.bank_txn_id)),
+  select account_id from credit where kind = 1 and not exists (
+    select from bank_txn
+     where bank_txn.state = 1 and bank_txn.account_id = credit.account_id
+       and credit.reference = 'bank_txn:' || bank_txn.bank_txn_id)),
 wrong_orders as (
-  select o.order_code, o.account_id from topup_order o
-    left join (select order_code, sum(amount_vnd) as paid from bank_txn where state = 1 group by 1) b using (order_code)
-   where o.paid_vnd <> coalesce(b.paid, 0)),
+  select topup_order.order_code, topup_order.account_id
+    from topup_order
+         left join (select order_code, sum(amount_vnd) as paid_vnd from bank_txn where state = 1 group by order_code)
+           credited using (order_code)
+   where topup_order.paid_vnd <> coalesce(credited.paid_vnd, 0)),
 undecided as (
   select bank_txn_id from bank_txn where state = 0 and received_at < now() - interval '5 minutes')
 select
