@@ -139,10 +139,10 @@ export async function showKey(
   sql: Sql | AnySql,
   secrets: Pick<KeySecrets, 'encryption'>,
   { accountId, keyId }: KeyRow,
-): Promise<{ outcome: 'shown'; key: string } | { outcome: 'gone' } | null> {
+): Promise<{ outcome: 'revealed'; key: string } | { outcome: 'gone' } | null> {
   const row = (await sql.unsafe(SHOW, [String(accountId), String(keyId)]))[0]
   if (row === undefined) return null
   if (row.ciphertext === null) return { outcome: 'gone' }
   const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
-  return { outcome: 'shown', key: openKey(secrets, { accountId, keyId }, sealed) }
+  return { outcome: 'revealed', key: openKey(secrets, { accountId, keyId }, sealed) }
 }

@@ -92,8 +92,8 @@ async function findSubmitted(
   const row = (await sql.unsafe(SUBMITTED, [String(accountId), submission]))[0]
   if (row === undefined) return null
   const keyId = Number(row.key_id)
-  const shown = row.fresh ? await showKey(sql, secrets, { accountId, keyId }) : null
-  return shown?.outcome === 'shown' ? { outcome: 'created', keyId, key: shown.key } : { outcome: 'gone' }
+  const revealed = row.fresh ? await showKey(sql, secrets, { accountId, keyId }) : null
+  return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
 /** Active ones first, then the newest. */

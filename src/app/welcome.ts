@@ -46,11 +46,11 @@ async function developerKey(foundation: Foundation): Promise<string> {
 
 /** The key, if the secrets of today open its copy and find its hash. */
 async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<string | null> {
-  const shown = await showKey(sql, secrets, row).catch(() => null)
-  if (shown?.outcome !== 'shown') return null
-  const hashes = candidateHashes(secrets, shown.key).map(hash => Buffer.from(hash).toString('hex'))
+  const revealed = await showKey(sql, secrets, row).catch(() => null)
+  if (revealed?.outcome !== 'revealed') return null
+  const hashes = candidateHashes(secrets, revealed.key).map(hash => Buffer.from(hash).toString('hex'))
   const [stored] = await sql`select encode(key_hash, 'hex') as hash from api_key where key_id = ${row.keyId}`
-  return hashes.includes(String(stored?.hash)) ? shown.key : null
+  return hashes.includes(String(stored?.hash)) ? revealed.key : null
 }
 
 function mailHint({ dataDir, mail, real }: Foundation['config'], url: string): string[] {

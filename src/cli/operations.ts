@@ -96,7 +96,7 @@ const upstreamStatus: Action = async ({ sql }) => {
         label: credential.label,
         state: credential.state,
         wait_seconds: credential.waitSeconds,
-        models_aside: credential.modelsAside,
+        models_aside: credential.modelsCoolingDown,
       })),
     })),
   }))

@@ -94,5 +94,5 @@ function refuseUnlessAudio(reply: UpstreamReply): void {
 /** One price for a reply that reached its end, or of which the client had got something when it left. */
 function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
   if (end === 'complete') return { used, charged: true, status: 200 }
-  return { used, charged: started && end !== 'unheard', status: CLIENT_GONE }
+  return { used, charged: started && end !== 'unsent', status: CLIENT_GONE }
 }

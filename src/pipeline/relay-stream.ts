@@ -28,9 +28,9 @@ export interface StreamRelay {
 
 /**
  * How a relayed stream ended: `complete`, `abandoned` (by the client) and `spent` (the wallet had nothing more) are charged,
- * `unheard` (abandoned before anything but pings was sent) is not, and a fault is thrown instead.
+ * `unsent` (abandoned before anything but pings was sent) is not, and a fault is thrown instead.
  */
-export type StreamEnd = 'complete' | 'abandoned' | 'unheard' | 'spent'
+export type StreamEnd = 'complete' | 'abandoned' | 'unsent' | 'spent'
 
 /**
  * Resolves when the reply has been sent or the client has gone. Rejects with GatewayError when the upstream broke; then
@@ -57,7 +57,7 @@ class RelayRun {
   #endCame = false
   #watch: Watch | null = null
   /** Something of the reply went to the client. */
-  #heard = false
+  #sentAny = false
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
     this.#relay = relay
@@ -175,7 +175,7 @@ class RelayRun {
   #write(events: ByteText): void {
     if (events.length === 0) return
     const { client, upstream, headers } = this.#relay
-    this.#heard = true
+    this.#sentAny = true
     if (!client.started) client.startStream(headers)
     if (this.#watch !== null) this.#watch.touched = true
     if (client.write(events)) return
@@ -206,7 +206,7 @@ class RelayRun {
     if (this.#ended) return
     this.#close()
     this.#relay.upstream.abort()
-    const end = this.#heard ? 'abandoned' : 'unheard'
+    const end = this.#sentAny ? 'abandoned' : 'unsent'
     this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
   }
 

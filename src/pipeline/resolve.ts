@@ -17,9 +17,9 @@ function wrongEndpoint(entry: ModelEntry, endpoint: Endpoint): GatewayError {
 
 function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): GatewayError {
   const served = catalogue.servedOn(endpoint).map(item => item.entry.id)
-  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  const quoted = name.length > 100 ? `${name.slice(0, 100)}…` : name
   return new GatewayError('model_not_found', {
-    message: `model: ${shown} is not in the catalogue. ${ENDPOINT_FACTS[endpoint].path} serves: ${served.join(', ')}.`,
+    message: `model: ${quoted} is not in the catalogue. ${ENDPOINT_FACTS[endpoint].path} serves: ${served.join(', ')}.`,
   })
 }
 

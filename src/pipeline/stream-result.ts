@@ -24,7 +24,7 @@ export interface OwnCounts {
  * ended because the wallet was spent is charged in any case: the provider has read its input.
  */
 export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
-  if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+  if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const used = usedByStream(stream, countInputTokens)
   switch (end) {
     case 'complete':

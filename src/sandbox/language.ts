@@ -14,8 +14,8 @@ export function languageOf(text: string): Language {
 
 interface Sentences {
   simulated: string
-  heard(text: string): string
-  heardNothing: string
+  echo(text: string): string
+  nothingSaid: string
   system(characters: number): string
   turns(count: number): string
   images(list: string[]): string
@@ -32,8 +32,8 @@ interface Sentences {
 export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   en: {
     simulated: 'This is a simulated reply: no model was called.',
-    heard: text => `You wrote: “${text}”.`,
-    heardNothing: 'The last turn held no text.',
+    echo: text => `You wrote: “${text}”.`,
+    nothingSaid: 'The last turn held no text.',
     system: characters => `The system prompt has ${characters} characters.`,
     turns: count => `The conversation has ${count} turns.`,
     images: list => `You sent ${list.length} ${list.length === 1 ? 'image' : 'images'}: ${list.join('; ')}.`,
@@ -59,8 +59,8 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   },
   vi: {
     simulated: 'Đây là câu trả lời mô phỏng: không có mô hình nào được gọi.',
-    heard: text => `Bạn đã viết: “${text}”.`,
-    heardNothing: 'Lượt cuối không có văn bản.',
+    echo: text => `Bạn đã viết: “${text}”.`,
+    nothingSaid: 'Lượt cuối không có văn bản.',
     system: characters => `Lời nhắc hệ thống dài ${characters} ký tự.`,
     turns: count => `Cuộc trò chuyện có ${count} lượt.`,
     images: list => `Bạn đã gửi ${list.length} hình ảnh: ${list.join('; ')}.`,

@@ -129,7 +129,7 @@ export interface ReplyPlan {
   readonly stopSequence: string | null
   readonly usage: ReplyUsage
   /** False when the prompt asked for a reply without usage figures. */
-  readonly usageShown: boolean
+  readonly reportsUsage: boolean
 }
 
 /** One piece of a streamed reply: text for the wire, and the tokens that it stands for (for the pace). */

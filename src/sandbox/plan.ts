@@ -46,7 +46,7 @@ export function planReply(prompt: Prompt, limits: PlanLimits): ReplyPlan {
     }),
     stopSequence: isShort ? null : stopped.sequence,
     usage,
-    usageShown: !prompt.words.has('no-usage'),
+    reportsUsage: !prompt.words.has('no-usage'),
   }
 }
 
@@ -104,8 +104,8 @@ function outcomeText(prompt: Prompt, language: Language, limits: PlanLimits): st
 
 function echoText(prompt: Prompt, language: Language, limits: PlanLimits): string {
   const sentences = SENTENCES[language]
-  const heard = clip(withoutWords(prompt.userText).trim(), limits.echoCharactersMax)
-  const parts = [sentences.simulated, heard === '' ? sentences.heardNothing : sentences.heard(heard)]
+  const said = clip(withoutWords(prompt.userText).trim(), limits.echoCharactersMax)
+  const parts = [sentences.simulated, said === '' ? sentences.nothingSaid : sentences.echo(said)]
   if (prompt.images.length > 0) parts.push(sentences.images(prompt.images.map(describeImage)))
   if (prompt.documents > 0) parts.push(sentences.documents(prompt.documents))
   if (prompt.systemText !== '') parts.push(sentences.system(prompt.systemText.length))

@@ -1,6 +1,6 @@
 /**
- * What only the database knows: old holds, transfers without an owner, and now and then the audit. It is the same for every
- * process of one database. A scrape never waits for it: it gets what was read last.
+ * What only the database knows: old holds, unmatched transfers, and the periodic audit. Every process of a database reports
+ * the same values. A scrape never waits for the database: it gets the last values read.
  */
 
 import { audit } from '../audit/audit.ts'
@@ -14,7 +14,7 @@ import { countUnmatched } from '../payments/unmatched.ts'
 export interface DatabaseMetricsOptions {
   readonly url: string
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
-  /** Least pause between two looks, in ms. */
+  /** Shortest pause between two reads, in ms. */
   readonly everyMs?: number
   /** Pause between two audits, of whatever process, in ms; 0: there are none. */
   readonly auditEveryMs: number
@@ -24,10 +24,10 @@ const HOLDS = `select count(*)::integer as holds,
   coalesce(extract(epoch from now() - min(opened_at)), 0)::double precision as oldest_seconds from hold`
 /** The audit reads every row of the journal. */
 const AUDIT_TIMEOUT_MS = 600_000
-/** How often a process looks whether an audit is due. */
-const AUDIT_LOOK_MS = 60_000
+/** How often a process checks whether an audit is due. */
+const AUDIT_CHECK_MS = 60_000
 
-interface Look {
+interface Snapshot {
   readonly atSeconds: number
   readonly holds: number
   readonly oldestSeconds: number
@@ -44,8 +44,8 @@ interface Audited {
 export class DatabaseMetrics {
   readonly #options: DatabaseMetricsOptions
   readonly #sql: Sql
-  #look: Look | null = null
-  #looking: Promise<void> | null = null
+  #snapshot: Snapshot | null = null
+  #reading: Promise<void> | null = null
   #audited: Audited | null = null
   #auditing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -63,17 +63,17 @@ export class DatabaseMetrics {
     this.#schedule()
   }
 
-  /** Starts a look if the last one is old; what it finds is for the next scrape. */
+  /** Refreshes old values in the background, for the next scrape. */
   families(): readonly Family[] {
     const { everyMs = 15_000 } = this.#options
-    if (this.#look === null || Date.now() - this.#look.atSeconds * 1000 >= everyMs) void this.look()
-    return [...lookFamilies(this.#look), ...auditFamilies(this.#audited)]
+    if (this.#snapshot === null || Date.now() - this.#snapshot.atSeconds * 1000 >= everyMs) void this.refresh()
+    return [...snapshotFamilies(this.#snapshot), ...auditFamilies(this.#audited)]
   }
 
-  /** Asks the database now, or waits for the look under way. */
-  look(): Promise<void> {
-    this.#looking ??= this.#closed ? Promise.resolve() : this.#lookSafely()
-    return this.#looking
+  /** Reads the database now, or joins the read under way. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#closed ? Promise.resolve() : this.#readSafely()
+    return this.#reading
   }
 
   /** Audits now. */
@@ -87,10 +87,10 @@ export class DatabaseMetrics {
     clearTimeout(this.#timer)
     // An audit under way is broken off.
     await this.#sql.end({ timeout: 0 }).catch(() => {})
-    await Promise.all([this.#looking, this.#auditing])
+    await Promise.all([this.#reading, this.#auditing])
   }
 
-  async #lookSafely(): Promise<void> {
+  async #readSafely(): Promise<void> {
     try {
       const services = { sql: this.#sql }
       const [row] = await this.#sql.unsafe(HOLDS)
@@ -98,14 +98,14 @@ export class DatabaseMetrics {
       const unreadable = await countUnreadable(services)
       const pulls = await readPulls(services)
       const { holds, oldest_seconds: oldestSeconds } = row!
-      this.#look = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
+      this.#snapshot = { atSeconds: Date.now() / 1000, holds, oldestSeconds, unmatched, unreadable, pulls }
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown && !this.#closed)
         this.#report('warn', 'the ledger cannot be read for the metrics; the last values stay', cause)
       this.#isDown = true
     } finally {
-      this.#looking = null
+      this.#reading = null
     }
   }
 
@@ -128,7 +128,7 @@ export class DatabaseMetrics {
 
   #schedule(): void {
     if (this.#options.auditEveryMs === 0 || this.#closed) return
-    this.#timer = setTimeout(() => void this.#auditOnLease().then(() => this.#schedule()), AUDIT_LOOK_MS)
+    this.#timer = setTimeout(() => void this.#auditOnLease().then(() => this.#schedule()), AUDIT_CHECK_MS)
     this.#timer.unref()
   }
 
@@ -145,8 +145,8 @@ export class DatabaseMetrics {
   }
 }
 
-function lookFamilies(look: Look | null): readonly Family[] {
-  const known = (value: (look: Look) => number) => (look === null ? [] : value(look))
+function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
+  const known = (value: (snapshot: Snapshot) => number) => (snapshot === null ? [] : value(snapshot))
   return [
     gauge(
       'gateway_books_read_timestamp_seconds',
@@ -181,7 +181,7 @@ function lookFamilies(look: Look | null): readonly Family[] {
     gauge(
       'gateway_bank_pull_timestamp_seconds',
       'When a bank service was last asked in full for what it may have failed to report, in seconds since 1970; 0: never.',
-      (look?.pulls ?? []).map(({ source, finishedAt }) => [{ source }, (finishedAt?.getTime() ?? 0) / 1000]),
+      (snapshot?.pulls ?? []).map(({ source, finishedAt }) => [{ source }, (finishedAt?.getTime() ?? 0) / 1000]),
     ),
   ]
 }

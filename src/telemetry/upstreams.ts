@@ -35,7 +35,7 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
     gauge(
       'gateway_upstream_models_aside',
       'Models that the provider limits or refuses, over all credentials.',
-      each(({ credentials }) => credentials.reduce((sum, { modelsAside }) => sum + modelsAside.length, 0)),
+      each(({ credentials }) => credentials.reduce((sum, { modelsCoolingDown }) => sum + modelsCoolingDown.length, 0)),
     ),
     gauge(
       'gateway_upstream_calls_in_flight',

@@ -62,8 +62,8 @@ export class Credential {
   }
 
   status(): CredentialStatus {
-    const modelsAside = [...this.#models].filter(([, { state }]) => state !== 'closed').map(([name]) => name)
-    return { label: this.label, ...reportCircuit(this.circuit), modelsAside }
+    const modelsCoolingDown = [...this.#models].filter(([, { state }]) => state !== 'closed').map(([name]) => name)
+    return { label: this.label, ...reportCircuit(this.circuit), modelsCoolingDown }
   }
 
   toJSON(): string {
@@ -80,7 +80,7 @@ export interface CredentialStatus {
   readonly state: ReportedState
   readonly waitSeconds: number
   /** Models that the provider limits or refuses for this credential at the moment. */
-  readonly modelsAside: readonly string[]
+  readonly modelsCoolingDown: readonly string[]
 }
 
 export class CredentialPool {

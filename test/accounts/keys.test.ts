@@ -48,7 +48,7 @@ describe('keys', () => {
     const accountId = await newAccount()
     const { keyId, key } = await createKey(sql, secrets, { accountId, label: 'laptop' })
     expect(key).toMatch(/^sk-test-[A-Za-z0-9_-]{43}$/)
-    expect(await showKey(sql, secrets, { accountId, keyId })).toEqual({ outcome: 'shown', key })
+    expect(await showKey(sql, secrets, { accountId, keyId })).toEqual({ outcome: 'revealed', key })
     expect(await revokeKey(sql, { accountId, keyId })).toBe(true)
     expect(await revokeKey(sql, { accountId, keyId })).toBe(false)
     expect(await showKey(sql, secrets, { accountId, keyId })).toEqual({ outcome: 'gone' })
@@ -140,7 +140,7 @@ describe('keys', () => {
     const fresh = await createKey(sql, rotated, { accountId })
     for (const { key, keyId } of [old, fresh]) {
       expect(await finder.find(candidateHashes(rotated, key))).toMatchObject({ accountId, keyId, active: true })
-      expect(await showKey(sql, rotated, { accountId, keyId })).toEqual({ outcome: 'shown', key })
+      expect(await showKey(sql, rotated, { accountId, keyId })).toEqual({ outcome: 'revealed', key })
     }
     expect(await finder.find(candidateHashes(secrets, fresh.key))).toBeNull()
     await expect(showKey(sql, secrets, { accountId, keyId: fresh.keyId })).rejects.toThrow(

@@ -40,7 +40,7 @@ test('after a rotation every key that has a copy works and is shown without the 
   expect(unreadable).toEqual([{ accountId: damaged.accountId, keyId: damaged.keyId }])
 
   for (const { accountId, keyId, key } of plain as typeof keys) {
-    expect(await showKey(sql, after, { accountId, keyId })).toEqual({ outcome: 'shown', key })
+    expect(await showKey(sql, after, { accountId, keyId })).toEqual({ outcome: 'revealed', key })
   }
   const stored = await sql`select encode(key_hash, 'hex') as hash, pepper_id from api_key where pepper_id = 2`
   const expected = (plain as typeof keys).map(({ key }) => Buffer.from(candidateHashes(after, key)[0]!).toString('hex'))

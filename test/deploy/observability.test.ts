@@ -76,7 +76,7 @@ beforeAll(async () => {
   await running.gateway.readiness.idle()
   await running.database.sql`insert into bank_pull (source, finished_at) values ('test', now())`
   const databaseMetrics = new DatabaseMetrics({ url: running.database.url, report: () => {}, auditEveryMs: 0 })
-  await databaseMetrics.look()
+  await databaseMetrics.refresh()
   await databaseMetrics.audit()
   const text = await (await fetch(running.gateway.metrics?.url ?? '')).text()
   families = parseExposition(

@@ -67,7 +67,7 @@ test('a restored database has every row, goes on where the other stood, and is a
     expect(await contents(target.sql)).toEqual(expected)
     expect(expected.api_key?.join()).toContain('Nguyễn')
     expect(await showKey(target.sql, secrets, { ...customer, keyId: odd.keyId })).toEqual({
-      outcome: 'shown',
+      outcome: 'revealed',
       key: odd.key,
     })
     const later = await startLedger(target.url)

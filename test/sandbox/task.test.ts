@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formInWords } from '../../src/sandbox/task/form.ts'
-import { hearRequest, workingDirectory } from '../../src/sandbox/task/request.ts'
+import { readUserTurn, workingDirectory } from '../../src/sandbox/task/request.ts'
 import { readTask } from '../../src/sandbox/task/task.ts'
 
 test.each([
@@ -41,7 +41,7 @@ test.each([
     '<system-reminder>never closed. Hello',
   ],
 ])('what the user said in %j', (texts, userText, request) => {
-  expect(hearRequest(texts)).toEqual({ userText, request })
+  expect(readUserTurn(texts)).toEqual({ userText, request })
 })
 
 test.each([

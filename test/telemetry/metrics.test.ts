@@ -285,7 +285,7 @@ describe('what the database knows', () => {
     const databaseMetrics = new DatabaseMetrics({ url: database.url, report: () => {}, everyMs: 0, auditEveryMs: 0 })
     const { sql } = database
     await sql`insert into wallet (account_id, balance_micro_vnd, held_micro_vnd, seq) values (1, 5, 5, 0)`
-    await databaseMetrics.look()
+    await databaseMetrics.refresh()
     await databaseMetrics.audit()
     const figures = new Figures(writeExposition(databaseMetrics.families()))
     expect(figures.sum('gateway_database_holds')).toBe(0)
@@ -306,8 +306,8 @@ describe('what the database knows', () => {
       everyMs: 0,
       auditEveryMs: 0,
     })
-    await databaseMetrics.look()
-    await databaseMetrics.look()
+    await databaseMetrics.refresh()
+    await databaseMetrics.refresh()
     expect(databaseMetrics.families().map(({ name, samples }) => [name, samples.length])).toContainEqual([
       'gateway_database_holds',
       0,

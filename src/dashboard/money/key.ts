@@ -106,8 +106,8 @@ async function reveal(request: PageRequest): Promise<Answer> {
       return keyPage(request, key, { password: text(language, 'fault.password.wrong') })
     }
   }
-  const shown = await showKey(options.sql, options.keySecrets, key)
-  if (shown === null || shown.outcome === 'gone') return keyPage(request, key)
+  const revealed = await showKey(options.sql, options.keySecrets, key)
+  if (revealed === null || revealed.outcome === 'gone') return keyPage(request, key)
   options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'an API key was shown to its owner')
   return {
     kind: 'page',
@@ -115,7 +115,7 @@ async function reveal(request: PageRequest): Promise<Answer> {
     title: text(language, 'keys.shown'),
     section: 'keys',
     secret: true,
-    data: { key: shown.key, keyId: key.keyId },
+    data: { key: revealed.key, keyId: key.keyId },
   }
 }
 

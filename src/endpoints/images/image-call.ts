@@ -121,7 +121,7 @@ function imagesIn({ data }: JsonObject): number {
 }
 
 function resultOf(stream: ImagesRelay, end: StreamEnd): CallResult {
-  if (end === 'unheard') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
+  if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
   const tokens = reportedBy(stream.usage)
   if (end === 'complete') return { used: { ...tokens, images: stream.imagesReceived }, charged: true, status: 200 }
   return { used: { ...tokens, images: stream.imagesSent, estimated: true }, charged: true, status: CLIENT_GONE }

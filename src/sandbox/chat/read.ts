@@ -15,7 +15,7 @@ import {
   type ToolOutcome,
 } from '../model.ts'
 import { formInWords } from '../task/form.ts'
-import { hearRequest, workingDirectory } from '../task/request.ts'
+import { readUserTurn, workingDirectory } from '../task/request.ts'
 
 /** Reasoning tokens for each effort; a model that is told nothing does not show any. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
@@ -32,7 +32,7 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const messages = listOf(body.messages).filter(isObject)
   const spoken = messages.filter(message => message.role !== 'system' && message.role !== 'developer')
   const last = spoken.slice(spoken.findLastIndex(message => message.role === 'assistant') + 1)
-  const heard = hearRequest(textsOf(last))
+  const turn = readUserTurn(textsOf(last))
   const systemTexts = messages.filter(message => !spoken.includes(message)).map(message => contentText(message.content))
   const pictures = messages.flatMap(message => partsOf(message.content)).filter(part => part.type === 'image_url')
   const outputTokensMax = firstNumber(body.max_completion_tokens, body.max_tokens)
@@ -43,7 +43,7 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
     model: textOf(body.model),
     facts,
     systemText: systemTexts.join('\n'),
-    ...heard,
+    ...turn,
     directory: workingDirectory([...systemTexts, ...textsOf(spoken)]),
     outcomes: readOutcomes(last, messages),
     turns: spoken.length,
@@ -52,13 +52,13 @@ export function readChatPrompt(body: JsonObject, facts: ModelFacts): Prompt {
     tools,
     toolChoice: choice,
     parallelCalls: body.parallel_tool_calls !== false,
-    outputForm: formInWords(readForm(body.response_format), [...systemTexts, heard.request]),
+    outputForm: formInWords(readForm(body.response_format), [...systemTexts, turn.request]),
     reasoningTokensMax: facts.reasoning ? readReasoning(body, facts) : 0,
     outputTokensMax: outputTokensMax ?? facts.outputTokensMax,
     stopSequences:
       typeof body.stop === 'string' ? [body.stop] : listOf(body.stop).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: wordsOf(heard.userText),
+    words: wordsOf(turn.userText),
   }
 }
 

@@ -44,7 +44,7 @@ export function chatReply(plan: ReplyPlan, options: ChatReplyOptions): JsonObjec
     created: options.createdSeconds,
     model: options.model,
     choices,
-    ...(plan.usageShown ? { usage: usageOf(plan, options.choices) } : {}),
+    ...(plan.reportsUsage ? { usage: usageOf(plan, options.choices) } : {}),
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   }
@@ -60,7 +60,7 @@ export function* chatStream(plan: ReplyPlan, options: ChatReplyOptions): Generat
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   }
-  const showUsage = options.includeUsage && plan.usageShown
+  const showUsage = options.includeUsage && plan.reportsUsage
   const chunk = (choices: Json[], tokens: number, usage: JsonObject | null = null): StreamStep => ({
     wire: `data: ${JSON.stringify({ ...head, choices, ...(showUsage ? { usage } : {}) })}\n\n`,
     tokens,

@@ -14,13 +14,13 @@ import {
   type ToolOutcome,
 } from '../model.ts'
 import { formInWords } from '../task/form.ts'
-import { hearRequest, workingDirectory } from '../task/request.ts'
+import { readUserTurn, workingDirectory } from '../task/request.ts'
 
 export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt {
   const messages = listOf(body.messages).filter(isObject)
   const spoken = messages.filter(message => message.role !== 'system')
   const last = lastTurn(spoken)
-  const heard = hearRequest(textsOf(last))
+  const turn = readUserTurn(textsOf(last))
   const systemTexts = [
     systemText(body.system),
     ...messages.filter(isSystem).map(message => systemText(message.content)),
@@ -35,7 +35,7 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
     model: textOf(body.model),
     facts,
     systemText: systemTexts.filter(text => text !== '').join('\n'),
-    ...heard,
+    ...turn,
     directory: workingDirectory([...systemTexts, ...textsOf(blocks)]),
     outcomes,
     turns: spoken.length,
@@ -52,12 +52,12 @@ export function readMessagesPrompt(body: JsonObject, facts: ModelFacts): Prompt 
       })),
     toolChoice: readChoice(choice),
     parallelCalls: choice.disable_parallel_tool_use !== true,
-    outputForm: formInWords(readForm(body), [...systemTexts, heard.request]),
+    outputForm: formInWords(readForm(body), [...systemTexts, turn.request]),
     reasoningTokensMax: readReasoning(body, facts),
     outputTokensMax: body.max_tokens as number,
     stopSequences: listOf(body.stop_sequences).filter(stop => typeof stop === 'string'),
     inputTokens,
-    words: wordsOf(heard.userText),
+    words: wordsOf(turn.userText),
   }
 }
 

@@ -39,7 +39,7 @@ export function messagesReply(plan: ReplyPlan, options: MessagesReplyOptions): J
     ...stopOf(plan),
     container: null,
     diagnostics: null,
-    ...(plan.usageShown ? { usage: usageOf(plan) } : {}),
+    ...(plan.reportsUsage ? { usage: usageOf(plan) } : {}),
   }
 }
 
@@ -84,7 +84,7 @@ export function* messagesEvents(plan: ReplyPlan, options: MessagesReplyOptions):
   }
   yield event('message_delta', {
     delta: { ...stopOf(plan), container: null },
-    ...(plan.usageShown ? { usage: deltaUsage(plan) } : {}),
+    ...(plan.reportsUsage ? { usage: deltaUsage(plan) } : {}),
   })
   yield event('message_stop', {})
 }
@@ -110,7 +110,7 @@ function startMessage(plan: ReplyPlan, options: MessagesReplyOptions): JsonObjec
     stop_details: null,
     container: null,
     diagnostics: null,
-    ...(plan.usageShown ? { usage: { ...usageOf(plan), output_tokens: 1, output_tokens_details: null } } : {}),
+    ...(plan.reportsUsage ? { usage: { ...usageOf(plan), output_tokens: 1, output_tokens_details: null } } : {}),
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type ToolOutcome,
 } from '../model.ts'
 import { formInWords } from '../task/form.ts'
-import { hearRequest, workingDirectory } from '../task/request.ts'
+import { readUserTurn, workingDirectory } from '../task/request.ts'
 
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
@@ -32,7 +32,7 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   const spoken = items.filter(item => !isSystem(item))
   const lastOwn = spoken.findLastIndex(item => item.role === 'assistant' || isOutput(item))
   const last = spoken.slice(lastOwn + 1)
-  const heard = hearRequest(textsOf(last))
+  const turn = readUserTurn(textsOf(last))
   const systemTexts = [textOf(body.instructions), ...items.filter(isSystem).map(contentText)]
   const parts = items.flatMap(item => [...partsOf(item.content), ...partsOf(item.output)])
   const inputTokens = countInput(body, items)
@@ -42,7 +42,7 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
     model: textOf(body.model),
     facts,
     systemText: systemTexts.filter(text => text !== '').join('\n'),
-    ...heard,
+    ...turn,
     directory: workingDirectory([...systemTexts, ...textsOf(spoken)]),
     outcomes: readOutcomes(last, items),
     turns: spoken.filter(item => item.role !== undefined).length,
@@ -59,12 +59,12 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
       })),
     toolChoice: readChoice(body.tool_choice),
     parallelCalls: body.parallel_tool_calls !== false,
-    outputForm: formInWords(readForm(body.text), [...systemTexts, heard.request]),
+    outputForm: formInWords(readForm(body.text), [...systemTexts, turn.request]),
     reasoningTokensMax: facts.reasoning ? readReasoning(body.reasoning, facts) : 0,
     outputTokensMax: outputTokensMax ?? facts.outputTokensMax,
     stopSequences: [],
     inputTokens,
-    words: wordsOf(heard.userText),
+    words: wordsOf(turn.userText),
   }
 }
 

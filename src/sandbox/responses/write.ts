@@ -75,7 +75,7 @@ export function responsesReply(
     status: isShort ? 'incomplete' : 'completed',
     incomplete_details: isShort ? { reason: 'max_output_tokens' } : null,
     output: [...output],
-    usage: plan.usageShown ? usageOf(plan) : null,
+    usage: plan.reportsUsage ? usageOf(plan) : null,
   }
 }
 

@@ -1,6 +1,6 @@
 /** Finds what the user asked for among what the client added: reminders, environment, instructions. */
 
-export interface HeardRequest {
+export interface UserTurn {
   /** Everything the user wrote in the last turn, without what the client added. */
   readonly userText: string
   /** The last of the user's texts: what the reply is about. */
@@ -20,7 +20,7 @@ const WRAPPERS = /<\/?(?:task|user_message|user_query|user_input|user_request|fe
 const HEADING = /^#+ [A-Z]{3,20}\.md\b[^\n]*$/gm
 
 /** `texts` are the parts of the last user turn, in order. */
-export function hearRequest(texts: readonly string[]): HeardRequest {
+export function readUserTurn(texts: readonly string[]): UserTurn {
   const own = texts.map(text => unquoted(ownWords(text))).filter(text => text !== '')
   const wrapped = texts.map(wrappedWords).findLast(text => text !== null)
   return { userText: own.join('\n'), request: wrapped ?? own.at(-1) ?? '' }
