@@ -12,7 +12,7 @@ export interface Admission {
   readonly entry: ModelEntry
   readonly mappedFrom: string | null
   readonly wantMicroVnd: MicroVnd
-  /** Most that the call can cost, for one that cannot be extended; absent: the same. */
+  /** The most that the call can cost, if it cannot be extended; absent: `wantMicroVnd`. */
   readonly wantMaxMicroVnd?: MicroVnd
   readonly signal: Cancellation
 }
@@ -58,7 +58,7 @@ export async function admit(services: Services, call: Call, admission: Admission
   }
 }
 
-/** A hash that is refused may be out of date: the key was stored under another while this process remembered the first. */
+/** The key may have been rehashed since this process cached its account, so an unknown hash is looked up again. */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
   const { keyHash } = call.caller
   const answer = await ask(services, call, admission, keyHash)

@@ -1,4 +1,4 @@
-/** One try of a call at one place, its outcome, and what it tells of the upstream, the credential and the model. */
+/** One attempt of a call: its outcome, and what that says about the upstream, the credential and the model. */
 
 import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { UpstreamTarget } from '../generated/types.ts'
@@ -7,7 +7,7 @@ import type { Credential } from '../upstream/credentials.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
 import type { ReachableUpstream } from '../upstream/registry.ts'
 
-/** Statuses that speak of the model or the path, not of the credential. */
+/** Statuses that concern the model or the path, not the credential. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([404, 405, 410, 415])
 
 /** Where a call may be tried. */
@@ -23,7 +23,7 @@ export class Attempt implements Place {
   readonly credential: Credential
   /** Monotonic milliseconds. */
   readonly startedMs: number
-  /** When it failed, and how; null while it has not. The attempt that served ends with the call. */
+  /** When and how it failed; null while it has not. The attempt that succeeds stays open until the call ends. */
   failure: {
     readonly atMs: number
     readonly code: ErrorCode
@@ -53,12 +53,12 @@ export class Attempt implements Place {
     upstream.tries++
   }
 
-  /** The same place is asked once more: what has closed was not the reply. */
+  /** Retry the same place: the connection was lost before a reply began. */
   askedAgain(): void {
     this.#isClosed = false
   }
 
-  /** A good reply has come, or has begun. */
+  /** A good reply has arrived or begun. */
   succeed(): void {
     this.#judged = true
     if (this.#isClosed) this.upstream.circuit.succeed()
@@ -99,14 +99,14 @@ export class Attempt implements Place {
       case 'internal':
         return void this.#leave()
       default:
-        // It answered, and the answer is the client's to deal with.
+        // The upstream is fine; the error is the client's.
         this.succeed()
     }
   }
 
   /**
-   * The connection of the attempt has ended; a stream that breaks off after it began is a fault too, unless it was the
-   * client who went away or did not read.
+   * The attempt's connection has ended. A stream that breaks after it began is a fault too, unless the client left or
+   * stopped reading.
    */
   closed = (fault: UpstreamFault | null): void => {
     this.#isClosed = true
@@ -121,7 +121,7 @@ export class Attempt implements Place {
     circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends the probes of which the attempt said nothing; what `judged` has been told already is left as it is. */
+  /** Ends probes whose attempt reached no verdict; circuits that `judged` already updated are left alone. */
   #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this
     if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)

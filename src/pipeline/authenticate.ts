@@ -1,4 +1,7 @@
-/** Finds the account behind a key, before the body is read. The hold verifies the key again, so a memory may be stale. */
+/**
+ * Finds the account behind a key before the body is read. Placing the hold verifies the key again, so a cached caller
+ * may be stale.
+ */
 
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -7,31 +10,31 @@ import { GatewayError } from '../errors.ts'
 import type { Caller } from './call.ts'
 
 export interface KeyDirectory {
-  /** Hashes that a presented key may be stored under; none for text that cannot be a key. */
+  /** Hashes under which the presented key may be stored; empty for text that cannot be a key. */
   hashes(key: string): readonly Uint8Array[]
-  /** What the database says now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
+  /** What the database has now; null for an unknown key. Throws GatewayError `ledger_unavailable`. */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
 }
 
 export interface AuthenticatorOptions {
   readonly directory: KeyDirectory
-  /** Callers remembered between calls. */
+  /** Callers cached between calls. */
   readonly rememberedMax: number
-  /** How long a caller is remembered, in ms. */
+  /** How long a caller stays cached, in ms. */
   readonly rememberedMs: number
   readonly nowMs: () => number
 }
 
 export interface Authenticator {
-  /** The caller if it is remembered under the first of its keys, at once. */
+  /** The cached caller, found by the first of its keys, without waiting. */
   remembered(keys: readonly string[]): Caller | null
-  /** The caller as remembered, else as the database says: for calls that place a hold, which verifies the key. */
+  /** The cached caller, else the database's: for calls that place a hold, which verifies the key. */
   recall(keys: readonly string[]): Promise<Caller>
-  /** The caller as the database says now. */
+  /** The caller, straight from the database. */
   verify(keys: readonly string[]): Promise<Caller>
-  /** Keys have changed: nothing is remembered any more. */
+  /** Keys have changed: clears the cache. */
   forget(): void
-  /** Callers of this account are looked up again until their wallet has money. */
+  /** Looks up callers of this account every time until their wallet has money again. */
   doubt(accountId: number): void
 }
 
@@ -40,10 +43,10 @@ const WRONG = 'The API key is wrong or revoked. Check it for missing characters,
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, rememberedMax, rememberedMs, nowMs } = options
-  /** By SHA-256 of the whole key: secrets are not kept. The oldest first. */
+  /** By SHA-256 of the whole key, so that no secret is kept. Oldest first. */
   const remembered = new Map<string, { caller: Caller; untilMs: number }>()
 
-  /** Accounts whose wallet was found empty when a hold was placed. */
+  /** Accounts whose wallet was empty when a hold was placed. */
   const doubted = new Set<number>()
   const recalled = (digest: string): Caller | null => {
     const memory = remembered.get(digest)
@@ -56,7 +59,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (found?.active) {
       const { active: _active, ...caller } = found
       remembered.delete(digest)
-      // Who topped up must be served at once, so an empty wallet is never a memory.
+      // A customer who just topped up must be served at once, so an empty wallet is never cached.
       if (caller.walletEmpty) return caller
       doubted.delete(caller.accountId)
       remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
@@ -97,7 +100,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** Keys in the request headers, in the order they are tried; one valid key is enough. */
+/** Keys in the request headers, in the order they are tried. One valid key is enough. */
 export function keysIn(headers: IncomingHttpHeaders): string[] {
   const { authorization, 'x-api-key': apiKey } = headers
   const keys: string[] = []

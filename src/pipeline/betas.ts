@@ -1,7 +1,7 @@
 /** The beta flags of the messages format, as the client's header lists them. */
 
 const BETA_HEADER = 'anthropic-beta'
-/** Flags that are read of one header. */
+/** Most flags read from one header. */
 const BETAS_MAX = 64
 
 /** The client's flags, in order. */

@@ -25,13 +25,13 @@ export interface CallResult {
 /** Status of the usage row when the client went away. */
 export const CLIENT_GONE = 499
 
-/** What the usage row says of a call that ended before a model was chosen. */
+/** What the usage row says when a call ended before a model was chosen. */
 const NO_ENTRY = ''
 
 /** Longest requested name kept in a usage row, in characters. */
 const REQUESTED_NAME_MAX = 256
 
-/** What one call has used and costs. Every call ends in exactly one settlement; `runBilled` sees to that. */
+/** What one call has used and costs. Every call is settled exactly once; `runBilled` guarantees it. */
 export class Bill {
   readonly #services: Services
   readonly #call: Call
@@ -41,9 +41,9 @@ export class Bill {
   #streamed = false
   #settling: Promise<SettleAnswer> | null = null
   #cost: MicroVnd = ZERO_MICRO_VND
-  /** What the call asks for beyond its tokens; null before that is known, and where it asks for nothing. */
+  /** Extras that the call requests; null when there are none or they are not known yet. */
   extras: CallExtras | null = null
-  /** The format in which the last target was asked; null: none was, or the endpoint knows but one. */
+  /** The wire of the last attempt; null when there was none, or when the endpoint has only one wire. */
   wire: WireName | null = null
 
   constructor(services: Services, call: Call, firstByteMs: () => number | null) {
@@ -70,15 +70,15 @@ export class Bill {
   }
 
   /**
-   * Settles the call; a second call returns the first one's answer. Resolves when the charge is durable or spooled;
-   * rejects for figures that cannot be.
+   * Settles the call; calling it again returns the first answer. Resolves when the charge is durable or spooled.
+   * Rejects figures that are impossible.
    */
   settle(result: CallResult): Promise<SettleAnswer> {
     this.#settling ??= this.#settleOnce(result)
     return this.#settling
   }
 
-  /** Settles what could not be settled as asked: uncharged, so that no hold stays. */
+  /** When a bill cannot be settled as requested, settles it uncharged, so that no hold is left behind. */
   abandon(): Promise<SettleAnswer> {
     this.#settling = this.#settleOnce({ used: NOTHING_USED, charged: false, status: 500, code: 'internal' })
     return this.#settling
@@ -97,7 +97,7 @@ export class Bill {
     const upstreamCostMicroVnd = upstreamCostOf(this.#services, this.#call, result)
     const atMs = this.#services.nowMs()
     const latencyMs = Math.round(atMs - this.#call.startedMs)
-    // A whole reply is sent right after it is settled: its first byte is its last.
+    // A whole reply is sent right after it is settled, so its first byte is also its last.
     const firstByteMs = this.#firstByteMs() ?? (result.charged && !this.#streamed ? latencyMs : null)
     const traceId = this.#services.tracer.traceIdOf(this.#call)
     this.#services.log.info(
@@ -177,7 +177,7 @@ export class Bill {
   }
 }
 
-/** The price of what was used, and of uses of sold tools. */
+/** The price of the usage, including priced tool uses. */
 function costWith(entry: ModelEntry, used: Metered, extrasVnd: number): MicroVnd {
   return microVnd(costOf(entry, used) + vndToMicro(extrasVnd))
 }

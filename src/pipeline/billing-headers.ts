@@ -33,7 +33,7 @@ interface Names {
 
 let lastNames: Names = namesOf('')
 
-/** Names are made once for the service of this process, not once for each call. */
+/** Header names are built once per process, not once per call. */
 function namesOf(service: string): Names {
   const prefix = `x-${service}`
   return {
@@ -54,7 +54,7 @@ function names(service: string): Names {
   return lastNames
 }
 
-/** Headers that are known before the reply: also those of a streamed call. */
+/** Headers known before the reply; streamed calls send them too. */
 export function modelHeaders(service: string, { item, entry, mappedFrom }: Resolution, at: Date): HeaderMap {
   const name = names(service)
   const headers: HeaderMap = { [name.model]: entry.id }
@@ -74,7 +74,7 @@ export function costHeaders(service: string, used: Metered, cost: MicroVnd): Hea
   }
 }
 
-/** The output cap that was sent upstream because the wallet affords no more. */
+/** The output cap sent upstream because the wallet affords no more. */
 export function capHeader(service: string, outputTokensMax: number): HeaderMap {
   return { [names(service).outputTokensMax]: String(outputTokensMax) }
 }

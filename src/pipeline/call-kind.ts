@@ -1,4 +1,4 @@
-/** What differs between the endpoints that run a model: `run.ts` asks for it, stage by stage. */
+/** What differs between the endpoints that run a model. `run.ts` calls each part in its stage. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
@@ -16,12 +16,12 @@ import type { Resolution } from './resolve.ts'
 import type { CallScope } from './run-billed.ts'
 import type { StreamHold } from './stream-hold.ts'
 
-/** What the runner reads in any body. */
+/** What the runner reads from any body. */
 export interface RequestBody {
-  /** `model` as the client meant it, in Unicode. */
+  /** `model` as the client meant it. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** The fields of the request, which may ask for extras. */
+  /** The fields of the request, for finding extras. */
   readonly json: JsonObject
 }
 
@@ -35,11 +35,11 @@ export interface OpenedCall<Body extends RequestBody> extends CallScope {
 export interface CallKind<Body extends RequestBody = RequestBody> {
   /** Rejects with GatewayError `malformed_json` or `invalid_request`. */
   read(call: Call, limits: PipelineLimits): Promise<Body>
-  /** The entry as this call sees it; absent: as the catalogue has it. */
+  /** The entry as this call should see it; absent: as in the catalogue. */
   entryFor?(entry: ModelEntry, body: Body): ModelEntry
   /**
-   * Checks what only the entry can tell and sets money aside. The body lives as long as what this returns keeps it. Rejects
-   * with GatewayError.
+   * Makes the checks that need the entry, and places the hold. The body stays in memory as long as the returned object
+   * refers to it. Rejects with GatewayError.
    */
   admit(opened: OpenedCall<Body>): Promise<AdmittedCall>
 }
@@ -49,7 +49,7 @@ export type AdmittedCall = WholeCall | EventsCall | BytesCall
 
 type PreparedFor<Prepared extends PreparedBody> = (target: UpstreamTarget) => Prepared | Promise<Prepared>
 
-/** A whole JSON reply; it is finished and billed although the client leaves. */
+/** A whole JSON reply, finished and billed even if the client leaves. */
 export interface WholeCall {
   readonly reply: 'whole'
   readonly prepare: PreparedFor<Pick<PreparedCall, 'readReply'> & PreparedBody>
@@ -61,11 +61,11 @@ export interface WholeCall {
 export interface EventsCall<Stream extends ReplyStream = ReplyStream> {
   readonly reply: 'events'
   readonly prepare: PreparedFor<PreparedStream<Stream>>
-  /** What keeps the client's connection alive, as a complete event or comment. */
+  /** Keeps the client's connection alive: a complete event or comment. */
   readonly ping: ByteText
-  /** The upstream's reply as a stream, where it may have been answered whole; absent: as it came. */
+  /** Turns the upstream's reply into a stream where it may be a whole one; absent: it always is a stream. */
   asEvents?(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply>
-  /** The stream has begun: no other target will be tried, and nothing of the body need wait in memory for its end. */
+  /** The stream has begun: there will be no other attempt, and the body can be dropped from memory. */
   begun(stream: Stream): void
   /** The hold of the stream as it runs; null where the price does not depend on its length. */
   holdOf(stream: Stream): StreamHold | null
@@ -76,12 +76,12 @@ export interface PreparedStream<Stream extends ReplyStream> extends PreparedBody
   openStream(): Stream
 }
 
-/** A reply of bytes at a price that is known before the first of them. */
+/** A reply in bytes, whose price is known before the first one. */
 export interface BytesCall {
   readonly reply: 'bytes'
   readonly prepare: PreparedFor<PreparedBody>
   readonly used: Metered
-  /** Throws GatewayError `upstream_failed` for a reply of another type. */
+  /** Throws GatewayError `upstream_failed` for a reply of another content type. */
   refuse(reply: UpstreamReply): void
   resultOf(end: StreamEnd): CallResult
 }

@@ -30,31 +30,31 @@ export interface Caller {
   readonly keyId: number
   /** HMAC hash of the key. */
   readonly keyHash: Uint8Array
-  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** The balance was 0 when the database was asked, for this very request: such a caller is never remembered. */
+  /** The database reported a balance of 0 for this very request; such a caller is never cached. */
   readonly walletEmpty: boolean
 }
 
 export interface Call {
-  /** UUIDv7; what the ledger knows the call by. */
+  /** UUIDv7 by which the ledger knows the call. */
   readonly id: string
-  /** What the client is told: `req_…`, or the id that it gave the request itself. */
+  /** The id that the client sees: `req_…`, or the one it sent itself. */
   readonly requestId: string
   readonly endpoint: Endpoint
   readonly caller: Caller
   readonly openedAt: Date
   /** Monotonic milliseconds at the first header of the request. */
   readonly startedMs: number
-  /** A client header by lower-case name. */
+  /** A client header by its lower-case name. */
   readonly header: (name: string) => string | undefined
-  /** So far, the first one first. */
+  /** So far, oldest first. */
   readonly attempts: Attempt[]
-  /** The body's bytes as they came; empty when they were taken before. Whoever keeps them keeps them in memory. */
+  /** The body's bytes as received; empty once taken. A caller that keeps them keeps them in memory. */
   readonly takeBody: () => Buffer
-  /** Nobody needs the body any more: others may have its place in memory. */
+  /** Releases the body's permit: nobody needs its bytes any more. */
   readonly bodyDone: () => void
 }
 
@@ -74,20 +74,20 @@ export interface ClientChannel {
   startStream(headers: HeaderMap): void
   /** Queues whole events; they go out together at the end of the tick. False: wait for `onDrain` before giving more. */
   write(events: ByteText): boolean
-  /** It takes nothing at the moment: the next `write` or `writeBytes` will say false. */
+  /** Back-pressure: the next `write` or `writeBytes` will return false. */
   readonly full: boolean
   onDrain(listener: () => void): void
   /** Ends a stream of events or of bytes. */
   endStream(): void
-  /** Sends status 200 and the headers of a reply of bytes whose length is not known; `content-type` is one of them. */
+  /** Sends status 200 and the headers of a byte reply of unknown length; `content-type` is one of them. */
   startBytes(headers: HeaderMap): void
   /** False: wait for `onDrain` before giving more. */
   writeBytes(chunk: Buffer): boolean
-  /** How an error ends a stream that has begun: a complete event. Null: the form that both chat formats know. */
+  /** A complete event that ends a stream after an error. Null: use the form that both chat formats know. */
   failureEvent: ((error: GatewayError) => string | null) | null
   /**
-   * An HTTP error before the reply started, else an error event in the client's format and the end of the stream. A reply
-   * of bytes is broken off, so that the client cannot take it for whole.
+   * An HTTP error before the reply started, else an error event in the client's format that ends the stream. A byte
+   * reply is cut off, so that the client cannot mistake it for a whole one.
    */
   fail(error: GatewayError, headers?: HeaderMap): void
 }
@@ -99,11 +99,11 @@ export interface EndedCall {
   readonly entry: ModelEntry | null
   /** As in the usage row: 499 when the client went away. */
   readonly status: number
-  /** What went wrong, if anything did. */
+  /** The error, if there was one. */
   readonly code: ErrorCode | null
   readonly used: Metered
   readonly costMicroVnd: MicroVnd
-  /** As in the usage row: what it cost the operator; null: unknown. */
+  /** As in the usage row: what the call cost the operator; null: unknown. */
   readonly upstreamCostMicroVnd: MicroVnd | null
   /** Null when nothing was sent. */
   readonly firstByteMs: number | null
@@ -111,23 +111,23 @@ export interface EndedCall {
   readonly streamed: boolean
 }
 
-/** Keeps metrics. Calls pay for it, so an observer does next to nothing. */
+/** Records metrics. On the hot path: must be cheap. */
 export interface CallObserver {
-  /** Once for each call with a bill, right before its settlement. */
+  /** Once per billed call, right before its settlement. */
   ended(ended: EndedCall): void
-  /** A client was told an error, on any route of the API. */
+  /** An error was sent to a client, on any route of the API. */
   errorSent(code: ErrorCode): void
-  /** A bank notification was taken, with the outcome of each transaction, or refused. */
+  /** A bank notification was refused, or accepted with an outcome for each transaction. */
   notificationTaken(provider: string, outcomes: readonly string[]): void
 }
 
-/** Keeps traces. */
+/** Records traces. */
 export interface CallTracer {
-  /** As for the metrics. */
+  /** On the hot path too: must be cheap. */
   ended(ended: EndedCall): void
-  /** Id of the call's trace, for its log line; null: it has none. */
+  /** Trace id for the call's log line; null when it is not traced. */
   traceIdOf(call: Call): string | null
-  /** The `traceparent` that an attempt carries to an upstream that is to have it; undefined: none. */
+  /** The `traceparent` to send upstream; undefined when the upstream should not get one. */
   traceparentOf(call: Call, attempt: Attempt): string | undefined
 }
 
@@ -135,7 +135,7 @@ export interface CallTracer {
 export interface PipelineLimits {
   /** Largest request body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Values in one body, in whatever depth. */
+  /** Values in one body, at any depth. */
   readonly bodyValuesMax: number
   /** Largest non-streamed reply of an upstream, in bytes. */
   readonly replyBytesMax: number
@@ -143,15 +143,18 @@ export interface PipelineLimits {
   readonly eventBytesMax: number
   /** Silence of the upstream after which the client gets a ping, in ms. */
   readonly pingAfterMs: number
-  /** Most tries of one call at all its upstreams. */
+  /** Most attempts per call, over all its upstreams. */
   readonly upstreamTriesMax: number
-  /** Input tokens that an image counts for in the size of a hold. */
+  /** Input tokens that a hold assumes for an image. */
   readonly holdTokensPerImage: number
-  /** Output tokens by which the hold of a stream grows at a time. */
+  /** Output tokens by which a stream's hold grows at a time. */
   readonly holdExtendTokens: number
-  /** Longest wait of a stream that has used up its hold for an answer, in ms; then it gets one more step without one. */
+  /**
+   * How long a stream that has used up its hold waits for an extension, in ms; after that it gets one more step
+   * unsecured.
+   */
   readonly holdExtendWaitMs: number
-  /** Image URLs that are fetched for one chat call. */
+  /** Most image URLs fetched for one chat call. */
   readonly imageUrlsMax: number
 }
 
@@ -171,18 +174,20 @@ export interface Services {
   readonly log: PipelineLog
   readonly observer: CallObserver
   readonly tracer: CallTracer
-  /** Counts names of models that mean nothing. */
+  /** Counts unknown model names. */
   readonly unknownModels: Pick<UnknownModels, 'count'>
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
-  /** Page where a wallet is topped up, for the text of a 402. */
+  /** Top-up page, named in the text of a 402. */
   readonly topUpUrl: string
-  /** The wallet was found empty: the next call of its keys asks the database before its body is read. */
+  /** The wallet was found empty: the next call with one of its keys asks the database before its body is read. */
   readonly walletFoundEmpty: (accountId: number) => void
-  /** Clients are told in a header by which format their call went. */
+  /** Sends clients a header that names the wire of their call. */
   readonly tellsWire: boolean
-  /** Makes and opens the marks of an account, for what is to come back with its next request. */
+  /** Makes and opens the marks of an account, which its next request brings back. */
   readonly sealerFor: (accountId: number) => Sealer
-  /** Hash that the caller's key is stored under now, which a rotation of secrets changes; null when it is revoked. */
+  /**
+   * The hash under which the caller's key is stored now (rotating secrets changes it); null when the key is revoked.
+   */
   readonly keyHashNow: (caller: Caller) => Promise<Uint8Array | null>
 }

@@ -1,15 +1,15 @@
-/** `n` of a call: how many choices it asks for, within what its price buys. */
+/** A call's `n`: how many choices it requests, within what its price buys. */
 
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** Where the catalogue knows no limit of the provider, so that a hold stays a sum of money. */
+/** Applies where the catalogue has no limit from the provider, so that a hold stays within bounds. */
 const CHOICES_MAX = 1024
 
 /**
- * Choices that the call asks for, at least 1: its hold is that many times as large. A call may go to any target of its
- * entry, so the strictest one counts. Throws GatewayError `invalid_request`.
+ * Number of choices requested, at least 1; the hold is multiplied by it. A call may go to any target of its entry, so
+ * the strictest limit counts. Throws GatewayError `invalid_request`.
  */
 export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
   if (n === undefined || n === null) return 1

@@ -1,4 +1,4 @@
-/** From a requested name to the entry that serves it, noted on the call's bill and in its headers. */
+/** Resolves the requested name to an entry, and notes it on the call's bill and in its headers. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -10,14 +10,14 @@ import type { CallScope } from './run-billed.ts'
 /** Throws GatewayError `model_not_found` or `wrong_endpoint`. */
 export function chooseEntry({ services, call, bill, headers }: CallScope, requestedName: string): Resolution {
   const resolution = resolve(services.catalogue, requestedName, call.endpoint, services.unknownModels)
-  // The usage row names the entry of a refused call too.
+  // A refused call's usage row names its entry too.
   bill.resolved(resolution)
   refuseWrongEndpoint(resolution, call.endpoint)
   Object.assign(headers, modelHeaders(services.catalogue.settings.service, resolution, call.openedAt))
   return resolution
 }
 
-/** Judges what the body asks for beyond tokens. Throws GatewayError `invalid_request` where it may not have it. */
+/** Plans the extras that the body requests. Throws GatewayError `invalid_request` for those it may not have. */
 export function chooseExtras({ services, call, bill }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
   const { extras: vocabulary } = services.catalogue.settings
   const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })

@@ -1,4 +1,4 @@
-/** Input tokens, counted here: for `count_tokens`, and for the bill of a call whose provider reported none. */
+/** Counts input tokens locally: for `count_tokens`, and for the bill when the provider reports none. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -27,7 +27,7 @@ export interface CountOptions {
   readonly format: WireName
 }
 
-/** Rejects with GatewayError for a body that the endpoint of the format would refuse too. */
+/** Rejects with GatewayError for a body that the format's endpoint would refuse too. */
 export async function countInput(
   catalogue: Catalogue,
   raw: Buffer,
@@ -43,7 +43,7 @@ export async function countInput(
   }
 }
 
-/** What a provider keeps is not in the body: a count without it would be wrong. */
+/** Content stored at the provider is not in the body, so a count without it would be wrong. */
 function refuseMemory(body: JsonObject): void {
   for (const field of ['previous_response_id', 'conversation']) {
     if (body[field] === undefined || body[field] === null) continue
@@ -56,14 +56,14 @@ function refuseMemory(body: JsonObject): void {
 
 const WEIGH = { messages: weighMessages, chat_completions: weighChat, responses: weighResponses } as const
 
-/** What a body in the given format has that counts. */
+/** What counts as input in a body of the given format. */
 export function weigh(body: JsonObject, format: WireName): InputWeight {
   return WEIGH[format](body)
 }
 
-/** Input tokens as the vendor of the entry would count them. */
+/** Input tokens as the entry's vendor would count them. */
 export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
-  // One text: a very long one is sampled, so that the work stays bounded.
+  // Counts one text. A very long one is sampled, which bounds the work.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)
   const { counting } = entry
@@ -78,10 +78,10 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Shares above these say no more. */
+/** Shares above these add no information. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
-/** What the vendor counts for one token of ours in such a text. */
+/** Vendor tokens per token of ours in such a text. */
 function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
   if (tokenShares === undefined) return tokenFactor
   const shares = textShares(text)

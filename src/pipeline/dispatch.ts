@@ -1,4 +1,7 @@
-/** Sends a call to its targets until one gives a good reply. Nothing is told to the client before, and the price is the entry's. */
+/**
+ * Sends a call to its targets in turn until one gives a good reply. Until then the client gets nothing; the price is
+ * the entry's whichever target serves.
+ */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { readErrorText } from '../conversation/error-body.ts'
@@ -17,48 +20,51 @@ import { Attempt, type Place } from './attempt.ts'
 import type { Call, HeaderMap, Services } from './call.ts'
 import { Places } from './places.ts'
 
-/** Largest error body that is read, in bytes. */
+/** Most bytes read of an error body. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
-/** Less time than this is not worth another try, in ms. */
+/** With less time left than this, another attempt is not worth it, in ms. */
 const TRY_MS_MIN = 1_000
 
-/** A call's body for one target. What else a stage needs to know of it later may stand beside these. */
+/** A call's body for one target, and whatever later stages need to know about it. */
 export interface PreparedBody {
   readonly body: Buffer
-  /** Headers that the call needs beside those of the upstream. */
+  /** Headers of this call, beside those of the upstream. */
   readonly headers?: HeaderMap
   /** Absent: JSON. */
   readonly contentType?: string
-  /** What may come back; absent: JSON, or an event stream for a streamed call. */
+  /** Accepted content type; absent: JSON, or an event stream for a streamed call. */
   readonly accept?: string
   /** Beta flags that the target takes; the upstream's facts say how they are sent. */
   readonly betas?: readonly string[]
-  /** The last message asks to be continued; absent: it does not. */
+  /** The client asks to continue the last message; absent: it does not. */
   readonly prefilled?: boolean
 }
 
 export interface DispatchPlan<Prepared extends PreparedBody, Received> {
   /** Where the call may go: the entry's list. */
   readonly targets: readonly UpstreamTarget[]
-  /** The body for one target, made when the target's turn comes. A GatewayError of it ends the call. */
+  /** Makes the body for one target when its turn comes. If it throws a GatewayError, the call ends. */
   readonly prepare: (target: UpstreamTarget) => Prepared | Promise<Prepared>
   /**
-   * Reads as much of a 2xx reply as shows that it is a good one, before the client is told anything. A GatewayError of it
-   * that blames the upstream (`upstream_…`) sends the call to the next target.
+   * Reads enough of a 2xx reply to know that it is good, before anything goes to the client. A GatewayError that blames
+   * the upstream (`upstream_…`) sends the call to the next target.
    */
   readonly receive: (reply: UpstreamReply, prepared: Prepared, target: UpstreamTarget) => Promise<Received>
-  /** The reply is asked for as an event stream. */
+  /** The reply should be an event stream. */
   readonly streamed: boolean
   /** Aborts the call while it waits for a reply. */
   readonly signal: Cancellation
 }
 
-/** The endpoint of the upstream that serves a call: conversations go to the one of the target's wire. */
+/** The upstream endpoint that serves a call: for conversations, the one of the target's wire. */
 export function upstreamEndpoint(endpoint: Endpoint, target: UpstreamTarget): Endpoint {
   return ENDPOINT_FACTS[endpoint].makes === 'chat' ? wireOf(target) : endpoint
 }
 
-/** What `receive` made of a good reply. Throws GatewayError when no target gave one; the client has been told nothing by then. */
+/**
+ * What `receive` made of a good reply. Throws GatewayError when no target gave one; the client has received nothing by
+ * then.
+ */
 export async function dispatch<Prepared extends PreparedBody, Received>(
   services: Services,
   call: Call,
@@ -69,7 +75,7 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   let place = places.next()
   let worst: GatewayError | null = null
   while (place !== null) {
-    // A body that cannot be made ends the call: the next target would change what it means.
+    // If the body cannot be made, the call ends: for the next target it would mean something else.
     const preparing = plan.prepare(place.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
     const attempt = begin(services, call, place)
@@ -121,7 +127,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // Its own reasoning, sealed in another organisation or too long ago: no fault of anybody, and no try of the call.
+  // Its reasoning was sealed by another organisation or too long ago. Nobody's fault, and not counted as an attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'sealed reasoning was refused; sent without it',
@@ -148,7 +154,7 @@ async function readFailure(reply: UpstreamReply, { credentials, facts }: Reachab
   }
 }
 
-/** The body to send once more where the failure is that a seal cannot be opened; null for any other. */
+/** The body to resend when the error says that a seal cannot be opened; null for any other error. */
 function bodyWithoutSeals(
   body: Buffer,
   { status, body: text, places = null }: UpstreamFailure,
@@ -189,7 +195,7 @@ function send<Prepared extends PreparedBody, Received>(
   )
 }
 
-/** The upstream's limit holds for the whole call, whatever was tried before. */
+/** The upstream's own limit covers the whole call, retries included. */
 function timeLeftMs(services: Services, call: Call, { upstream }: Place): number {
   return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
 }
@@ -197,14 +203,14 @@ function timeLeftMs(services: Services, call: Call, { upstream }: Place): number
 function gatewayErrorFor(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (cause instanceof EndpointMissingError) return new GatewayError('upstream_misconfigured', { cause })
-  // A reply that is nested too deeply to be worked on.
+  // The reply is nested too deeply to process.
   if (cause instanceof NestingError || cause instanceof RangeError)
     return new GatewayError('upstream_failed', { cause })
   if (cause instanceof UpstreamFault) return new GatewayError('upstream_failed', { cause })
   return new GatewayError('internal', { cause })
 }
 
-/** How much a client learns from an error, least first: of several tries it is told the most telling one. */
+/** Ranks errors by how much they tell the client; of several attempts it gets the most informative one. */
 const TELLING: readonly ErrorCode[] = [
   'upstream_misconfigured',
   'upstream_failed',
@@ -212,7 +218,7 @@ const TELLING: readonly ErrorCode[] = [
   'upstream_rate_limited',
 ]
 
-/** What the upstream, and not the client, has to answer for. A reply that is too large will be so elsewhere too. */
+/** Errors that are the upstream's fault, not the client's. A reply that is too large would be so elsewhere too. */
 function isWorthAnotherTry(error: GatewayError): boolean {
   const { cause } = error.details
   if (cause instanceof UpstreamFault && (cause.kind === 'aborted' || cause.kind === 'oversized')) return false

@@ -1,4 +1,4 @@
-/** Sizes a hold before anything is known of the usage: a call in flight sets aside what it will likely cost. */
+/** Estimates a hold before anything is known of the usage: a call in flight sets aside its likely cost. */
 
 import { BUDGET_TOKENS_MIN } from '../dialect/reasoning-plan.ts'
 import type { ModelEntry } from '../generated/types.ts'
@@ -6,12 +6,12 @@ import { type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../li
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Bytes of text that one input token stands for in a hold. */
+/** Bytes of text per input token, for sizing a hold. */
 const BYTES_PER_TOKEN = 3
-/** Nesting of content that is looked into: message → block → tool result → block → source. */
+/** How deep content is searched: message → block → tool result → block → source. */
 const DEPTH_MAX = 8
 
-/** Characters of an inline document, in base64, that one input token stands for in a hold. */
+/** Base64 characters of an inline document per input token, for sizing a hold. */
 const DOCUMENT_CHARACTERS_PER_TOKEN = 30
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image', 'image_url', 'input_image'])
 
@@ -21,7 +21,7 @@ const NESTED_KEYS = ['content', 'output', 'source', 'image_url', 'file', 'input_
 interface InputWeight {
   /** Bytes of inline media, which are not text. */
   mediaBytes: number
-  /** Those of them that are documents. */
+  /** How many of them belong to documents. */
   documentBytes: number
   images: number
   namesMore: boolean
@@ -29,15 +29,15 @@ interface InputWeight {
 
 export interface InputEstimate {
   readonly tokens: number
-  /** It names content that the provider fetches or keeps: how much that is, nobody knows before the reply. */
+  /** It refers to content that the provider fetches or stores, whose size is unknown until the reply. */
   readonly namesMore: boolean
 }
 
-/** Fields by which a call goes on with what the provider keeps. */
+/** Fields that continue what the provider has stored. */
 const MEMORY_FIELDS = ['previous_response_id', 'conversation', 'prompt', 'thread'] as const
 const REMOTE_SOURCES: ReadonlySet<unknown> = new Set(['url', 'file'])
 
-/** A document, file or video that is not in the body itself, or an item that the provider keeps. */
+/** A document, file or video that is not in the body, or an item stored at the provider. */
 function isNamed(part: JsonObject): boolean {
   switch (part.type) {
     case 'document':
@@ -62,7 +62,7 @@ function isAddress(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && !value.startsWith('data:') && value.includes('://')
 }
 
-/** The value is media in base64, not text. */
+/** The value is base64 media, not text. */
 function isInlineMedia(container: JsonObject, key: string, value: string): boolean {
   return (
     value.startsWith('data:') || (key === 'data' && (container.type === 'base64' || container.format !== undefined))
@@ -87,7 +87,7 @@ function weigh(value: JsonValue | undefined, weight: InputWeight, depth: number)
   for (const key of NESTED_KEYS) weigh(value[key], weight, depth + 1)
 }
 
-/** Input tokens that a body likely has (`messages` of the chat formats, `input` of the responses format); not for billing. */
+/** A body's likely input tokens (`messages` of the chat formats, `input` of the responses format); not for billing. */
 export function estimateInput({ text, json }: Pick<ChatBody, 'text' | 'json'>, tokensPerImage: number): InputEstimate {
   const namesMore = MEMORY_FIELDS.some(field => json[field] !== undefined && json[field] !== null)
   const weight: InputWeight = { mediaBytes: 0, documentBytes: 0, images: 0, namesMore }
@@ -99,15 +99,15 @@ export function estimateInput({ text, json }: Pick<ChatBody, 'text' | 'json'>, t
   return { tokens, namesMore: weight.namesMore }
 }
 
-/** What content that a body only names can cost beside the rest, in µVND: it may fill the context. */
+/** What referenced content can cost on top, in µVND: it may fill the context window. */
 export function namedAmount({ price, contextTokens }: ModelEntry, { tokens, namesMore }: InputEstimate): MicroVnd {
   if (!namesMore || price.per !== 'mtok') return microVnd(0n)
   return microVnd(BigInt(Math.max(0, (contextTokens ?? 0) - tokens)) * BigInt(price.vnd))
 }
 
 /**
- * Money to set aside for a call, in µVND, above 0: the fixed price, or the price of the likely input and of the output
- * up to the entry's `holdOutputTokens`, once for each choice.
+ * Money to set aside for a call, in µVND, above 0: the fixed price, or the price of the likely input plus, for each
+ * choice, of output up to the entry's `holdOutputTokens`.
  */
 export function holdAmount(
   entry: ModelEntry,
@@ -123,18 +123,20 @@ export function holdAmount(
 
 export interface OutputCap {
   readonly inputTokens: number
-  /** As the client set it; null when it set none. */
+  /** The client's cap; null without one. */
   readonly outputTokensMax: number | null
   readonly choices: number
 }
 
-/** The output that a call with this cap can have, for each choice. */
+/** Output that a call with this cap may produce, per choice. */
 function outputTokensOf(entry: ModelEntry, { outputTokensMax }: OutputCap): number {
   const most = entry.outputTokensMax ?? entry.holdOutputTokens
   return Math.min(outputTokensMax ?? most, most)
 }
 
-/** What a call with token prices can cost at most, in µVND, as far as its input is known; never below its `holdAmount`. */
+/**
+ * The most that a call with token prices can cost, in µVND, judging by its input so far; never below its `holdAmount`.
+ */
 export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
   const { inputTokens, outputTokensMax, choices } = cap
   const least = holdAmount(entry, inputTokens, outputTokensMax, choices)
@@ -144,8 +146,8 @@ export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
 }
 
 /**
- * The output cap, for each choice, that free money pays for beside the input; null when it pays for all that may come. Where
- * it pays for less than `outputTokensMin` it is the entry's `holdOutputTokens`.
+ * The output cap per choice that free money covers after the input; null when it covers everything that may come. If it
+ * covers less than `outputTokensMin`, the entry's `holdOutputTokens`.
  */
 export function affordedOutputTokens(
   entry: ModelEntry,
@@ -153,22 +155,22 @@ export function affordedOutputTokens(
 ): number | null {
   const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
   const afforded = Math.floor(tokens / cap.choices)
-  // Nothing can be written for so little; a call that has it is the only one of its wallet.
+  // So little buys no output; a call held at this is its wallet's only one.
   const sent = afforded < cap.outputTokensMin ? Math.max(cap.outputTokensMin, entry.holdOutputTokens) : afforded
   return sent >= outputTokensOf(entry, cap) ? null : sent
 }
 
-/** Output that a reply needs beside a budget for thinking, and a cap at least, in tokens. */
+/** Output tokens that a reply needs on top of a thinking budget, and the lowest cap. */
 const OUTPUT_TOKENS_MIN = 16
 
-/** The lowest output cap that a chat call can be given, in tokens: a budget for thinking has its own least. */
+/** The lowest output cap for a chat call, in tokens; a thinking budget has its own minimum. */
 export function lowestCap({ thinking }: JsonObject, entry: ModelEntry): number {
   const hasBudget = typeof objectOrNull(thinking)?.budget_tokens === 'number'
   const least = hasBudget ? BUDGET_TOKENS_MIN + OUTPUT_TOKENS_MIN : OUTPUT_TOKENS_MIN
   return Math.max(least, capMinOf(entry))
 }
 
-/** The client's cap as it goes upstream: some upstreams take none below a least one. A call may go to any target. */
+/** The client's cap as sent upstream: some upstreams have a minimum. A call may go to any target. */
 export function raisedCap(outputTokensMax: number | null, entry: ModelEntry): number | null {
   return outputTokensMax === null ? null : Math.max(outputTokensMax, capMinOf(entry))
 }

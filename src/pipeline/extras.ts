@@ -1,4 +1,4 @@
-/** What a call asks for beyond its tokens: judged before any money is held, left out on the way up, counted on the way back. */
+/** Extras that a call requests: checked before money is set aside, left out of the request, counted in the reply. */
 
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -20,7 +20,7 @@ export interface ExtrasOptions {
   readonly body: JsonObject
 }
 
-/** A body that changes can be made on. */
+/** A body that can be edited. */
 interface ChangeableBody {
   readonly text: ByteText
   readonly raw: Buffer | null
@@ -39,7 +39,10 @@ export class CallExtras {
   readonly #plans = new Map<Extras, Map<LeftOut, ExtrasPlan>>()
   #counter = NONE_SOLD
 
-  /** A call may go to any target of its entry. Throws GatewayError `invalid_request` for what one of them may not be sent. */
+  /**
+   * The call may go to any target of its entry. Throws GatewayError `invalid_request` for extras that one of them
+   * refuses.
+   */
   constructor({ vocabulary, endpoint, entry, body }: ExtrasOptions) {
     this.#vocabulary = vocabulary
     this.#endpoint = endpoint
@@ -52,21 +55,24 @@ export class CallExtras {
     }
   }
 
-  /** Money for the uses that the call may make, wherever it goes. */
+  /** Money for the tool uses that the call may make, whichever target serves it. */
   get holdMicroVnd(): MicroVnd {
     const plans = [...this.#plans.values()].flatMap(each => [...each.values()])
     const sums = plans.map(({ sold }) => sold.reduce((sum, { vnd, usesMax }) => sum + vnd * usesMax, 0))
     return vndToMicro(Math.max(0, ...sums))
   }
 
-  /** The call goes to this target now: what was counted elsewhere is forgotten. Returns the words of what is left out. */
+  /**
+   * Starts a new attempt at this target and forgets what an earlier one counted. Returns the names of the extras left
+   * out.
+   */
   begin(target: UpstreamTarget): readonly string[] {
     const { sold, leftOut } = this.#planFor(target)
     this.#counter = sold.length === 0 ? NONE_SOLD : new UseCounter(sold)
     return leftOut
   }
 
-  /** The body as the target may have it; the same one where nothing is left out. */
+  /** The body without the extras that the target may not get; the same object where nothing is left out. */
   bodyFor<Body extends ChangeableBody>(body: Body, target: UpstreamTarget): Body {
     const { changes } = this.#planFor(target)
     if (changes.length === 0) return body
@@ -74,7 +80,7 @@ export class CallExtras {
     return { ...body, text, members, raw: null, json: changeObject(body.json, changes) }
   }
 
-  /** As `bodyFor`, for fields of a form. */
+  /** As `bodyFor`, for form fields. */
   fieldsFor(fields: JsonObject, target: UpstreamTarget): JsonObject {
     return changeObject(fields, this.#planFor(target).changes)
   }
@@ -83,18 +89,18 @@ export class CallExtras {
     return withoutExtras(betas, this.#vocabulary, extras)
   }
 
-  /** Counts the uses in a whole reply. */
+  /** Counts the extras used in a whole reply. */
   countIn(reply: Buffer): void {
     if (this.#counter === NONE_SOLD) return
     this.#counter.see(parseUndecoded(byteText(reply)))
   }
 
-  /** The stream, its uses counted as they pass. */
+  /** Wraps the stream so that extras are counted as they pass. */
   listen(stream: ReplyStream): ReplyStream {
     return this.#counter === NONE_SOLD ? stream : new CountedStream(stream, this.#counter)
   }
 
-  /** What was used, in whole VND. */
+  /** Cost of the extras used, in whole VND. */
   get usedVnd(): number {
     return this.#counter.vnd
   }

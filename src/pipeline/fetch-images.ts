@@ -1,9 +1,9 @@
-/** Fetches the images of one call together: they share a budget of bytes, and the first that fails ends the others. */
+/** Fetches the images of one call concurrently. They share a byte budget; the first failure aborts the others. */
 
 import { type Cancellation, signalOf } from '../lib/cancellation.ts'
 import type { ImageCall } from '../upstream/fetch-image.ts'
 
-/** Rejects as the first fetch that fails. */
+/** Rejects with the first failure. */
 export async function fetchTogether<Item, Fetched>(
   items: readonly Item[],
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal: Cancellation },

@@ -1,4 +1,7 @@
-/** Waits for a stream's first event, so that an error there is a true HTTP error, or goes to another upstream. */
+/**
+ * Waits for a stream's first event, so that an error there becomes a true HTTP error or moves the call to another
+ * upstream.
+ */
 
 import { readReplyError } from '../conversation/reply-error.ts'
 import { gatewayErrorOf } from '../conversation/upstream-error.ts'
@@ -12,22 +15,22 @@ import type { UpstreamReply } from '../upstream/reply.ts'
 export interface FirstEventOptions {
   /** Largest first event, in bytes. */
   readonly eventBytesMax: number
-  /** Longest wait for anything of the stream, in ms: its headers alone are no beginning. */
+  /** Longest wait for the first byte of the body, in ms; headers alone do not count. */
   readonly firstByteMs: number
   /** Longest wait for an event of a stream that sends comments, in ms; then it counts as begun. */
   readonly eventWaitMs: number
   /** The client has gone. */
   readonly signal: Cancellation
-  /** Texts that must never be shown. */
+  /** Texts that must never be displayed. */
   readonly secrets: readonly string[]
 }
 
-/** Largest body of a reply that should have been a stream and is none, in bytes. */
+/** Largest body, in bytes, read of a reply that should have been a stream but is not. */
 const OTHER_BODY_BYTES_MAX = 256 * 1024
 
 /**
- * Resolves with the reply, nothing of it consumed, when its first event has come and is a good one. Throws GatewayError
- * `upstream_…` when it tells of an error, is none, or never comes; the reply is aborted then.
+ * Resolves with the unconsumed reply once its first event is a good one. Throws GatewayError `upstream_…` when the
+ * event reports an error, is malformed or never comes; the reply is aborted then.
  */
 export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventOptions): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('text/event-stream')) throw await readOther(reply, options.secrets)
@@ -39,7 +42,7 @@ export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventO
   return reply
 }
 
-/** A JSON body may tell of an error under status 200; whatever else comes is no reply. */
+/** A JSON body may report an error under status 200; anything else is no reply. */
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
   const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const value = parseJson(body.toString('utf8'))
@@ -63,7 +66,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
       act()
     }
     const leave = (): void => settle(() => reject(new UpstreamFault('aborted', 'the client went away')))
-    /** The first event decides; comments do not. */
+    /** The first event decides; comments do not count. */
     const look = (events: readonly SseEvent[]): void => {
       const event = events.find(candidate => candidate.hasData)
       if (event === undefined) return
@@ -77,7 +80,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         settle(() => reject(error))
       }
     }
-    /** A chunk may hold a thousand events: it is read only as far as the first. */
+    /** A chunk may hold a thousand events, so reading stops after the first. */
     const read = (chunk: Buffer): void => {
       for (let start = 0; start < chunk.length && !done; ) {
         const blank = chunk.indexOf('\n\n', start)

@@ -1,6 +1,7 @@
 /**
- * The money of a call that is counted in tokens. A stream begins with what it will likely cost and its hold grows; a whole
- * call cannot be stopped, so it holds what its cap can cost, and the cap is lowered to what the wallet affords.
+ * Funds a call that is priced by tokens. A stream starts with a hold for its likely cost, which grows as it runs. A
+ * whole call cannot be stopped half-way, so its hold covers what its cap can cost, and the cap is lowered to what the
+ * wallet affords.
  */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -18,21 +19,21 @@ export interface Funding {
   readonly input: InputEstimate
   readonly body: {
     readonly streamed: boolean
-    /** Cap on the output that the client set; null when it set none. */
+    /** The client's cap on the output; null without one. */
     readonly outputTokensMax: number | null
   }
   readonly choices: number
   readonly extras: Pick<CallExtras, 'holdMicroVnd'>
-  /** A cap is not lowered below this. */
+  /** The cap is never lowered below this. */
   readonly outputTokensMin: number
 }
 
 export interface Funded extends Admitted {
-  /** Set aside beside that, for content that the body only names. */
+  /** Set aside on top of that, for content that the body only refers to. */
   readonly namedMicroVnd: MicroVnd
-  /** Set aside beside both, for uses of tools. */
+  /** Set aside on top of both, for tool uses. */
   readonly reservedMicroVnd: MicroVnd
-  /** The cap to send upstream, because the wallet affords no more; null: the one that would be sent anyhow. */
+  /** The lowered cap to send upstream; null when the wallet affords the one that would be sent anyway. */
   readonly outputTokensAfforded: number | null
 }
 
@@ -66,13 +67,13 @@ export async function fund(scope: CallScope, funding: Funding): Promise<Funded> 
 }
 
 interface Parts {
-  /** What the tokens that are known of will likely cost. */
+  /** The likely cost of the tokens known so far. */
   readonly tokensMicroVnd: MicroVnd
   readonly extrasMicroVnd: MicroVnd
   readonly namedMicroVnd: MicroVnd
 }
 
-/** What is left for tokens. Where the wallet has not enough for all, they come first, then uses of tools. */
+/** Divides what was granted. When the wallet cannot cover everything, tokens come before tool uses. */
 function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
   const held = divide(parts, heldMicroVnd)
   const free = divide(parts, freeMicroVnd)
@@ -106,7 +107,7 @@ export function holdOfStream(
   const { resolution, input, choices } = funding
   const { price } = resolution.entry
   if (price.per !== 'mtok') return null
-  // Counted as used until the provider reports what it was.
+  // Counts as used until the provider reports the real figure.
   const namedTokens = Number(funded.namedMicroVnd / BigInt(price.vnd))
   return new StreamHold({
     ledger: services.ledger,

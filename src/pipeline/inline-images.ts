@@ -1,4 +1,4 @@
-/** Image URLs that a target does not fetch itself are fetched here, under the guard, and put into the body. */
+/** Fetches, under the guard, image URLs that a target does not fetch itself, and puts the images into the body. */
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'
@@ -20,8 +20,8 @@ export interface InlineOptions {
 }
 
 /**
- * The body itself where nothing has to be fetched. Throws GatewayError `invalid_request` for a URL that does not lead to
- * an image, and for more URLs than `limits.imageUrlsMax`.
+ * Returns the body itself when there is nothing to fetch. Throws GatewayError `invalid_request` for a URL without an
+ * image, and for more URLs than `limits.imageUrlsMax`.
  */
 export async function withInlineImages(services: Services, options: InlineOptions): Promise<ChatBody> {
   const { body, target, format, signal } = options

@@ -1,6 +1,6 @@
 /**
- * Input tokens of one call as counted here. Most calls never ask: their provider reports them. What a count needs is kept
- * for as long as it may be asked for, and no more: a stream can run for minutes beside thousands of others.
+ * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. What counting
+ * needs is kept only as long as the count may be requested: a stream can run for minutes beside thousands of others.
  */
 
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -9,14 +9,14 @@ import type { ModelEntry, WireName } from '../generated/types.ts'
 import { tokensOf, weigh } from './count-tokens.ts'
 import type { ChatBody } from './receive.ts'
 
-/** Longer texts are counted before they are let go; shorter ones are kept until somebody asks. */
+/** Longer texts are counted before they are released; shorter ones are kept until the count is needed. */
 const KEPT_CHARACTERS_MAX = 256 * 1024
 
 export interface InputCountOptions {
   readonly body: ChatBody
   readonly format: WireName
   readonly entry: ModelEntry
-  /** Stands for the count when the body has gone because the provider had reported its own. */
+  /** Replaces the count when the body was dropped because the provider had reported its own. */
   readonly inputTokensEstimate: number
 }
 
@@ -35,7 +35,7 @@ export class InputCount {
     this.#inputTokensEstimate = inputTokensEstimate
   }
 
-  /** Counts once. */
+  /** Counts once and caches the result. */
   readonly tokens = (): number => {
     if (this.#tokens !== null) return this.#tokens
     if (this.#body !== null) this.#weight = weigh(this.#body.json, this.#format)
@@ -44,7 +44,7 @@ export class InputCount {
     return this.#tokens
   }
 
-  /** The body is not needed any more: what a count still needs of it is taken out, or counted where that is much. */
+  /** Releases the body: keeps what a count still needs of it, or counts at once if that is much. */
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body
     this.#body = null

@@ -4,18 +4,18 @@ import type { TokenUsage } from '../conversation/usage.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro, ZERO_MICRO_VND } from '../lib/money.ts'
 
-/** What a call used, in the one shape that billing knows. */
+/** What a call used, in the form that billing takes. */
 export interface Metered {
-  /** All input tokens the provider reports: uncached, cache reads and cache writes. */
+  /** All input tokens that the provider reports: uncached, cache reads and cache writes. */
   readonly inputTokens: number
   readonly cachedInputTokens: number
-  /** Part of the input that went into the provider's cache. */
+  /** Input tokens written to the provider's cache. */
   readonly cacheWriteTokens: number
   /** Reasoning included. */
   readonly outputTokens: number
   readonly reasoningTokens: number
   readonly images: number
-  /** Counted here, because the provider reported nothing. */
+  /** Our own counts, because the provider reported nothing. */
   readonly estimated: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Watches nothing: for gateways without metrics or traces. */
+/** No-op observer and tracer, used when metrics and tracing are off. */
 
 import type { CallObserver, CallTracer } from './call.ts'
 
@@ -8,7 +8,7 @@ export const NO_OBSERVER: CallObserver = {
   notificationTaken() {},
 }
 
-/** What the client sent goes on unchanged to an upstream that is to have it. */
+/** Passes on what the client sent, to upstreams that should get it. */
 export const NO_TRACER: CallTracer = {
   ended() {},
   traceIdOf: () => null,

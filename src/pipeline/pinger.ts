@@ -1,17 +1,17 @@
-/** Keeps silent streams alive: one timer for all of them, so that an open stream costs no timer of its own. */
+/** Keeps silent streams alive with one timer for all of them. */
 
-/** A stream under watch. */
+/** A watched stream. */
 export interface Watch {
   readonly afterMs: number
   readonly ping: () => void
   quietSinceMs: number
-  /** Something was sent since the last look; set by whoever sends. */
+  /** Something was sent since the last check; the sender sets it. */
   touched: boolean
 }
 
 export interface PingerOptions {
   readonly nowMs: () => number
-  /** How often silent streams are looked for, in ms. */
+  /** How often streams are checked for silence, in ms. */
   readonly everyMs: number
 }
 
@@ -24,7 +24,7 @@ export class Pinger {
     this.#options = options
   }
 
-  /** Calls `ping` whenever nothing was sent for `afterMs`, give or take a look, until `stop`. */
+  /** Calls `ping` whenever nothing was sent for `afterMs` (within one check interval), until `stop`. */
   watch(afterMs: number, ping: () => void): Watch {
     const watch = { afterMs, ping, quietSinceMs: this.#options.nowMs(), touched: false }
     this.#watches.add(watch)
@@ -39,7 +39,7 @@ export class Pinger {
     this.#timer = null
   }
 
-  /** Streams that are open. */
+  /** Number of open streams. */
   get watched(): number {
     return this.#watches.size
   }

@@ -1,17 +1,20 @@
-/** Where a call may be tried: its targets and their credentials, best first, each place once, open circuits last. */
+/**
+ * The places where a call may be tried, that is targets and their credentials: best first, each once, open circuits
+ * last.
+ */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { type Credential, mixed } from '../upstream/credentials.ts'
 import type { ReachableUpstream, UpstreamRegistry } from '../upstream/registry.ts'
 import type { Place } from './attempt.ts'
 
-/** Why there was nothing to try. */
+/** Why there was nothing left to try. */
 export interface Shortage {
-  /** Some upstream of the call can be reached at all. */
+  /** At least one of the call's upstreams is reachable. */
   readonly reachable: boolean
-  /** Shortest time until a credential that the provider limits may be used, in ms; null: none is limited. */
+  /** Shortest time until a rate-limited credential may be used again, in ms; null: none is limited. */
   readonly limitedMs: number | null
-  /** An upstream has as many calls as it may have. */
+  /** An upstream has reached its limit of calls in flight. */
   readonly full: boolean
 }
 
@@ -20,27 +23,27 @@ export class Places {
   readonly #callerId: number
   readonly #upstreams: UpstreamRegistry
   readonly #tried: Place[] = []
-  /** Upstreams that could not be reached during this call: their other credentials would fare no better. */
+  /** Upstreams that could not be reached during this call; their other credentials would fail in the same way. */
   readonly #broken = new Set<ReachableUpstream>()
   #repeated = false
   #limitedMs: number | null = null
   #full = false
 
-  /** A caller's calls go to the same target and credential while their circuits are closed, so that prompt caches serve them. */
+  /** While circuits are closed, a caller's calls go to the same target and credential, so that prompt caches hit. */
   constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
     this.#targets = targets.length > 1 ? inOrder(targets, callerId) : targets
     this.#callerId = callerId
     this.#upstreams = upstreams
   }
 
-  /** Closed circuits first; then open ones, because trying it beats failing for sure. Null: nothing is left. */
+  /** Closed circuits first, then open ones: trying beats certain failure. Null: nothing is left. */
   next(): Place | null {
     const place = this.#find(false) ?? this.#find(true)
     if (place !== null) this.#tried.push(place)
     return place
   }
 
-  /** The last place again, once a call: a connection kept open may have been closed just as it was used. */
+  /** Retries the last place, once per call: a kept-alive connection may have been closed just as it was used. */
   again(): Place | null {
     const last = this.#tried.at(-1)
     if (last === undefined || this.#repeated || this.#triesLeft(last.upstream) < 1) return null
@@ -86,7 +89,7 @@ export class Places {
     return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
-  /** A provider that asks for time gets it, except from one call at a time that finds out whether it still does. */
+  /** A provider that asks for time gets it, except for one call at a time that probes it. */
   #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false
@@ -95,7 +98,9 @@ export class Places {
   }
 }
 
-/** As listed; or, with weights, each caller's own order, in which a target comes first for its share of all callers. */
+/**
+ * In listed order; with weights, in each caller's own order, where a target comes first for its share of all callers.
+ */
 function inOrder(targets: readonly UpstreamTarget[], callerId: number): readonly UpstreamTarget[] {
   if (targets.every(target => target.weight === 0)) return targets
   const ranked = targets.map((target, index) => ({

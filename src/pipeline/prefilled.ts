@@ -1,9 +1,9 @@
-/** Chat bodies whose last message asks to be continued. */
+/** Chat bodies whose last message the model should continue. */
 
 import type { UpstreamTarget } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../lib/json.ts'
 
-/** Whether the last message bears the flag by which the target continues it. */
+/** Whether the last message carries the flag that makes the target continue it. */
 export function isPrefilled(upstreamBody: JsonObject, { dialect }: UpstreamTarget): boolean {
   const { prefill } = dialect.turns
   if (prefill !== 'prefix' && prefill !== 'partial') return false

@@ -1,4 +1,4 @@
-/** The two sides speak different formats: body and reply go through a translator. */
+/** Prepares a call whose two sides speak different formats: a translator converts body and reply. */
 
 import { OutputGatherer } from '../conversation/output-gatherer.ts'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -19,7 +19,7 @@ import { isPrefilled } from './prefilled.ts'
 import type { Preparation, PreparedCall, ReadReply } from './prepared-call.ts'
 import { billedUsage, usedBy, usedByStream } from './stream-result.ts'
 
-/** Bodies from this length on are written in turns of their own, in bytes. */
+/** Bodies of at least this many bytes are serialized over several turns of the event loop. */
 const LARGE_BYTES = 256 * 1024
 
 export function prepareConverted(
@@ -40,13 +40,13 @@ export function prepareConverted(
     marks: marksOf(preparation.sealer, target.via),
   })
   if (body.streamed && format !== 'chat_completions') countAhead(countInputTokens)
-  // Rules work in place, and the body shares parts with the client's, which the next target may need.
+  // Rules modify in place, and the body shares parts with the client's, which the next target may need.
   const { rules } = target
   const upstreamBody = rules.length === 0 ? translation.upstreamBody : copyJson(translation.upstreamBody)
   applyRules(upstreamBody, rules, wireOf(target))
   const { upstreamBetas, reply: readUpstreamReply, stream } = translation
   const prefilled = isPrefilled(upstreamBody, target)
-  // These functions live as long as the reply: none of them may refer to a body.
+  // These closures live as long as the reply, so they must not capture a body.
   const call = (written: Buffer): PreparedCall => ({
     body: written,
     betas: upstreamBetas,
@@ -75,18 +75,18 @@ function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** Counts while the provider thinks: the start of the client's stream tells the count, and should not wait for it. */
+/** Counts while the provider works: the start of the client's stream carries the count and should not wait for it. */
 function countAhead(count: () => number): void {
   setImmediate(() => {
     try {
       count()
     } catch {
-      // It is counted again where it is told, and fails there.
+      // The count is repeated where it is needed, and fails there.
     }
   })
 }
 
-/** What is not ASCII is encoded once, into the buffer that is sent. */
+/** Non-ASCII text is encoded once, straight into the buffer that is sent. */
 function bytesOf(text: string): Buffer | ByteText {
   return isAsciiText(text) ? ofCharacters(text) : Buffer.from(text, 'utf8')
 }

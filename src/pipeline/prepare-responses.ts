@@ -1,4 +1,7 @@
-/** A call of the responses format to a provider that speaks it too: the bytes go through, but for what its dialect asks for. */
+/**
+ * Prepares a Responses call for a provider that speaks Responses too: bytes pass through, except for what its dialect
+ * changes.
+ */
 
 import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -27,7 +30,7 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
   })
   const usageFacts = target.dialect.usage
   const { names } = plan.reply
-  // These functions live as long as the reply: none of them may refer to the body or to its edits.
+  // These closures live as long as the reply, so they must not capture the body or its edits.
   return withBody(bodyFor(body, target, 'responses', plan.edits), written => ({
     body: written,
     readReply(bytes): ReadReply {
@@ -47,7 +50,7 @@ export function prepareResponses(preparation: Preparation): PreparedCall | Promi
   }))
 }
 
-/** Throws GatewayError for a response that failed, and for a reply that is none. */
+/** Throws GatewayError for a failed response and for a reply that is not a response. */
 function refuseUnlessFinished(json: JsonObject): void {
   if (isObject(json.error) || json.status === 'failed') throw gatewayErrorOf(readFailedError(json.error))
   const isFinished = json.status === undefined || json.status === 'completed' || json.status === 'incomplete'

@@ -1,4 +1,4 @@
-/** Same format in and out: the bytes go through apart from what the target needs changed. */
+/** Prepares a call with the same format on both sides: bytes pass through, except for what the target needs changed. */
 
 import { outputTextOf } from '../conversation/output-text.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -52,7 +52,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
   const { hidesUsageChunk } = reply
   const prefilled = isPrefilled(plan.body, target)
   const choices = numberOrNull(body.json.n) ?? 1
-  // These functions live as long as the reply: none of them may refer to the body or to its edits.
+  // These closures live as long as the reply, so they must not capture the body or its edits.
   return withBody(bodyFor(body, target, format, plan.edits), written => ({
     body: written,
     betas: betasToSend,
@@ -69,7 +69,7 @@ export function prepareSameFormat(preparation: Preparation<ChatFormat>): Prepare
       ]
       const edits = places.map((path): BodyEdit => ({ op: 'set', path, value: clientModel }))
       const chatUsage = format === 'messages' ? null : readChatUsage(json, usageFacts)
-      // Figures that stand elsewhere are told where clients look for them.
+      // Usage reported elsewhere is copied to where clients look for it.
       if (chatUsage !== null && !isObject(json.usage)) {
         edits.push({ op: 'set', path: '/usage', value: writeChatUsage(chatUsage) })
       }

@@ -1,4 +1,7 @@
-/** Makes the call that goes to one target, and says how its reply is to be read: byte for byte in one format, or through a translator. */
+/**
+ * Prepares the call for one target, and the reader of its reply: byte for byte within one format, or through a
+ * translator.
+ */
 
 import { translatorFor } from '../translate/convert.ts'
 import { passesThrough } from '../translate/same-format.ts'
@@ -8,11 +11,11 @@ import { prepareResponses } from './prepare-responses.ts'
 import { prepareSameFormat } from './prepare-same-format.ts'
 import type { Preparation, PreparedCall } from './prepared-call.ts'
 
-/** Throws GatewayError where the body cannot be carried over to the target. */
+/** Throws GatewayError if the body cannot be converted for the target. */
 export function prepare(given: Preparation): PreparedCall | Promise<PreparedCall> {
   const { target, format, entry, outputTokensAfforded } = given
   const wire = wireOf(target)
-  // A cap that the wallet affords is kept as the model's own limit is.
+  // The cap that the wallet affords is applied like the model's own limit.
   const limited = outputTokensAfforded === null ? entry : { ...entry, outputTokensMax: outputTokensAfforded }
   const preparation = { ...given, entry: limited }
   if (wire === format && passesThrough(format, given.body.json, target.dialect)) {

@@ -1,4 +1,4 @@
-/** What a call is before and after it is made ready for one target. */
+/** A call before and after it is prepared for one target. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { Sealer } from '../conversation/seal.ts'
@@ -12,14 +12,14 @@ import type { ChatBody } from './receive.ts'
 export interface ReadReply {
   readonly body: Buffer | ByteText
   readonly usage: UsageReport
-  /** Images in it; absent: none. */
+  /** Number of images in it; absent: none. */
   readonly images?: number
   /** Output tokens counted from the reply itself. */
   countOutputTokens(): number
 }
 
 export interface PreparedCall extends PreparedBody {
-  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is no reply. */
+  /** Reads the body of a 2xx reply. Throws GatewayError `upstream_failed` when it is not a reply. */
   readReply(bytes: Buffer): ReadReply
   openStream(): ReplyStream
 }
@@ -29,17 +29,17 @@ export interface Preparation<Format extends WireName = WireName> {
   readonly sealer: Sealer
   readonly body: ChatBody
   readonly entry: ModelEntry
-  /** What the reply calls the model. */
+  /** The model's name in the reply. */
   readonly clientModel: string
   readonly target: UpstreamTarget
   /** The client's format. */
   readonly format: Format
   /** Beta flags of the client (messages format), in order. */
   readonly betas: readonly string[]
-  /** Rough: how much room the output has. */
+  /** A rough estimate, to find out how much room the output has. */
   readonly inputTokensEstimate: number
-  /** Lower than the cap that would be sent: what the wallet affords. */
+  /** What the wallet affords, if that is lower than the cap that would be sent. */
   readonly outputTokensAfforded: number | null
-  /** For the bill, where the provider does not report its count, and for clients before it has. */
+  /** For the bill when the provider reports no count, and for stream starts before it has. */
   readonly countInputTokens: () => number
 }

@@ -1,4 +1,4 @@
-/** Reads a chat body: what the engine interprets is checked, everything else stays as it was written. */
+/** Reads a chat body. Fields that the engine interprets are validated; everything else stays as written. */
 
 import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
@@ -11,9 +11,9 @@ import { decodeKey, hasDuplicates, type Member, NestingError, withoutDuplicates 
 import { inTurn } from '../lib/loop-turns.ts'
 
 export interface ChatBody {
-  /** The body, without members written twice. */
+  /** The body, without duplicate members. */
   readonly text: ByteText
-  /** The bytes of `text` as they came; null when some were left out. */
+  /** The bytes of `text` as received; null when duplicates were removed. */
   readonly raw: Buffer | null
   /** The values of `text`, decoded. */
   readonly json: JsonObject
@@ -22,13 +22,13 @@ export interface ChatBody {
   /** `model` as the client meant it. */
   readonly requestedName: string
   readonly streamed: boolean
-  /** Cap on the output that the client set; null when it set none. */
+  /** The client's cap on the output; null without one. */
   readonly outputTokensMax: number | null
-  /** A chat client that asked for the usage chunk. */
+  /** A chat client that requested the usage chunk. */
   readonly wantsUsage: boolean
 }
 
-/** Fields that cap the output, those that count first; what another format calls it says nothing. */
+/** Fields that cap the output, by precedence. Fields of other formats are ignored. */
 const CAP_FIELDS: Readonly<Record<WireName, readonly string[]>> = {
   messages: ['max_tokens'],
   chat_completions: ['max_completion_tokens', 'max_tokens'],
@@ -46,7 +46,7 @@ function malformed(cause: unknown): GatewayError {
   })
 }
 
-/** Throws GatewayError `invalid_request` for more than is worked on. */
+/** Throws GatewayError `invalid_request` when the body exceeds the limits. */
 async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<JsonScan> {
   try {
     return await scanJson(text, { valuesMax: bodyValuesMax })
@@ -68,15 +68,15 @@ function membersIn(text: ByteText, { members }: JsonScan): Member[] {
 const BYTE_ORDER_MARK = encodeText('\ufeff')
 
 export interface BodyLimits {
-  /** Values in one body, in whatever depth. */
+  /** Values in one body, at any depth. */
   readonly bodyValuesMax: number
 }
 
 export type ObjectBody = Pick<ChatBody, 'text' | 'raw' | 'json' | 'members'>
 
 /**
- * Parses a body and refuses all but an object. A large one takes many turns of the event loop. Rejects with GatewayError
- * `malformed_json` or `invalid_request`.
+ * Parses a body and refuses anything but an object. A large body takes many turns of the event loop. Rejects with
+ * GatewayError `malformed_json` or `invalid_request`.
  */
 export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<ObjectBody> {
   let text = raw.length <= SHORT_BYTES ? byteText(raw) : await inTurn(() => byteText(raw))
@@ -94,7 +94,7 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
     text = withoutDuplicates(text, members)
     members = membersIn(text, await scan(text, limits))
   }
-  // What was left out has made it shorter.
+  // Shorter when duplicates were removed.
   return { text, raw: text.length === raw.length ? raw : null, json, members }
 }
 
@@ -105,7 +105,7 @@ export function requestedNameOf({ model }: JsonObject): string {
   return model
 }
 
-/** The first cap on the output among the fields, in tokens. Throws GatewayError `invalid_request` for one that is no count. */
+/** The first output cap among the fields, in tokens. Throws GatewayError `invalid_request` if it is not a count. */
 export function tokenCapOf(json: JsonObject, fields: readonly string[]): number | null {
   for (const field of fields) {
     const value = json[field]
@@ -118,7 +118,7 @@ export function tokenCapOf(json: JsonObject, fields: readonly string[]): number 
   return null
 }
 
-/** Whether the client wants a stream. Throws GatewayError `invalid_request` for anything but a boolean. */
+/** Whether the client requests a stream. Throws GatewayError `invalid_request` for anything but a boolean. */
 export function streamedOf({ stream }: JsonObject): boolean {
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('stream: Input should be true or false')
@@ -131,12 +131,12 @@ function checkMessages({ messages }: JsonObject): void {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
 }
 
-/** A call of the responses format may have its input elsewhere: where the provider keeps it. */
+/** A Responses call may have its input stored at the provider. */
 function checkInput({ input, background }: JsonObject): void {
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
     throw invalid('input: Input should be a text or a list of items')
   }
-  // What runs in the background ends after the call: nobody could say what it cost.
+  // A background response ends after the call, so its cost would be unknown.
   if (background === true) {
     throw invalid(
       'background: responses in the background are not served; leave the field out, and set stream: true for long ones',

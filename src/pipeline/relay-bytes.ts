@@ -1,4 +1,4 @@
-/** Relays a reply of bytes as it comes, at the pace of the slower side; it ends only when the call has been settled. */
+/** Relays a byte reply as it arrives, at the pace of the slower side, and ends it only after the call is settled. */
 
 import { GatewayError } from '../errors.ts'
 import { UpstreamFault } from '../upstream/fault.ts'
@@ -9,7 +9,7 @@ import { dropReader, isUnread, type StreamEnd } from './relay-stream.ts'
 export interface ByteRelay {
   readonly upstream: UpstreamReply
   readonly client: ClientChannel
-  /** `content-type` is one of them. */
+  /** Includes `content-type`. */
   readonly headers: HeaderMap
   readonly bytesMax: number
   readonly settle: (end: StreamEnd) => Promise<unknown>

@@ -1,4 +1,4 @@
-/** A whole reply: read and made ready for the client while another upstream can still be tried. */
+/** Reads a whole reply and prepares it for the client while another upstream can still be tried. */
 
 import { maskSecrets } from '../conversation/mask.ts'
 import { readReplyError } from '../conversation/reply-error.ts'
@@ -10,7 +10,10 @@ import { UpstreamFault } from '../upstream/fault.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 import type { PreparedCall, ReadReply } from './prepared-call.ts'
 
-/** `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` for a reply that breaks off, is none, or tells of an error under status 200. */
+/**
+ * `onRead` gets the bytes of a good reply. Throws GatewayError `upstream_…` when the reply breaks, is not a reply, or
+ * reports an error under status 200.
+ */
 export async function readWholeReply(
   reply: UpstreamReply,
   prepared: Pick<PreparedCall, 'readReply'>,
@@ -25,7 +28,7 @@ export async function readWholeReply(
     onRead(bytes)
     return read
   } catch (error) {
-    // What the format made of the provider's own words says more.
+    // The format's reading of the provider's error is more informative.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
     const value = parseJson(bytes.toString('utf8'))
     const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })
@@ -33,13 +36,13 @@ export async function readWholeReply(
   }
 }
 
-/** A reply that is nested too deeply to be edited or written is the provider's fault, not ours. */
+/** A reply nested too deeply to be edited or written is the provider's fault, not ours. */
 export function unreadable(error: unknown): unknown {
   const isTooDeep = error instanceof NestingError || error instanceof RangeError
   return isTooDeep ? new GatewayError('upstream_failed', { cause: 'a reply that is nested too deeply' }) : error
 }
 
-/** An error's text may be the client's to see; credentials in it never are. */
+/** The client may see an error's text, but never the credentials in it. */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof GatewayError) || error.details.message === undefined) return error
   return new GatewayError(error.code, { ...error.details, message: maskSecrets(error.details.message, secrets) })

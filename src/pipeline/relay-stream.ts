@@ -1,4 +1,4 @@
-/** Relays an event stream: holds until the first event, keeps the pace of the slower side, settles before the last byte. */
+/** Relays an event stream at the pace of the slower side, and settles before the last byte. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import { StreamFeed } from '../conversation/stream-feed.ts'
@@ -18,23 +18,23 @@ export interface StreamRelay {
   readonly headers: HeaderMap
   readonly limits: PipelineLimits
   readonly pinger: Pinger
-  /** The money of a stream that may cost more than was set aside for it; null where the price is fixed. */
+  /** The growing hold of a stream; null where the price is fixed. */
   readonly hold: StreamHold | null
-  /** What keeps the client's connection alive, as a complete event or comment. */
+  /** Keeps the client's connection alive: a complete event or comment. */
   readonly ping: ByteText
-  /** Settles the call; the events that end the reply go out when it resolves. */
+  /** Settles the call; the events that end the reply are sent once it resolves. */
   readonly settle: (end: StreamEnd) => Promise<unknown>
 }
 
 /**
- * How a relayed stream ended: `complete`, `abandoned` (by the client) and `spent` (the wallet had nothing more) are charged,
- * `unsent` (abandoned before anything but pings was sent) is not, and a fault is thrown instead.
+ * How a relayed stream ended. `complete`, `abandoned` (by the client) and `spent` (the wallet is empty) are charged;
+ * `unsent` (abandoned before anything but pings was sent) is not. A fault is thrown instead.
  */
 export type StreamEnd = 'complete' | 'abandoned' | 'unsent' | 'spent'
 
 /**
- * Resolves when the reply has been sent or the client has gone. Rejects with GatewayError when the upstream broke; then
- * nothing has been settled and the client has not been told. When the wallet is spent it has been settled.
+ * Resolves when the reply was sent or the client has gone. Rejects with GatewayError when the upstream broke: then
+ * nothing was settled or sent to the client. When the wallet is spent, it rejects after settling.
  */
 export function relayStream(relay: StreamRelay): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
@@ -47,16 +47,16 @@ class RelayRun {
   readonly #resolve: (end: StreamEnd) => void
   readonly #reject: (error: unknown) => void
   readonly #feed: StreamFeed
-  /** What came in this turn of the event loop: each piece of a chunked body comes by itself. At most `eventBytesMax`. */
+  /** What arrived in this turn of the event loop, at most `eventBytesMax`: chunks of a body arrive one by one. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #ended = false
-  /** What came while the hold waits: at most what was on its way when the upstream was paused. */
+  /** What arrived while the hold was waiting: at most what was in flight when the upstream was paused. */
   #kept: Buffer[] = []
-  /** The upstream has ended; what was kept comes first. */
+  /** The upstream has ended; the kept chunks still come first. */
   #endCame = false
   #watch: Watch | null = null
-  /** Something of the reply went to the client. */
+  /** Part of the reply was sent to the client. */
   #sentAny = false
 
   constructor(relay: StreamRelay, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
@@ -93,7 +93,7 @@ class RelayRun {
     if (this.#ended) return
     const { client, stream, limits } = this.#relay
     const bytes = this.#gatheredBytes + chunk.length
-    // A pause counts for the upstream's timeouts only if it comes while a piece is being handed on.
+    // Pausing stops the upstream's timeouts only while a chunk is being handed on.
     if (client.full || stream.skim === undefined || bytes > limits.eventBytesMax) {
       this.feedGathered()
       this.#read(chunk)
@@ -103,7 +103,7 @@ class RelayRun {
     if (this.#gathered.push(chunk) === 1) process.nextTick(feedGathered, this)
   }
 
-  /** @internal Reads what was gathered. */
+  /** @internal Reads the gathered chunks. */
   feedGathered(): void {
     if (this.#gathered.length === 0) return
     const [first] = this.#gathered as [Buffer]
@@ -124,7 +124,7 @@ class RelayRun {
     }
   }
 
-  /** Reads as far as the hold lets it, and keeps the rest; false when the stream does not go on now. */
+  /** Reads as far as the hold allows and keeps the rest; false when the stream has to pause or end. */
   #feedWithin(hold: StreamHold, chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length && !this.#relay.stream.finished; ) {
       if (hold.state !== 'go') {
@@ -182,7 +182,10 @@ class RelayRun {
     upstream.pause()
   }
 
-  /** Everything came. What ends the reply is made first, because a reply that did not end well must not be charged. */
+  /**
+   * The stream is complete. The final events are made before settling, because a reply that ended badly must not be
+   * charged.
+   */
   #complete(): void {
     const { client, stream, settle } = this.#relay
     let last: ByteText
@@ -210,14 +213,14 @@ class RelayRun {
     this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
   }
 
-  /** Also while the provider sends nothing but comments: the client may not wait as long as it does. */
+  /** Also while the provider sends only comments: the client may time out sooner than the provider does. */
   #ping(): void {
     const { client, headers, ping } = this.#relay
     if (!client.started) client.startStream(headers)
     client.write(ping)
   }
 
-  /** The wallet has nothing more: what was sent is settled, then the client is told. */
+  /** The wallet is empty: settles what was sent, then sends the error. */
   #spend(hold: StreamHold): void {
     if (this.#ended) return
     this.#close()
@@ -244,7 +247,7 @@ class RelayRun {
     this.#ended = true
     this.#kept = []
     this.#relay.hold?.close()
-    // What may still come is read and thrown away, so that the connection can be used again.
+    // Remaining bytes are read and discarded, so that the connection can be reused.
     this.#relay.upstream.resume()
     if (this.#watch !== null) this.#relay.pinger.stop(this.#watch)
     this.#relay.client.gone.removeEventListener('abort', this.#abandon)
@@ -255,12 +258,12 @@ function feedGathered(run: RelayRun): void {
   run.feedGathered()
 }
 
-/** Time ran out because the client did not read. */
+/** Timed out because the client did not read. */
 export function isUnread(fault: unknown): boolean {
   return fault instanceof UpstreamFault && fault.kind === 'unread'
 }
 
-/** Such a client pays for what it was sent. */
+/** Charges such a client for what it was sent. */
 export async function dropReader({ settle, client }: Pick<StreamRelay, 'settle' | 'client'>): Promise<void> {
   await settle('abandoned')
   client.fail(new GatewayError('request_timeout', { message: 'The reply was not read in time.' }))

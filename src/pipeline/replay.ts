@@ -1,4 +1,4 @@
-/** A provider that answers a streamed call with a whole JSON reply: the reply is told again as the stream it should be. */
+/** Replays a JSON reply to a streamed request as the SSE stream it should have been. */
 
 import { dataOf } from '../conversation/stream-event.ts'
 import { GatewayError } from '../errors.ts'
@@ -12,7 +12,10 @@ import { UpstreamReply } from '../upstream/reply.ts'
 
 const NO_SOURCE = { pause: () => {}, resume: () => {}, abort: () => {} }
 
-/** The reply itself unless it is JSON. Throws GatewayError `upstream_failed` for JSON that is no object or breaks off. */
+/**
+ * Returns the reply itself unless it is JSON. Throws GatewayError `upstream_failed` for JSON that is not an object or
+ * breaks.
+ */
 export async function asStream(reply: UpstreamReply, target: UpstreamTarget, bytesMax: number): Promise<UpstreamReply> {
   if (!reply.header('content-type').includes('application/json')) return reply
   const body = await reply.readBody(bytesMax).catch((error: unknown) => {

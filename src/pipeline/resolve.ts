@@ -1,4 +1,4 @@
-/** From the name that a client sends to the entry that serves it: id, alias, then the fallback entry on chat endpoints. */
+/** Resolves a client's model name to an entry: by id, by alias, then the fallback entry on chat endpoints. */
 
 import type { Catalogue, Resolution } from '../catalogue/catalogue.ts'
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
@@ -24,8 +24,8 @@ function unknownModel(catalogue: Catalogue, name: string, endpoint: Endpoint): G
 }
 
 /**
- * The entry that the name means, served on the endpoint or not. Throws GatewayError `model_not_found` where no fallback
- * applies. A name that means nothing is told to `unknownModels`.
+ * The named entry, whether or not the endpoint serves it. Throws GatewayError `model_not_found` when no fallback
+ * applies. Unknown names are reported to `unknownModels`.
  */
 export function resolve(
   catalogue: Catalogue,

@@ -1,4 +1,4 @@
-/** What every call has in common: one bill, made here and settled once, and faults that the client is told of. */
+/** What all calls share: one bill, settled once, and errors sent to the client. */
 
 import { GatewayError } from '../errors.ts'
 import { Bill, CLIENT_GONE } from './bill.ts'
@@ -9,11 +9,11 @@ export interface CallScope {
   readonly call: Call
   readonly client: ClientChannel
   readonly bill: Bill
-  /** Headers that are known so far; they go out with the reply, and with an error too. */
+  /** Headers known so far; errors carry them too. */
   readonly headers: HeaderMap
 }
 
-/** Runs the work of a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+/** Runs the work of a call. Never rejects: errors go to the client and to the usage row. */
 export async function runBilled(
   services: Services,
   call: Call,

@@ -1,4 +1,4 @@
-/** One call of any endpoint from its body to its usage row; run-billed.ts sees to it that every hold ends. */
+/** Runs one call of any endpoint, from its body to its usage row. run-billed.ts makes sure that every hold ends. */
 
 import { formatVnd } from '../lib/money.ts'
 import type { Call, ClientChannel, Services } from './call.ts'
@@ -18,7 +18,7 @@ interface Admitted extends CallScope {
   readonly admitted: AdmittedCall
 }
 
-/** Runs a call. Never rejects: what goes wrong is told to the client and written to the usage row. */
+/** Runs a call. Never rejects: errors go to the client and to the usage row. */
 export function runCall<Body extends RequestBody>(
   services: Services,
   call: Call,
@@ -28,7 +28,7 @@ export function runCall<Body extends RequestBody>(
   return runBilled(services, call, client, async scope => relay(await admitCall(scope, kind), pinger))
 }
 
-/** Reads the body and sets money aside. Nothing of the body is kept but in what the endpoint keeps of it. */
+/** Reads the body and places the hold. Afterwards only the endpoint's closures keep parts of the body. */
 async function admitCall<Body extends RequestBody>(scope: CallScope, kind: CallKind<Body>): Promise<Admitted> {
   const { services, call, bill } = scope
   const body = await kind.read(call, services.limits)
@@ -102,7 +102,7 @@ async function relayAsBytes(open: Admitted, bytes: BytesCall): Promise<void> {
     streamed: false,
     signal: client.gone,
   })
-  // The price is fixed, so it is known before the first byte; a reply that breaks off costs nothing and is cut short.
+  // The price is fixed, so it is known before the first byte. A reply that breaks costs nothing and is cut off.
   const cost = { [`x-${services.catalogue.settings.service}-cost-vnd`]: formatVnd(costOf(entry, bytes.used)) }
   await relayBytes({
     upstream,

@@ -1,4 +1,7 @@
-/** What the endpoints share between admission and the client: sending the request, waiting for a stream's first event, sending a whole reply. */
+/**
+ * Shared by the endpoints, between admission and reply: sending the request, waiting for a stream's first event,
+ * sending a whole reply.
+ */
 
 import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -15,13 +18,13 @@ import type { CallScope } from './run-billed.ts'
 export interface SendPlan<Prepared extends PreparedBody, Received>
   extends Omit<DispatchPlan<Prepared, Received>, 'targets' | 'signal'> {
   readonly entry: ModelEntry
-  /** Absent: a client that leaves ends a streamed call while it waits, and no other. */
+  /** Absent: a client that leaves aborts a streamed call that is still waiting, and no other. */
   readonly signal?: Cancellation
 }
 
 /**
- * Sends the call to a target of its entry; one that is not streamed is finished and billed although the client leaves.
- * Throws GatewayError when no target gave a good reply.
+ * Sends the call to a target of its entry. A non-streamed call is finished and billed even if the client leaves. Throws
+ * GatewayError when no target gave a good reply.
  */
 export async function sendCall<Prepared extends PreparedBody, Received>(
   scope: CallScope,
@@ -39,14 +42,14 @@ export async function sendCall<Prepared extends PreparedBody, Received>(
   })
 }
 
-/** Tells the client whether the target that is tried now is simulated. */
+/** Sets the header that says whether the current target is simulated. */
 function markSimulated({ services, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-simulated`
   if (services.upstreams.find(target.via)?.sandbox) headers[name] = 'true'
   else delete headers[name]
 }
 
-/** Tells the client what of its call the target that is tried now does not get. */
+/** Sets the header that names what the current target does not get of the call. */
 function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTarget): void {
   const name = `x-${services.catalogue.settings.service}-left-out`
   const leftOut = bill.extras?.begin(target) ?? []
@@ -54,7 +57,7 @@ function markLeftOut({ services, bill, headers }: CallScope, target: UpstreamTar
   else delete headers[name]
 }
 
-/** The stream once its first event has come and is a good one. Throws GatewayError `upstream_…` otherwise. */
+/** Resolves once the stream's first event is a good one. Throws GatewayError `upstream_…` otherwise. */
 export function awaitStream({ services, call, client }: CallScope, reply: UpstreamReply): Promise<UpstreamReply> {
   const { eventBytesMax, pingAfterMs: eventWaitMs } = services.limits
   const firstByteMs = call.attempts.at(-1)?.upstream.facts.firstByteTimeoutMs ?? eventWaitMs
@@ -69,7 +72,7 @@ export function awaitStream({ services, call, client }: CallScope, reply: Upstre
 
 const JSON_TYPE: HeaderMap = { 'content-type': 'application/json' }
 
-/** Settles a call that is not streamed and then sends its reply, with what it cost. */
+/** Settles a non-streamed call, then sends its reply with the cost headers. */
 export async function sendWhole(scope: CallScope, used: Metered, body: Buffer | ByteText): Promise<void> {
   const { services, client, bill, headers } = scope
   await bill.settle({ used, charged: true, status: client.gone.aborted ? CLIENT_GONE : 200 })

@@ -1,8 +1,8 @@
 /**
- * The hold of a stream that is under way. More is asked for before it is used up, and the stream runs on meanwhile; where it
- * is used up before the answer has come, the stream waits. A wallet that had not all that was wanted is asked again when
- * the hold is used up: when that brings nothing, the money is spent. Without any answer (Postgres is away) a stream does
- * not end: it gets a step that nothing is set aside for whenever it has waited for `holdExtendWaitMs`.
+ * The hold of a running stream. An extension is requested before the hold is used up, and the stream runs on meanwhile;
+ * if it catches up, it waits for the answer. If the wallet granted only part of an extension, it is asked again once
+ * that is used up; when it grants nothing, the money is spent. Without any answer (Postgres is away) the stream
+ * continues: it gets one unsecured step each time it has waited for `holdExtendWaitMs`.
  *
  * All figures are tokens, because input and output have one price.
  */
@@ -14,9 +14,9 @@ import { Canceller } from '../lib/cancellation.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { PipelineLimits } from './call.ts'
 
-/** Pieces of a stream are not cut smaller than this to look at what they cost, in bytes. */
+/** Smallest piece of a stream, in bytes, between two cost checks. */
 const LOOK_BYTES_MIN = 1_024
-/** More is asked for when this part of a step is left. */
+/** An extension is requested when this fraction of a step is left. */
 const AHEAD_PART = 16
 
 export interface StreamHoldOptions {
@@ -25,22 +25,22 @@ export interface StreamHoldOptions {
   readonly accountId: number
   /** VND per 1M tokens. */
   readonly priceVnd: number
-  /** Set aside for tokens. */
+  /** Set aside for tokens, in µVND. */
   readonly heldMicroVnd: MicroVnd
-  /** Set aside beside that, for uses of tools: not there to be spent on tokens. */
+  /** Set aside for tool uses, in µVND; tokens cannot spend it. */
   readonly reservedMicroVnd: MicroVnd
-  /** Replies that the call asked for. */
+  /** Choices requested by the call. */
   readonly choices: number
   readonly inputTokensEstimate: number
-  /** Asked once, where the estimate says that the money is spent and the provider has not reported its count. */
+  /** Called once, when the estimate says that the money is spent and the provider has not reported a count. */
   readonly countInputTokens: () => number
   readonly stream: Pick<ReplyStream, 'usage' | 'estimateOutputTokens' | 'countOutputTokens'>
   readonly limits: Pick<PipelineLimits, 'holdExtendTokens' | 'holdExtendWaitMs'>
-  /** What the client is told when the money is spent. */
+  /** The error for the client when the money is spent. */
   readonly spentError: GatewayError
 }
 
-/** `go`: read on. `wait`: read nothing until `onChange`. `spent`: the wallet has nothing more; end the stream. */
+/** `go`: read on. `wait`: read nothing until `onChange`. `spent`: the wallet is empty; end the stream. */
 export type HoldState = 'go' | 'wait' | 'spent'
 
 export class StreamHold {
@@ -48,17 +48,17 @@ export class StreamHold {
   readonly #stepTokens: number
   readonly #over = new Canceller()
   #heldTokens: number
-  /** Steps that were let through because no answer came. */
+  /** Steps granted unsecured because no answer came. */
   #unsecuredTokens = 0
   #inputTokensCounted: number | null = null
   #asking = false
-  /** The wallet had not all that was wanted when it was last asked. */
+  /** The wallet could not grant all that was requested last. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
-  /** Bytes until the next look: no token is shorter than a byte. */
+  /** Bytes until the next check: no token is shorter than one byte. */
   #bytesLeft = 0
   state: HoldState = 'go'
-  /** Called when the state has changed by an answer, or for want of one. */
+  /** Called when the state changes, because of an answer or because none came. */
   onChange: () => void = () => {}
 
   constructor(options: StreamHoldOptions) {
@@ -72,18 +72,18 @@ export class StreamHold {
     return this.#options.spentError
   }
 
-  /** Bytes of the stream that may be read before `passed` must be told. */
+  /** Bytes of the stream that may be read before `passed` must be called. */
   get bytesFree(): number {
     return this.#bytesLeft
   }
 
-  /** So many bytes of the stream have been read. */
+  /** Reports that this many bytes of the stream have been read. */
   passed(bytes: number): void {
     this.#bytesLeft -= bytes
     if (this.#bytesLeft <= 0 && this.state === 'go') this.#look()
   }
 
-  /** The stream is over; what is under way is dropped. */
+  /** The stream is over; requests still under way are ignored. */
   close(): void {
     clearTimeout(this.#timer)
     this.onChange = () => {}
@@ -94,7 +94,7 @@ export class StreamHold {
     return this.#stepTokens / AHEAD_PART
   }
 
-  /** Tokens up to which the stream may run now. */
+  /** Tokens up to which the stream may run for now. */
   get #limitTokens(): number {
     return this.#heldTokens + this.#unsecuredTokens
   }
@@ -109,7 +109,7 @@ export class StreamHold {
 
   #look(): void {
     if (this.#options.stream.usage.state === 'final') {
-      // What it costs is known, and nothing more comes.
+      // Its cost is known and nothing more will come.
       this.#bytesLeft = Number.POSITIVE_INFINITY
       return
     }
@@ -121,7 +121,7 @@ export class StreamHold {
     else this.#lookAgainIn((this.#asking ? limit : asksAt) - used)
   }
 
-  /** Roughly, by the length of what came; reported figures count where they say more. */
+  /** A rough count by length; reported figures win where they are higher. */
   #usedTokens(): number {
     const { stream, inputTokensEstimate } = this.#options
     const { usage, hiddenOutputTokens } = stream.usage
@@ -144,7 +144,7 @@ export class StreamHold {
     ledger.extend({ callId, accountId, wantMicroVnd }, { signal: this.#over }).then(
       answer => this.#answered(answer, wantMicroVnd),
       () => {
-        // The ledger has reported why; the next step asks again.
+        // The ledger has logged the reason; the next step asks again.
         this.#asking = false
         this.#letOn()
       },
@@ -173,7 +173,7 @@ export class StreamHold {
     this.#timer = setTimeout(() => this.#letOn(), this.#options.limits.holdExtendWaitMs)
   }
 
-  /** One more step without an answer. */
+  /** One more step, unsecured. */
   #letOn(): void {
     if (this.#over.aborted) return
     clearTimeout(this.#timer)

@@ -1,4 +1,4 @@
-/** What a call is charged, by what its provider reported and how its stream ended. */
+/** What a call is charged, from the provider's report and from how its stream ended. */
 
 import type { ReplyStream } from '../conversation/reply-stream.ts'
 import type { TokenUsage, UsageReport } from '../conversation/usage.ts'
@@ -13,15 +13,15 @@ export interface StreamFacts {
   readonly countInputTokens: () => number
 }
 
-/** Counts of this gateway, taken only where the provider reported nothing. */
+/** Our own counts, used only where the provider reported none. */
 export interface OwnCounts {
   readonly countInputTokens: () => number
   readonly countOutputTokens: () => number
 }
 
 /**
- * The charge of a stream that reached its end, or of which the client had got something when it left. One that the gateway
- * ended because the wallet was spent is charged in any case: the provider has read its input.
+ * The charge for a stream that reached its end, or of which the client received something before it left. A stream that
+ * ended because the wallet was spent is always charged: the provider has read its input.
  */
 export function resultOf({ stream, end, countInputTokens }: StreamFacts): CallResult {
   if (end === 'unsent') return { used: NOTHING_USED, charged: false, status: CLIENT_GONE }
@@ -45,8 +45,8 @@ export function usedByStream(
 }
 
 /**
- * What is billed for a report: the provider's counts where they can be true, else what was counted here. The output of a
- * running report is a figure of the moment: what the client was sent is counted, and added to what it is shown nothing of.
+ * What is billed for a report: the provider's counts where they are plausible, else ours. The output figure of a
+ * running report is momentary, so what the client was sent is counted and added to the reasoning that it was not sent.
  */
 export function usedBy(report: UsageReport, { countInputTokens, countOutputTokens }: OwnCounts): Metered {
   const { state, usage, hiddenOutputTokens, zeroIsTrue } = report
@@ -64,13 +64,13 @@ export function usedBy(report: UsageReport, { countInputTokens, countOutputToken
   }
 }
 
-/** What is billed, as the client is told it. */
+/** What is billed, as the client sees it. */
 export function billedUsage(used: Metered): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens } = used
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** The counts of a report as they came, for calls whose price does not depend on them. */
+/** The reported counts unchanged, for calls whose price does not depend on them. */
 export function reportedBy({ usage }: UsageReport): Metered {
   return meteredTokens(usage)
 }

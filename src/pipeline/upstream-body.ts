@@ -1,4 +1,4 @@
-/** The body that goes upstream in its own format: the client's text with edits, and the catalogue's rules on top. */
+/** The body for an upstream of the same format: the client's text with edits, and the catalogue's rules on top. */
 
 import { applyRules, mayChange } from '../dialect/rules.ts'
 import type { Endpoint, UpstreamTarget } from '../generated/types.ts'
@@ -10,20 +10,23 @@ import { editMembers } from '../lib/json-members.ts'
 import { type BodyEdit, editJson, type Member } from '../lib/json-text.ts'
 import { inTurn } from '../lib/loop-turns.ts'
 
-/** What a body is made from. */
+/** The source of a body. */
 export interface NamedBody {
   readonly text: ByteText
-  /** The bytes of `text`, where they are at hand; nobody changes them. */
+  /** The bytes of `text`, if available; nobody may change them. */
   readonly raw?: Buffer | null
-  /** The members of `text`, where they are known, none written twice. */
+  /** The members of `text`, if known; none occurs twice. */
   readonly members?: readonly Member[]
   readonly requestedName: string
 }
 
-/** Rules on bodies from this length on take several turns of the event loop, in bytes. */
+/** Bodies of at least this many bytes get their rules applied over several turns of the event loop. */
 const LARGE_BYTES = 256 * 1024
 
-/** The body for a target. Every byte stays as it was written, apart from the model, `edits` and what a rule changes. */
+/**
+ * The body for a target. Every byte stays as the client wrote it, except for the model, `edits` and what a rule
+ * changes.
+ */
 export function bodyFor(
   { text, raw, members, requestedName }: NamedBody,
   target: UpstreamTarget,
@@ -45,7 +48,7 @@ export function bodyFor(
   return toBuffer(editJson(edited, rulesAsEdits(before, copyJson(before), target, endpoint)))
 }
 
-/** Whether a rule of the target can change the body, as far as its members and the edits tell. */
+/** Whether a rule of the target can change the body, judging by its members and the edits. */
 function hasRulesFor(
   { rules }: UpstreamTarget,
   endpoint: Endpoint,
@@ -57,12 +60,12 @@ function hasRulesFor(
   return mayChange(rules, endpoint, key => edited.includes(key) || members.some(member => member.key === key))
 }
 
-/** What a stage makes of the body, at once where it can. */
+/** Passes the body on, synchronously where possible. */
 export function withBody<Made>(body: Buffer | Promise<Buffer>, make: (body: Buffer) => Made): Made | Promise<Made> {
   return body instanceof Promise ? body.then(make) : make(body)
 }
 
-/** Writes the pieces next to each other: a text put together first would be copied twice. */
+/** Writes the pieces one after the other: joining them first would copy everything twice. */
 function bytesOf(pieces: readonly ByteText[]): Buffer {
   const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
@@ -74,7 +77,7 @@ function valuesOf(text: ByteText): JsonObject {
   return parseExactJson(decodeText(text)) as JsonObject
 }
 
-/** `copy` is changed. */
+/** Changes `copy`. */
 function rulesAsEdits(before: JsonObject, copy: JsonObject, target: UpstreamTarget, endpoint: Endpoint): BodyEdit[] {
   applyRules(copy, target.rules, endpoint)
   return editsBetween(before, copy)

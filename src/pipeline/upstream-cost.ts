@@ -1,4 +1,4 @@
-/** What a call cost the operator. It goes on the usage row and into the metrics, and has no part in any charge. */
+/** What a call cost the operator, for the usage row and the metrics. It never affects a charge. */
 
 import { costIfReported } from '../catalogue/cost.ts'
 import { AMOUNT_MICRO_VND_MAX } from '../ledger/check.ts'
@@ -8,9 +8,9 @@ import type { Call, Services } from './call.ts'
 import type { Metered } from './meter.ts'
 
 /**
- * At the prices in force now, for the attempt that served. Nothing where nothing was tried. Null, for unknown, where the
- * catalogue has no price or nobody told what was used, and for a call without a charge: its provider may have billed what it
- * did before it failed, and did not say. Attempts before the one that served are not counted for the same reason.
+ * At current prices, for the attempt that served; 0 when nothing was attempted. Null, for unknown, when the catalogue
+ * has no price, when the usage is unknown, and when the call is not charged: its provider may have billed for work it
+ * did before it failed. Earlier attempts are left out for the same reason.
  */
 export function upstreamCostOf(
   { catalogue }: Services,

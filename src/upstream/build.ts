@@ -1,4 +1,6 @@
-/** A request to a provider out of the upstream's facts: nothing is copied from the client but what the facts name. */
+/**
+ * Builds a request to a provider from the upstream's facts. Nothing of the client's is copied unless the facts name it.
+ */
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
 import { byteText, toBuffer } from '../lib/byte-text.ts'
@@ -8,7 +10,7 @@ import type { ReachableUpstream } from './registry.ts'
 
 export interface Outgoing {
   readonly endpoint: Endpoint
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   readonly model: string
   readonly body: Buffer
   /** Headers of this call beside those of the upstream. */
@@ -18,11 +20,11 @@ export interface Outgoing {
   /** Null: JSON, or an event stream. */
   readonly accept: string | null
   readonly streamed: boolean
-  /** The last message of the body asks to be continued. */
+  /** The client asks to continue the last message of the body. */
   readonly prefilled: boolean
-  /** Beta flags to send, as far as the upstream takes any. */
+  /** Beta flags to send, if the upstream takes any. */
   readonly betas: readonly string[]
-  /** Values of the client's headers, by lower-case name; only those that the facts name are looked at. */
+  /** Looks up a client header by its lower-case name; only headers that the facts name are read. */
   readonly clientHeader: (name: string) => string | undefined
 }
 
@@ -37,7 +39,7 @@ const FORWARDED_VALUE_MAX = 2048
 const EVENT_STREAM = { plain: 'text/event-stream', bedrock: 'application/vnd.amazon.eventstream' } as const
 const STREAM_SUFFIX = '-with-response-stream'
 
-/** Without the signature of `sigv4`. Null when the upstream does not serve the endpoint. */
+/** Everything but the `sigv4` signature. Null when the upstream does not serve the endpoint. */
 export function buildRequest(
   upstream: ReachableUpstream,
   credential: Credential,
@@ -64,7 +66,7 @@ export function buildRequest(
   return { path, headers, body: bodyOf(facts, outgoing) }
 }
 
-/** The header that carries a credential which is sent as it is; none for one that requests are signed with. */
+/** The header with the credential itself; none when requests are signed instead. */
 export function credentialHeaders({ auth }: Upstream, { secret }: Credential): Record<string, string> {
   if (secret.kind !== 'key') return {}
   if (auth.scheme === 'x-api-key') return { 'x-api-key': secret.secret }

@@ -11,7 +11,7 @@ import type { UpstreamReply } from './reply.ts'
 import { send } from './send.ts'
 
 export interface CallOptions {
-  /** Time left for the whole call, in ms; the upstream's own limit holds too. */
+  /** Time left for the whole call, in ms; the upstream's own limit applies too. */
   readonly totalTimeoutMs: number
   /** Largest frame of a framed stream, in bytes. */
   readonly frameBytesMax: number
@@ -20,7 +20,7 @@ export interface CallOptions {
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
-/** A whole reply begins when it is complete: it gets so many times as long until its first byte. */
+/** A whole reply starts only when it is complete, so its first byte may take this many times longer. */
 const WHOLE_REPLY_PATIENCE = 5
 
 export class EndpointMissingError extends Error implements PlainFault {

@@ -1,27 +1,27 @@
 /**
- * A circuit breaker for a place that calls can go to: an upstream, a credential, or a model by a credential. Closed, it lets
- * every call pass. After faults it opens for a while, then half-opens: one call at a time probes.
+ * A circuit breaker for anything that calls go to: an upstream, a credential, or a model by a credential. Closed, it
+ * lets every call pass. After faults it opens for a while, then half-opens: one call at a time probes.
  */
 
 export interface CircuitPolicy {
-  /** Faults in a row that open the circuit. */
+  /** Consecutive faults that open the circuit. */
   readonly failures: number
-  /** How long it stays open at first; that doubles with each probe that fails. */
+  /** How long it first stays open, in ms; doubles with each failed probe. */
   readonly baseMs: number
-  /** Longest time open; 0: it never opens. */
+  /** Longest time open, in ms; 0: it never opens. */
   readonly maxMs: number
 }
 
 export type CircuitState = 'closed' | 'open' | 'half_open'
 
-/** What a call did to find out: the probe of a half-open circuit, or nothing more than a call. */
+/** How a call passed: as the probe of a half-open circuit, or as an ordinary call. */
 export type Passage = 'call' | 'probe'
 
 export class Circuit {
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   #failures = 0
-  /** Times opened in a row without a success between them. */
+  /** Times opened in a row without a success in between. */
   #rounds = 0
   #openUntilMs = 0
   #probing = false
@@ -36,22 +36,22 @@ export class Circuit {
     return this.#nowMs() < this.#openUntilMs ? 'open' : 'half_open'
   }
 
-  /** A call may pass like any other: the circuit is closed, or waits for a probe. */
+  /** A call may pass: the circuit is closed, or ready for a probe. */
   get admits(): boolean {
     return this.#rounds === 0 || (!this.#probing && this.#nowMs() >= this.#openUntilMs)
   }
 
-  /** A probe is under way. */
+  /** A probe is in flight. */
   get probing(): boolean {
     return this.#probing
   }
 
-  /** Milliseconds until it may be probed; 0 when it may be now. */
+  /** Milliseconds until a probe may pass; 0: now. */
   get waitMs(): number {
     return this.#rounds === 0 ? 0 : Math.max(0, this.#openUntilMs - this.#nowMs())
   }
 
-  /** A call passes; it must end in `succeed`, `recover`, `fail`, `trip` or `leave`. */
+  /** Lets a call pass; it must end in `succeed`, `recover`, `fail`, `trip` or `leave`. */
   enter(): Passage {
     if (this.#rounds === 0 || this.#probing) return 'call'
     this.#probing = true
@@ -63,19 +63,19 @@ export class Circuit {
     this.recover()
   }
 
-  /** It answers again, but the answer may still break off: faults in a row go on being counted. */
+  /** It answers again, but the reply may still break, so consecutive faults keep being counted. */
   recover(): void {
     this.#rounds = 0
     this.#probing = false
   }
 
-  /** The place failed. A call that was under way when the circuit opened says nothing new. */
+  /** The place failed. Calls already in flight when the circuit opened do not count. */
   fail(passage: Passage): void {
     if (passage === 'probe') this.trip(passage)
     else if (this.#rounds === 0 && ++this.#failures >= this.#policy.failures) this.trip(passage)
   }
 
-  /** Opens it at once, for `forMs` when given, at most the policy's `maxMs`. */
+  /** Opens the circuit at once, for `forMs` if given, at most `maxMs` of the policy. */
   trip(passage: Passage, forMs?: number): void {
     const { baseMs, maxMs } = this.#policy
     if (passage === 'probe') this.#probing = false
@@ -87,13 +87,13 @@ export class Circuit {
     this.#openUntilMs = this.#nowMs() + ms
   }
 
-  /** The call ended without saying anything of the place. */
+  /** The call ended without evidence either way. */
   leave(passage: Passage): void {
     if (passage === 'probe') this.#probing = false
   }
 }
 
-/** As `upstream status` and the operators' page have called the states so far; programs read them. */
+/** State names of `upstream status` and the operator's page, which programs rely on. */
 export type ReportedState = 'well' | 'aside' | 'on_trial'
 
 const REPORTED = { closed: 'well', open: 'aside', half_open: 'on_trial' } as const satisfies Record<
@@ -101,7 +101,7 @@ const REPORTED = { closed: 'well', open: 'aside', half_open: 'on_trial' } as con
   ReportedState
 >
 
-/** What a status says of a circuit; the wait is in seconds. */
+/** A circuit as a status shows it; the wait is in seconds. */
 export function reportCircuit({ state, waitMs }: Circuit): { state: ReportedState; waitSeconds: number } {
   return { state: REPORTED[state], waitSeconds: Math.ceil(waitMs / 1000) }
 }

@@ -1,18 +1,18 @@
 /**
- * The connections to one upstream: each carries one call at a time, and the one that was used last is used first. A pool
- * that looks for a free connection among all of them takes the longer the more streams are open.
+ * The connections to one upstream. Each carries one call at a time, and the one used last is used first. (A pool that
+ * searches all connections for a free one slows down as more streams are open.)
  */
 
 import { Client } from 'undici'
 
 export interface Connection {
   readonly client: Client
-  /** Calls that have taken it and not given it back: one, or more that wait behind it while there are no others. */
+  /** Calls that use it: one, or several in a queue when there is no other. */
   calls: number
 }
 
 export interface ConnectionsOptions extends Client.Options {
-  /** Most of them at the same time. */
+  /** Most connections at a time. */
   readonly connectionsMax: number
 }
 
@@ -30,14 +30,14 @@ export class Connections {
     this.#connectionsMax = connectionsMax
   }
 
-  /** A connection for one call; it goes back by `release`. */
+  /** Takes a connection for one call; `release` gives it back. */
   take(): Connection {
     const connection = this.#free.pop() ?? this.#another()
     connection.calls++
     return connection
   }
 
-  /** The call is over, however it ended: a connection that was lost is made again by its next call. */
+  /** The call is over, however it ended. A lost connection is reopened by its next call. */
   release(connection: Connection): void {
     connection.calls--
     if (connection.calls === 0) this.#free.push(connection)
@@ -47,7 +47,7 @@ export class Connections {
     await Promise.all(this.#all.map(({ client }) => client.destroy()))
   }
 
-  /** A new one, or one in turn that calls have already. */
+  /** A new connection, or one that is already in use, in rotation. */
   #another(): Connection {
     if (this.#all.length >= this.#connectionsMax) return this.#all[this.#next++ % this.#all.length] as Connection
     const connection = { client: new Client(this.#origin, this.#options), calls: 0 }

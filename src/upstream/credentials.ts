@@ -3,13 +3,13 @@
 import { inspect } from 'node:util'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
-/** What is sent as it is. */
+/** Sent as it is. */
 export interface KeySecret {
   readonly kind: 'key'
   readonly secret: string
 }
 
-/** What requests are signed with. */
+/** Signs requests. */
 export interface AwsSecret {
   readonly kind: 'aws'
   readonly accessKeyId: string
@@ -19,7 +19,7 @@ export interface AwsSecret {
 
 export type Secret = KeySecret | AwsSecret
 
-/** What requests to the sandbox are signed with; it accepts no other access key. */
+/** Signs requests to the sandbox, which accepts no other access key. */
 export const SANDBOX_AWS_SECRET: AwsSecret = {
   kind: 'aws',
   accessKeyId: 'SANDBOX',
@@ -27,16 +27,18 @@ export const SANDBOX_AWS_SECRET: AwsSecret = {
   sessionToken: null,
 }
 
-/** One credential, how it is called in logs, and how it fares. */
+/** One credential, with its name in logs and its circuits. */
 export class Credential {
   readonly secret: Secret
-  /** Names the credential in logs; holds no part of the secret. */
+  /** Names the credential in logs; contains no part of the secret. */
   readonly label: string
-  /** Opens when the provider refuses the credential itself: it cools down. */
+  /** Opens when the provider rejects the credential itself, which then cools down. */
   readonly circuit: Circuit
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
-  /** By the upstream's name of the model: providers limit each model apart. At most as many as the catalogue has. */
+  /**
+   * By the upstream's name for the model: providers limit each model separately. At most as many as the catalogue has.
+   */
   readonly #models = new Map<string, Circuit>()
 
   constructor(secret: Secret, label: string, options: { policy: CircuitPolicy; nowMs: () => number }) {
@@ -47,12 +49,12 @@ export class Credential {
     this.circuit = new Circuit(options.policy, options.nowMs)
   }
 
-  /** The circuit of a model by this credential; null when nothing was ever wrong. */
+  /** The circuit of a model with this credential; null if it never failed. */
   model(name: string): Circuit | null {
     return this.#models.size === 0 ? null : (this.#models.get(name) ?? null)
   }
 
-  /** The same, to be opened. */
+  /** The same, created if needed. */
   watchModel(name: string): Circuit {
     const known = this.#models.get(name)
     if (known !== undefined) return known
@@ -79,13 +81,13 @@ export interface CredentialStatus {
   readonly label: string
   readonly state: ReportedState
   readonly waitSeconds: number
-  /** Models that the provider limits or refuses for this credential at the moment. */
+  /** Models that the provider currently limits or refuses for this credential. */
   readonly modelsCoolingDown: readonly string[]
 }
 
 export class CredentialPool {
   readonly #credentials: readonly Credential[]
-  /** For masking them in texts of the provider; not to be shown. */
+  /** For masking in the provider's texts; never displayed. */
   readonly secrets: readonly string[]
 
   /** Throws RangeError without a credential. */
@@ -100,8 +102,8 @@ export class CredentialPool {
   }
 
   /**
-   * All of them, in the order in which a caller should try them. A caller's order is always the same, so that the provider's
-   * prompt cache serves it; callers whose first choice is cooling down spread over the others.
+   * All credentials in the order in which a caller should try them. The order of a caller is stable, so that the
+   * provider's prompt cache hits; callers whose first choice is cooling down spread over the others.
    */
   orderFor(callerId: number): readonly Credential[] {
     if (this.#credentials.length === 1) return this.#credentials
@@ -122,7 +124,7 @@ export class CredentialPool {
   }
 }
 
-/** A number from 0 up to, but not, 1 that depends on both numbers alone, spread evenly (the finaliser of MurmurHash3). */
+/** A number in [0, 1) that depends on both numbers only, evenly spread (the finaliser of MurmurHash3). */
 export function mixed(first: number, second: number): number {
   let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -1,4 +1,4 @@
-/** Replies whose bytes must be turned into others before they can be read: compressed ones, and framed streams. */
+/** Decodes replies before they can be read: compressed ones and framed streams. */
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
@@ -14,8 +14,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The reply with its content coding undone. `identity` is asked for, so this is for providers and proxies that do not care.
- * Whoever reads the body caps what comes out; a coding that is unknown or chained is a fault of the reply.
+ * Undoes the reply's content coding. We ask for `identity`, so this is for providers and proxies that ignore it. The
+ * reader of the body caps the decoded bytes. An unknown or chained coding is a fault of the reply.
  */
 export function decoded(reply: UpstreamReply): UpstreamReply {
   const coding = reply.header('content-encoding').trim().toLowerCase()
@@ -65,12 +65,12 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
   return plain
 }
 
-/** Turns bytes into others at once. */
+/** Turns bytes into other bytes, synchronously. */
 export interface BodyDecoder {
   push(chunk: Buffer): Buffer
-  /** Why nothing more can be read; null while all is well. */
+  /** Why decoding stopped; null while all is well. */
   readonly fault: UpstreamFault | null
-  /** Nothing more comes; throws UpstreamFault when something is missing. */
+  /** No more input; throws UpstreamFault if something is missing. */
   end(): void
 }
 

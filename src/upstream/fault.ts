@@ -1,8 +1,8 @@
-/** Why a call to a provider broke. Messages name no address and no credential, so that they may be logged. */
+/** Why a call to a provider broke. Messages contain no address and no credential, so they may be logged. */
 
 import type { PlainFault } from '../lib/fault-text.ts'
 
-/** `unread`: time ran out while the reply was held back because nobody took it; the provider is not to blame. */
+/** `unread`: the client did not read the reply in time; the provider is not to blame. */
 export type FaultKind = 'connect' | 'timeout' | 'reset' | 'aborted' | 'unread' | 'oversized' | 'garbage'
 
 const KIND_OF_CODE: Readonly<Record<string, FaultKind>> = {
@@ -32,7 +32,7 @@ export class UpstreamFault extends Error implements PlainFault {
     this.kind = kind
   }
 
-  /** Any error of undici or the socket as a fault. */
+  /** Converts any error of undici or the socket to a fault. */
   static from(error: unknown): UpstreamFault {
     if (error instanceof UpstreamFault) return error
     const { code = '', name = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}

@@ -1,6 +1,6 @@
 /**
- * Fetches an image from a URL that a client gave, and nothing but that: the addresses a name leads to are checked at the
- * moment of the connection, redirects are followed by hand with the same checks, and bytes, time and calls are bounded.
+ * Fetches an image from a URL that a client gave, and nothing else. Addresses are checked at the moment of connecting,
+ * redirects are followed one by one with the same checks, and bytes, time and concurrency are bounded.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -13,16 +13,16 @@ import { isPublicAddress } from './public-address.ts'
 export interface ImageFetchOptions {
   /** Largest image, in bytes. */
   readonly bytesMax: number
-  /** From the first look-up to the last byte, redirects included, in ms. */
+  /** From the first DNS lookup to the last byte, redirects included, in ms. */
   readonly timeoutMs: number
   readonly redirectsMax: number
-  /** Most fetches at one moment in this process. */
+  /** Most concurrent fetches in this process. */
   readonly parallelMax: number
-  /** Ports that a URL may name. */
+  /** Ports that a URL may use. */
   readonly ports: readonly number[]
-  /** Addresses that may be connected to; others only in tests. */
+  /** Decides which addresses may be connected to; replaced only in tests. */
   readonly isAllowed?: (address: string) => boolean
-  /** All addresses of a host name; another than the system's only in tests. */
+  /** Resolves a host name to all its addresses; replaced only in tests. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
 }
 
@@ -34,20 +34,20 @@ export interface FetchedImage {
 export interface ImageCall {
   readonly field: string
   readonly signal: AbortSignal
-  /** Bytes that all fetches of one call may still take together; each fetch takes its own off. */
+  /** Bytes that all fetches of one call may still use together; each fetch deducts its own. */
   readonly budget: { bytesLeft: number }
 }
 
 export interface ImageFetcher {
   /**
-   * `field` names the place of the URL in the request, for the message. Throws GatewayError `invalid_request` or
-   * `request_too_large`; the message says nothing of what is inside the network.
+   * `field` names the URL's place in the request for error messages. Throws GatewayError `invalid_request` or
+   * `request_too_large`; messages reveal nothing about the internal network.
    */
   fetch(url: string, call: ImageCall): Promise<FetchedImage>
   close(): Promise<void>
 }
 
-/** Why a fetch was given up; the text is for the client. */
+/** Why a fetch was refused; the text is for the client. */
 class Refusal extends Error {
   readonly code: 'invalid_request' | 'request_too_large'
 
@@ -106,7 +106,7 @@ function gatewayErrorOf(error: unknown, field: string): GatewayError {
   })
 }
 
-/** The refusal, also where undici wrapped it. */
+/** The refusal, even if undici wrapped it. */
 function refusalOf(error: unknown): Refusal | null {
   for (let depth = 0, at = error; at instanceof Error && depth < 4; depth++, at = at.cause) {
     if (at instanceof Refusal) return at
@@ -116,7 +116,7 @@ function refusalOf(error: unknown): Refusal | null {
   return null
 }
 
-/** Checks host names as they are resolved for a connection: what was checked is what is connected to. */
+/** Checks host names when they are resolved for a connection, so that the address checked is the address used. */
 class AddressGuard {
   readonly #isAllowed: (address: string) => boolean
   readonly #resolve: (hostname: string) => Promise<readonly string[]>
@@ -126,13 +126,13 @@ class AddressGuard {
     this.#resolve = resolve
   }
 
-  /** Addresses in a URL are never looked up, so they are checked here. Throws Refusal. */
+  /** Literal addresses in a URL are never resolved, so they are checked here. Throws Refusal. */
   checkLiteral(hostname: string): void {
     const address = hostname.replace(/^\[|\]$/g, '')
     if (isIP(address) !== 0 && !this.#isAllowed(address)) throw new Refusal(NOT_PUBLIC)
   }
 
-  /** One closed address among several is enough to refuse them all. */
+  /** One forbidden address among several is enough to refuse them all. */
   readonly lookup: LookupFunction = (hostname, lookupOptions, callback) => {
     this.#resolve(hostname).then(
       addresses => {
@@ -223,7 +223,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
   }
 }
 
-/** Closes the connection. Without a listener, the error of the destroyed body would end the process. */
+/** Closes the connection. Without a listener, the destroyed body's error would end the process. */
 function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => {})
   body.destroy()

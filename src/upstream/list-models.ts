@@ -1,4 +1,4 @@
-/** Asks a provider which models it has, page by page, within bounds. Nothing of what it says but ids and dates is kept. */
+/** Lists a provider's models, page by page and bounded. Only ids and dates are kept. */
 
 import { Canceller } from '../lib/cancellation.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -11,7 +11,7 @@ import { send } from './send.ts'
 
 export interface ListedModel {
   readonly id: string
-  /** ISO date on which the provider shuts the model down; null: it tells none. */
+  /** ISO date on which the provider retires the model; null: not announced. */
   readonly shutdownOn: string | null
 }
 
@@ -22,7 +22,7 @@ export interface ListLimits {
   readonly pagesMax: number
 }
 
-/** Why there is no list, in words that name no address, no credential and nothing that the provider wrote. */
+/** Why there is no list. The text contains no address, no credential and nothing written by the provider. */
 export class ModelListError extends Error {}
 
 /** Rejects with ModelListError. The upstream must have a path for the list. */
@@ -101,9 +101,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   oversized: 'its answer is too large',
 }
 
-/** Ids are at most so long, in characters; others are none of ours. */
+/** Longest id in characters; longer ones are ignored. */
 const ID_MAX = 256
-/** Some lists put the name of the collection in front of each id. */
+/** Some providers prefix each id with the name of the collection. */
 const COLLECTION = /^models\//
 const ISO_DATE = /^20\d{2}-\d{2}-\d{2}(?=$|T)/
 
@@ -114,7 +114,7 @@ function modelsOf(json: Readonly<Record<string, unknown>>): ListedModel[] {
   })
 }
 
-/** Null for what is no day of the calendar. */
+/** Null for an invalid date. */
 function dayOf(value: unknown): string | null {
   const day = typeof value === 'string' ? ISO_DATE.exec(value)?.[0] : undefined
   const time = Date.parse(`${day}T00:00:00Z`)

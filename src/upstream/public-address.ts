@@ -2,7 +2,7 @@
 
 import ipaddr from 'ipaddr.js'
 
-/** IANA special-purpose registry and what else leads inside: everything here is refused. */
+/** The IANA special-purpose registry and other ranges that lead inside: all of it is refused. */
 const CLOSED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,14 +24,14 @@ const CLOSED_IPV4 = [
   '240.0.0.0/4',
 ].map(range => ipaddr.IPv4.parseCIDR(range))
 
-/** The global unicast block; what lies outside of it (mapped, NAT64, unique local, link local) is closed. */
+/** The global unicast block; everything outside it (mapped, NAT64, unique local, link local) is refused. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Inside of it: protocol assignments with Teredo, 6to4, documentation. */
+/** Refused inside it: protocol assignments with Teredo, 6to4, documentation. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(range =>
   ipaddr.IPv6.parseCIDR(range),
 )
 
-/** For an address as text, without brackets. False for anything that is no address in its usual form. */
+/** Takes an address as text, without brackets. False for anything that is not an address in its usual form. */
 export function isPublicAddress(address: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     const parsed = ipaddr.IPv4.parse(address)

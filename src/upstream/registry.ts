@@ -1,4 +1,4 @@
-/** The upstreams as they are reached in this process: base URL, connections, credentials from the environment, circuits. */
+/** The upstreams of this process: base URL, connections, credentials from the environment, circuits. */
 
 import type { Upstream } from '../generated/types.ts'
 import type { Signer } from './aws/sign.ts'
@@ -13,13 +13,13 @@ import {
   type Secret,
 } from './credentials.ts'
 
-/** What the environment says of one upstream (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
+/** One upstream's settings in the environment (`UPSTREAM_<ID>_BASE_URL`, `UPSTREAM_<ID>_API_KEY`). */
 export interface UpstreamEnvironment {
   readonly baseUrl: string | null
   readonly apiKeys: readonly string[]
 }
 
-/** What it says of AWS (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
+/** AWS settings (`AWS_ACCESS_KEY_ID` and its companions, `AWS_REGION`). */
 export interface AwsEnvironment {
   readonly secret: AwsSecret | null
   readonly region: string | null
@@ -29,9 +29,9 @@ export interface RegistryOptions {
   readonly upstreams: Iterable<Upstream>
   readonly environment: (upstreamId: string) => UpstreamEnvironment
   readonly aws: AwsEnvironment
-  /** Base URL of the sandbox, which stands in for every upstream without credentials; null: there is none. */
+  /** Base URL of the sandbox, which stands in for upstreams without credentials; null: no sandbox. */
   readonly sandboxUrl: string | null
-  /** Most connections to one upstream, if its own limit is not lower. */
+  /** Most connections to one upstream, unless its own limit is lower. */
   readonly connectionsMax: number
   /** Monotonic milliseconds. */
   readonly nowMs: () => number
@@ -44,21 +44,21 @@ export interface UpstreamStatus {
   /** Seconds until it is tried again; 0 while its circuit is closed. */
   readonly waitSeconds: number
   readonly callsInFlight: number
-  /** Tries since the start of the process, and how many of them failed. */
+  /** Attempts since the process started, and how many failed. */
   readonly tries: number
   readonly failures: number
-  /** The failures by what went wrong: the code that a client would get, or `broken_stream`. */
+  /** Failures by kind: the code that a client would get, or `broken_stream`. */
   readonly failuresByClass: Readonly<Record<string, number>>
   readonly credentials: readonly CredentialStatus[]
 }
 
 export class ReachableUpstream {
   readonly facts: Upstream
-  /** The replies are simulated. */
+  /** Replies are simulated. */
   readonly sandbox: boolean
   readonly credentials: CredentialPool
   readonly connections: Connections
-  /** Of the host in requests: name and port. */
+  /** Host name and port for requests. */
   readonly host: string
   readonly address: { readonly host: string; readonly port: number }
   /** Path of the base URL, without a slash at its end. */
@@ -85,7 +85,7 @@ export class ReachableUpstream {
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
-    // Faults of the sandbox are played on demand: they say nothing of the next call.
+    // Faults of the sandbox are played on request, so they do not affect the next call.
     const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
     this.circuit = new Circuit(policy, nowMs)
     this.credentials = new CredentialPool(
@@ -100,7 +100,7 @@ export class ReachableUpstream {
     })
   }
 
-  /** It has as many calls as it may have. */
+  /** All its permitted calls are in flight. */
   get full(): boolean {
     return this.callsInFlight >= this.#concurrencyMax
   }
@@ -110,7 +110,7 @@ export class ReachableUpstream {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
 
-  /** Signs for a credential; the signer is made once. */
+  /** The signer of a credential, created once. */
   async signerOf(credential: Credential, secret: AwsSecret): Promise<Signer> {
     const known = this.#signers.get(credential)
     if (known !== undefined) return known
@@ -140,7 +140,7 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
-  /** How each reachable upstream fares, for the command line and for metrics. */
+  /** The state of each reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]
   close(): Promise<void>
 }
@@ -150,7 +150,7 @@ const SANDBOX_SECRETS: Readonly<Record<'key' | 'aws', Secret>> = {
   aws: SANDBOX_AWS_SECRET,
 }
 
-/** What calls to the upstream can be authorised with. Where requests are signed, an API key goes before access keys. */
+/** Credentials for the upstream. Where requests are signed, an API key wins over access keys. */
 function secretsOf(facts: Upstream, options: RegistryOptions): readonly Secret[] {
   const { apiKeys } = options.environment(facts.id)
   if (apiKeys.length > 0) return apiKeys.map(secret => ({ kind: 'key', secret }))

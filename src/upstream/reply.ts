@@ -1,4 +1,4 @@
-/** The reply of a provider: status and headers, and a body that waits until somebody takes it. */
+/** A provider's reply: status, headers, and a body that waits until it is consumed. */
 
 import { UpstreamFault } from './fault.ts'
 
@@ -22,7 +22,7 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
-  /** Texts that must never be shown: the credentials of the upstream. */
+  /** Texts that must never be displayed: the upstream's credentials. */
   readonly secrets: readonly string[]
   readonly #source: ReplySource
   #consumer: UpstreamConsumer | null = null
@@ -41,7 +41,7 @@ export class UpstreamReply {
     return Array.isArray(value) ? value.join(', ') : (value ?? '')
   }
 
-  /** Hands the body over to its one consumer; what came before is delivered first. */
+  /** Hands the body to its only consumer, earlier chunks first. */
   consume(consumer: UpstreamConsumer): void {
     this.#consumer = consumer
     while (this.#early.length > 0 && this.#consumer === consumer) consumer.data(this.#early.shift() as Buffer)
@@ -50,14 +50,16 @@ export class UpstreamReply {
     else this.#source.resume()
   }
 
-  /** Takes the body back from its consumer, with the chunks that it has only looked at; another may consume it then. */
+  /**
+   * Takes the body back from its consumer, along with the chunks it has only peeked at, so that another can consume it.
+   */
   unread(chunks: readonly Buffer[]): void {
     this.#consumer = null
     this.#early = [...chunks, ...this.#early]
     if (this.#outcome === null) this.#source.pause()
   }
 
-  /** The whole body. Rejects with UpstreamFault when it breaks off or exceeds `bytesMax`. */
+  /** Reads the whole body. Rejects with UpstreamFault when it breaks or exceeds `bytesMax`. */
   readBody(bytesMax: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
@@ -67,7 +69,7 @@ export class UpstreamReply {
           size += chunk.length
           if (size <= bytesMax) chunks.push(chunk)
           else {
-            // First, or the end of the connection is the reason.
+            // Recorded first, else the end of the connection would be the reason.
             reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
             this.abort()
           }

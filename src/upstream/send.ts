@@ -1,4 +1,7 @@
-/** One request to a provider over undici's dispatch: no retries, no decoding; what is read of the reply is up to the caller. */
+/**
+ * Sends one request to a provider through undici's dispatch. No retries and no decoding; reading the reply is up to the
+ * caller.
+ */
 
 import type { Dispatcher } from 'undici'
 import type { Cancellation } from '../lib/cancellation.ts'
@@ -15,14 +18,14 @@ export interface UpstreamRequest {
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
   readonly body: Buffer
-  /** Texts of the request that must never be shown. */
+  /** Texts in the request that must never be displayed. */
   readonly secrets: readonly string[]
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
-  /** Aborts the request while it waits for the reply to begin; from then on `UpstreamReply.abort` does. */
+  /** Aborts the request until the reply begins; from then on `UpstreamReply.abort` does. */
   readonly signal: Cancellation
-  /** Called once, when nothing more is sent or received; null: the reply came whole. */
+  /** Called once, when nothing more is sent or received; null: the reply arrived whole. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
@@ -34,7 +37,7 @@ export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamRep
 }
 
 class Sending implements ReplySource {
-  /** Without the body, which must not be kept for as long as the reply lasts. */
+  /** Without the body, which must not stay in memory while the reply lasts. */
   readonly #request: Omit<UpstreamRequest, 'body'>
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
@@ -148,7 +151,7 @@ class Sending implements ReplySource {
   }
 }
 
-/** Of a larger body nothing is kept once it has been sent; undici keeps a buffer until the reply has ended. */
+/** Large bodies are released once sent; undici would keep a buffer until the reply ends. */
 const KEPT_BYTES_MAX = 64 * 1024
 const PART_BYTES = 256 * 1024
 

@@ -1,4 +1,4 @@
-/** AWS's binary event stream of a Messages reply, as the server-sent events that it stands for. */
+/** Decodes AWS's binary event stream of a Messages reply into the server-sent events that it stands for. */
 
 import { EventStreamCodec } from '@smithy/core/event-streams'
 import {
@@ -21,7 +21,7 @@ const PRELUDE_BYTES = 12
 /** Prelude and checksum of the whole. */
 const FRAME_BYTES_MIN = 16
 
-/** Figures that AWS adds to the last event; they are the operator's. */
+/** Metrics that AWS adds to the last event; they are for the operator. */
 const METRICS_MEMBER = 'amazon-bedrock-invocationMetrics'
 
 const codec = new EventStreamCodec(
@@ -31,18 +31,18 @@ const codec = new EventStreamCodec(
 
 type Frame = ReturnType<typeof codec.decode>
 
-/** Takes bytes cut anywhere; gives whole events. */
+/** Takes bytes cut anywhere and returns whole events. */
 export class EventStreamDecoder {
   readonly #frameBytesMax: number
   #rest: Buffer = Buffer.alloc(0)
-  /** Why nothing more can be read: UpstreamFault `garbage` or `oversized`. */
+  /** Why decoding stopped: UpstreamFault `garbage` or `oversized`. */
   fault: UpstreamFault | null = null
 
   constructor({ frameBytesMax }: { frameBytesMax: number }) {
     this.#frameBytesMax = frameBytesMax
   }
 
-  /** The events that this chunk completes; those before a damaged frame too. */
+  /** The events that this chunk completes, including those before a damaged frame. */
   push(chunk: Buffer): Buffer {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     let text = NO_BYTES

@@ -1,10 +1,10 @@
-/** AWS Signature Version 4, by AWS's own signer over Node's hashes. */
+/** AWS Signature Version 4, using AWS's own signer with Node's hashes. */
 
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import type { AwsSecret } from '../credentials.ts'
 
-/** Name under which AWS knows the service in signatures. */
+/** The service's name in AWS signatures. */
 const SIGNING_NAME = 'bedrock'
 
 type HashInput = string | ArrayBuffer | ArrayBufferView
@@ -42,7 +42,7 @@ function bytesOf(input: HashInput): Buffer {
 }
 
 export interface SignableRequest {
-  /** Host and port as the `host` header has them. */
+  /** Host and port as in the `host` header. */
   readonly host: string
   /** Encoded, without a query. */
   readonly path: string
