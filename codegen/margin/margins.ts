@@ -1,6 +1,12 @@
 /** Cost and margin of each entry on a day. */
 
-import { type CostRates, costIfReported, type TargetCost, targetCosts, tokenRatesFor } from '../../src/catalogue/cost.ts'
+import {
+  type CostRates,
+  costIfReported,
+  type TargetCost,
+  targetCosts,
+  tokenRatesFor,
+} from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { heirsOf } from '../diff/heirs.ts'
 import { compareText } from '../findings.ts'
