@@ -249,6 +249,20 @@ create table key_flight (
   constraint key_flight_own_share_check CHECK ((own_share >= 0))
 );
 
+create table mail_sent (
+  mail_id bigint not null generated always as identity,
+  email text not null,
+  email_key text generated always as (lower(email)) stored,
+  subject text not null,
+  failed boolean not null,
+  sent_at timestamp with time zone not null default now(),
+  constraint mail_sent_pkey PRIMARY KEY (mail_id),
+  constraint mail_sent_email_check CHECK ((octet_length(email) <= 254)),
+  constraint mail_sent_subject_check CHECK ((octet_length(subject) <= 800))
+);
+CREATE INDEX mail_sent_at ON public.mail_sent USING btree (sent_at);
+CREATE INDEX mail_sent_email ON public.mail_sent USING btree (email_key, mail_id);
+
 create table maintenance (
   singleton boolean not null default true,
   enabled boolean not null,

@@ -3,7 +3,7 @@
  * one of them gives it back. Who decided last is read from the log of operators, which nobody can change.
  */
 
-import type { AnySql, Sql } from '../lib/database.ts'
+import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import type { KeyRow } from './key-secret.ts'
 import { type Actor, recordAction } from './operator-log.ts'
 
@@ -26,38 +26,52 @@ const SET_OWN = `${SET} and not ${HELD_BY_OPERATOR} returning key_id`
  * Null is the catalogue's limit and gives the key back to its owner; 0 is none. False when there is no such active key.
  * Processes that remember the key hear of it by `announce(sql, 'keys')`.
  */
-export function limitKey(
-  sql: Sql,
-  { accountId, keyId, by }: KeyRow & { readonly by: Actor },
+export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | null): Promise<boolean> {
+  return sql.begin(transaction => limitKeyIn(transaction, key, callsPerMinute))
+}
+
+type LimitedKey = KeyRow & { readonly by: Actor; readonly reason?: string }
+
+/** The same in the caller's transaction. */
+export async function limitKeyIn(
+  transaction: TransactionSql,
+  { accountId, keyId, by, reason = '' }: LimitedKey,
   callsPerMinute: number | null,
 ): Promise<boolean> {
   const limit = callsPerMinute === null ? null : String(callsPerMinute)
-  return sql.begin(async transaction => {
-    const rows = await transaction.unsafe(SET_ANY, [String(accountId), String(keyId), limit])
-    if (rows.length === 0) return false
-    const action = limit === null ? GIVEN_BACK : SET_BY_OPERATOR
-    await recordAction(transaction, { by, action, accountId, subject: String(keyId), reason: limit ?? '' })
-    return true
-  })
+  const rows = await transaction.unsafe(SET_ANY, [String(accountId), String(keyId), limit])
+  if (rows.length === 0) return false
+  const action = limit === null ? GIVEN_BACK : SET_BY_OPERATOR
+  await recordAction(transaction, { by, action, accountId, subject: String(keyId), reason: inWords(limit, reason) })
+  return true
+}
+
+/** The limit and, behind it, why. */
+function inWords(limit: string | null, reason: string): string {
+  return [limit, reason].filter(Boolean).join(': ')
 }
 
 const SET_CONCURRENCY = `update api_key set concurrency_max = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
 /** Calls in flight: null is the catalogue's limit, 0 is none. Only operators set it. As limitKey otherwise. */
-export function limitConcurrency(
-  sql: Sql,
-  { accountId, keyId, by }: KeyRow & { readonly by: Actor },
+export function limitConcurrency(sql: Sql, key: LimitedKey, callsInFlight: number | null): Promise<boolean> {
+  return sql.begin(transaction => limitConcurrencyIn(transaction, key, callsInFlight))
+}
+
+/** The same in the caller's transaction. */
+export async function limitConcurrencyIn(
+  transaction: TransactionSql,
+  { accountId, keyId, by, reason = '' }: LimitedKey,
   callsInFlight: number | null,
 ): Promise<boolean> {
   const limit = callsInFlight === null ? null : String(callsInFlight)
-  return sql.begin(async transaction => {
-    const rows = await transaction.unsafe(SET_CONCURRENCY, [String(accountId), String(keyId), limit])
-    if (rows.length === 0) return false
-    const reason = limit ?? 'default'
-    await recordAction(transaction, { by, action: 'key.concurrency', accountId, subject: String(keyId), reason })
-    return true
-  })
+  const rows = await transaction.unsafe(SET_CONCURRENCY, [String(accountId), String(keyId), limit])
+  if (rows.length === 0) return false
+  const subject = String(keyId)
+  const why = inWords(limit ?? 'default', reason)
+  await recordAction(transaction, { by, action: 'key.concurrency', accountId, subject, reason: why })
+  return true
 }
 
 /**

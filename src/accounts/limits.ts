@@ -32,6 +32,8 @@ export interface PeopleLimits {
   readonly throttleForgetSeconds: number
   /** Mails to one address within an hour. */
   readonly mailsPerHourMax: number
+  /** Time that it is known which mails went to whom. */
+  readonly mailsSeconds: number
   /** Registrations from one network, and from everywhere, within an hour. */
   readonly registrationsPerNetworkMax: number
   readonly registrationsMax: number
@@ -59,6 +61,7 @@ export const PEOPLE_LIMITS: PeopleLimits = {
   throttleSeconds: 3_600,
   throttleForgetSeconds: 86_400,
   mailsPerHourMax: 5,
+  mailsSeconds: 90 * 86_400,
   registrationsPerNetworkMax: 20,
   registrationsMax: 1_000,
 }

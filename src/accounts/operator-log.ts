@@ -1,6 +1,6 @@
 /** What operators did, and why. Append-only; written in the transaction of the deed. */
 
-import type { AnySql } from '../lib/database.ts'
+import { type AnySql, escapeLike } from '../lib/database.ts'
 
 /** An operator's account and address, or null and `command line`. */
 export interface Actor {
@@ -18,6 +18,8 @@ export interface OperatorAction {
   readonly action: string
   /** Whom it concerned. */
   readonly accountId: number | null
+  /** Their address. */
+  readonly email: string | null
   /** What it concerned: an amount, a transaction, an order. */
   readonly subject: string
   readonly reason: string
@@ -27,12 +29,17 @@ const TEXT_CHARACTERS_MAX = 1_000
 const LIST_MAX = 200
 const INSERT = `insert into operator_action (operator_account_id, operator_name, action, account_id, subject, reason)
   values ($1::text::bigint, $2, $3, $4::text::bigint, $5, $6)`
-const COLUMNS = 'action_id, at, operator_account_id, operator_name, action, account_id, subject, reason'
-const LIST = `select ${COLUMNS} from operator_action where ($1::text::bigint is null or action_id < $1::text::bigint)
-  order by action_id desc limit $2::text::integer`
-const LIST_OF = `select ${COLUMNS} from operator_action
-  where account_id = $3::text::bigint and ($1::text::bigint is null or action_id < $1::text::bigint)
-  order by action_id desc limit $2::text::integer`
+const COLUMNS = `o.action_id, o.at, o.operator_account_id, o.operator_name, o.action, o.account_id, o.subject, o.reason,
+  (select email from account a where a.account_id = o.account_id) as email`
+/** `like` with its wildcards escaped. */
+const FILTER = `($1::text is null or o.action_id < $1::text::bigint) and ($3::text is null or o.action = $3)
+  and ($4::text is null or o.operator_name = $4) and ($5::text is null or o.at >= $5::text::timestamptz)
+  and ($6::text is null or o.at < $6::text::timestamptz)
+  and ($7::text is null or (o.reason || ' ' || o.subject) ilike '%' || $7 || '%' escape '\\')`
+const PAGE = 'order by o.action_id desc limit $2::text::integer'
+const LIST = `select ${COLUMNS} from operator_action o where ${FILTER} ${PAGE}`
+const LIST_OF = `select ${COLUMNS} from operator_action o where o.account_id = $8::text::bigint and ${FILTER} ${PAGE}`
+const NAMES = 'select distinct operator_name from operator_action order by 1 limit 100'
 
 export interface NewAction {
   readonly by: Actor
@@ -54,15 +61,36 @@ export async function recordAction(sql: AnySql, entry: NewAction): Promise<void>
   ])
 }
 
+export interface ActionFilter {
+  readonly accountId?: number | undefined
+  readonly action?: string | undefined
+  /** Name of the operator, whole. */
+  readonly by?: string | undefined
+  /** In the reason or the subject. */
+  readonly text?: string | undefined
+  readonly from?: Date | undefined
+  /** Not included. */
+  readonly to?: Date | undefined
+}
+
 /** Newest first. */
 export async function listActions(
   sql: AnySql,
-  { beforeId, limit = 50, accountId }: { beforeId?: number; limit?: number; accountId?: number } = {},
+  given: ActionFilter & { readonly beforeId?: number; readonly limit?: number } = {},
 ): Promise<readonly OperatorAction[]> {
-  const page = [number(beforeId ?? null), String(Math.min(limit, LIST_MAX))]
+  const { beforeId, limit = 50, accountId, action, by, text, from, to } = given
+  const parameters = [
+    number(beforeId ?? null),
+    String(Math.min(limit, LIST_MAX)),
+    action ?? null,
+    by ?? null,
+    from?.toISOString() ?? null,
+    to?.toISOString() ?? null,
+    text === undefined ? null : escapeLike(clean(text)),
+  ]
   const rows = await (accountId === undefined
-    ? sql.unsafe(LIST, page)
-    : sql.unsafe(LIST_OF, [...page, String(accountId)]))
+    ? sql.unsafe(LIST, parameters)
+    : sql.unsafe(LIST_OF, [...parameters, String(accountId)]))
   return rows.map(row => ({
     actionId: Number(row.action_id),
     at: row.at,
@@ -72,9 +100,15 @@ export async function listActions(
     },
     action: row.action,
     accountId: row.account_id === null ? null : Number(row.account_id),
+    email: row.email,
     subject: row.subject,
     reason: row.reason,
   }))
+}
+
+/** Everybody who is in the log. */
+export async function listActors(sql: AnySql): Promise<readonly string[]> {
+  return (await sql.unsafe(NAMES)).map(row => row.operator_name)
 }
 
 function clean(text: string): string {

@@ -1,6 +1,6 @@
 /** What operators do with accounts: find, block, give the role. */
 
-import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
+import { type AnySql, escapeLike, type Sql, type TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { type Actor, recordAction } from './operator-log.ts'
 import { type OperatorRole, readRole, roleCode } from './roles.ts'
@@ -151,11 +151,6 @@ export function searchAccounts(
 export async function readAccountSummary(sql: AnySql, accountId: number): Promise<AccountSummary | null> {
   const row = (await sql.unsafe(ONE, [String(accountId)]))[0]
   return row === undefined ? null : toSummary(row)
-}
-
-/** For `like … escape '\'`: every character stands for itself. */
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&')
 }
 
 interface Row {

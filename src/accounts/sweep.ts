@@ -1,5 +1,6 @@
 /** Deletes what has expired. */
 
+import { sweepMails } from './mail-log.ts'
 import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
 
@@ -10,5 +11,6 @@ const SESSIONS = `delete from session where seen_at < now() - make_interval(secs
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
+  await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
 }

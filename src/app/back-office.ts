@@ -1,6 +1,7 @@
 /** People and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
 
 import { join } from 'node:path'
+import { recordMails } from '../accounts/mail-log.ts'
 import { recordAction } from '../accounts/operator-log.ts'
 import { createPeople } from '../accounts/services.ts'
 import { sweepPeople } from '../accounts/sweep.ts'
@@ -74,7 +75,10 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   if (outboxDir !== null && config.production) {
     log.warn({ folder: outboxDir }, 'no mails are sent: set SMTP_URL, or nobody can register')
   }
-  const mailer = countMails(createMailer(config, outboxDir))
+  const counted = countMails(createMailer(config, outboxDir))
+  const mailer = recordMails(counted, sql, cause =>
+    log.warn({ cause }, 'a mail was sent, but is not on the list of mails'),
+  )
   const people = createPeople({
     sql,
     mailer,
@@ -111,7 +115,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     payments,
     providers,
     outboxDir,
-    mails: () => mailer.metrics(),
+    mails: () => counted.metrics(),
     async close() {
       stopping.abort()
       await Promise.all(timers.map(stop => stop()))

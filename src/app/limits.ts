@@ -212,6 +212,18 @@ export const LIMITS = {
     max: 43_200_000,
     what: "Time after an operator's second factor in which money may be moved without another; 0 asks every time.",
   },
+  adjustAskVnd: {
+    fallback: 1_000_000,
+    min: 0,
+    max: 1_000_000_000,
+    what: 'Money by hand above this, in VND, is asked for a second time.',
+  },
+  adjustVndMax: {
+    fallback: 100_000_000,
+    min: 1,
+    max: 1_000_000_000_000,
+    what: 'Most money, in VND, that an operator adds or deducts by hand at a time, on the pages.',
+  },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start of a worker.' },
   workerPauseMs: {
     fallback: 10_000,

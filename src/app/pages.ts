@@ -25,7 +25,7 @@ export interface PagesOptions {
 
 export function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
   const { config, backOffice, sql, keySecrets, catalogue, upstreams, log } = options
-  const { production, publicUrl, real } = config
+  const { production, publicUrl, real, limits } = config
   return addDashboard(server, {
     catalogue,
     people: backOffice.people,
@@ -40,6 +40,6 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     production,
     log,
     now: () => new Date(),
-    limits: DASHBOARD_LIMITS,
+    limits: { ...DASHBOARD_LIMITS, adjustAskVnd: limits.adjustAskVnd, adjustVndMax: limits.adjustVndMax },
   })
 }

@@ -64,11 +64,15 @@ export interface DashboardLimits {
   readonly usageDaysMax: number
   /** Mails that the development page lists. */
   readonly outboxMailsMax: number
+  /** Money by hand above this, in whole dong, is asked for again; above the next it is refused. */
+  readonly adjustAskVnd: number
+  readonly adjustVndMax: number
   /** CSV exports that run at one time in this process. */
   readonly exportsMax: number
 }
 
-export const DASHBOARD_LIMITS: DashboardLimits = {
+/** What the environment says nothing of. */
+export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVndMax'> = {
   formBytesMax: 64 * 1024,
   formFieldsMax: 50,
   tableRows: 50,

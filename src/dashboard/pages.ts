@@ -12,6 +12,7 @@ import { CALL_PAGES } from './operator/call.ts'
 import { CALL_LIST_PAGES } from './operator/calls.ts'
 import { HOME_PAGES } from './operator/home.ts'
 import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
+import { LOG_PAGES } from './operator/log.ts'
 import { SECOND_FACTOR_PAGES } from './operator/second-factor.ts'
 import { TEAM_PAGES } from './operator/team.ts'
 import { TRANSFER_PAGES } from './operator/transfers.ts'
@@ -45,6 +46,7 @@ export const PAGES: readonly Page[] = [
   ...OPERATOR_ACCOUNT_PAGES,
   ...TRANSFER_PAGES,
   ...OPERATOR_LIST_PAGES,
+  ...LOG_PAGES,
   ...SECOND_FACTOR_PAGES,
   ...TEAM_PAGES,
 ]

@@ -183,3 +183,8 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
     close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),
   }
 }
+
+/** For `like … escape '\'`: every character stands for itself. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}

@@ -85,6 +85,7 @@ describe('the log', () => {
         by,
         action: 'balance.adjust',
         accountId: 1,
+        email: 'Anna.Nguyen@example.com',
         subject: '50000',
         reason: 'lỗi của chúng tôi',
       },

@@ -64,7 +64,7 @@ test('a balance is adjusted once per form, with a reason, down to zero at most',
   expect([silent.status, readable(silent.html).includes('Enter a reason.')]).toEqual([422, true])
   expect(await running.balance(customerId)).toBe(100_000_000_000n)
   const log = readable((await operator.get('/operator/log')).html)
-  expect(log.match(/balance\.adjust/g)?.length).toBe(2)
+  expect(log.match(/Adjusted the balance customer/g)?.length).toBe(2)
   expect(log).toContain('goodwill')
 })
 

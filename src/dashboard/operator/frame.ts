@@ -23,6 +23,7 @@ export type OperatorTab = (typeof TABS)[number]['tab']
 const NOTICES = [
   ...['adjusted', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'],
   ...['role', 'factor', 'refunded', 'refunded_before'],
+  ...['noted', 'limited', 'revoked', 'gone', 'signed_out'],
 ] as const
 
 /** Of each thing that an operator does. */

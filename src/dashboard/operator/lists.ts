@@ -1,6 +1,5 @@
-/** Orders of all accounts, revenue by day and model, unknown names of models, and the log of what operators did. */
+/** Orders of all accounts, revenue by day and model, and unknown names of models. */
 
-import { listActions } from '../../accounts/operator-log.ts'
 import { addDays, dayOf } from '../../ledger/reports/days.ts'
 import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
 import { exportOperatorsCsv } from '../../ledger/reports/operators-csv.ts'
@@ -11,7 +10,7 @@ import { csvAnswer } from '../csv.ts'
 import { chartOf } from '../money/chart.ts'
 import { TONES } from '../money/top-up.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
-import { type Answer, idOf, type Page, type PageRequest } from '../page.ts'
+import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { operatorPage } from './frame.ts'
 
@@ -47,14 +46,6 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     needs: 'business',
     purpose: 'The calls of all accounts as CSV, with what they cost the operator',
     handle: usageCsv,
-  },
-  {
-    method: 'GET',
-    path: '/operator/log',
-    authentication: 'operator',
-    needs: 'read',
-    purpose: 'What operators did',
-    handle: log,
   },
 ]
 
@@ -130,17 +121,5 @@ async function unknownModels(request: PageRequest): Promise<Answer> {
     periods: PERIODS_DAYS.map(days => ({ days, isChosen: days === chosen })),
     fallback: options.catalogue.settings.fallback,
     names: found.map(each => ({ ...each, knownAs: options.catalogue.resolve(each.name)?.entry.id ?? null })),
-  })
-}
-
-async function log(request: PageRequest): Promise<Answer> {
-  const { options, query } = request
-  const beforeId = idOf(query.text('before'))
-  const limit = options.limits.tableRows
-  const actions = await listActions(options.sql, { ...(beforeId !== null && { beforeId }), limit })
-  const last = actions.at(-1)
-  return operatorPage(request, 'operator-log', 'log', {
-    actions,
-    more: actions.length === limit && last ? `/operator/log?before=${last.actionId}` : null,
   })
 }

@@ -6,7 +6,7 @@ import { isRole, OPERATOR_ROLES, type OperatorRole } from '../../accounts/roles.
 import { resetSecondFactor } from '../../accounts/second-factor.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { actorOf, operatorPage } from './frame.ts'
+import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
 
 const TEAM = { authentication: 'operator', needs: 'team' } as const
 
@@ -15,8 +15,6 @@ export const TEAM_PAGES: readonly Page[] = [
   { method: 'POST', path: '/operator/team', ...TEAM, purpose: 'Gives or takes a role', handle: change },
   { method: 'POST', path: '/operator/team/reset', ...TEAM, purpose: 'Resets a second factor', handle: reset },
 ]
-
-const REASON_CHARACTERS_MAX = 300
 
 interface Faults {
   readonly email?: string | undefined

@@ -3,6 +3,7 @@
 import type { Language } from '../../accounts/types.ts'
 import { ACCOUNT_TEXTS } from './account.ts'
 import { COMMON_TEXTS } from './common.ts'
+import { CUSTOMER_TEXTS } from './customer.ts'
 import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
 import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
@@ -22,6 +23,7 @@ export const TEXTS = {
   ...OPERATOR_TEXTS,
   ...SECOND_FACTOR_TEXTS,
   ...OPERATOR_CALL_TEXTS,
+  ...CUSTOMER_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

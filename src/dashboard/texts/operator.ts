@@ -69,7 +69,6 @@ export const OPERATOR_TEXTS = {
   'operator.account.keys': { vi: 'Khóa API đang dùng', en: 'Active keys' },
   'operator.account.held': { vi: 'Đang giữ', en: 'On hold' },
   'operator.account.blocked': { vi: 'Đã chặn', en: 'Blocked' },
-  'operator.account.operator': { vi: 'Người vận hành', en: 'Operator' },
   'operator.adjust': { vi: 'Điều chỉnh số dư', en: 'Adjust the balance' },
   'operator.adjust.amount': { vi: 'Số tiền (₫), âm để trừ', en: 'Amount (₫); negative to deduct' },
   'operator.adjust.fault': {

@@ -46,6 +46,7 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   or: (...values: unknown[]) => values.slice(0, -1).some(Boolean),
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
   not: (value: unknown) => !value,
+  concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
   /** Text with `code` between back-ticks set as code; everything is escaped. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),

@@ -1,0 +1,48 @@
+/** Which mails went to whom, for who asks why none came: address, subject, time. Never the text, which may hold a link. */
+
+import type { AnySql, Sql } from '../lib/database.ts'
+import type { Mailer } from '../lib/mail.ts'
+import { spellEmail } from './accounts.ts'
+
+const INSERT = 'insert into mail_sent (email, subject, failed) values ($1, $2, $3::text::boolean)'
+const LIST = `select sent_at, subject, failed from mail_sent where email_key = lower($1)
+  order by mail_id desc limit $2::text::integer`
+const SWEEP = 'delete from mail_sent where sent_at < now() - make_interval(secs => $1::text::integer)'
+const SUBJECT_CHARACTERS_MAX = 200
+
+export interface SentMail {
+  readonly sentAt: Date
+  readonly subject: string
+  /** The server did not take it. */
+  readonly failed: boolean
+}
+
+/** The same mailer, with a row for each mail. A row that cannot be written holds up no mail. */
+export function recordMails(mailer: Mailer, sql: Sql, onFault: (error: unknown) => void): Mailer {
+  const record = ({ to, subject }: { to: string; subject: string }, failed: boolean) =>
+    sql
+      .unsafe(INSERT, [spellEmail(to), subject.slice(0, SUBJECT_CHARACTERS_MAX), String(failed)])
+      .then(() => {}, onFault)
+  return {
+    ...mailer,
+    async send(message) {
+      try {
+        await mailer.send(message)
+      } catch (error) {
+        await record(message, true)
+        throw error
+      }
+      await record(message, false)
+    },
+  }
+}
+
+/** Newest first. */
+export async function listMails(sql: AnySql, email: string, limit: number): Promise<readonly SentMail[]> {
+  const rows = await sql.unsafe(LIST, [email, String(limit)])
+  return rows.map(row => ({ sentAt: row.sent_at, subject: row.subject, failed: row.failed }))
+}
+
+export async function sweepMails(sql: AnySql, seconds: number): Promise<void> {
+  await sql.unsafe(SWEEP, [String(seconds)])
+}

@@ -1,0 +1,26 @@
+/** What operators write down about a customer: lines of their log, so that nobody can change them afterwards. */
+
+import type { Sql } from '../lib/database.ts'
+import { lockKeys } from './keys.ts'
+import { type Actor, listActions, type OperatorAction, recordAction } from './operator-log.ts'
+
+const ACTION = 'note.add'
+const TWIN = `select action_id from operator_action where account_id = $1::text::bigint and action = '${ACTION}' and subject = $2`
+
+/** `submission` names the form: sent twice, also at the same moment, it makes one note. */
+export function addNote(
+  sql: Sql,
+  given: { readonly accountId: number; readonly by: Actor; readonly note: string; readonly submission: string },
+): Promise<void> {
+  const { accountId, by, note, submission } = given
+  return sql.begin(async transaction => {
+    await lockKeys(transaction, accountId)
+    if ((await transaction.unsafe(TWIN, [String(accountId), submission])).length > 0) return
+    await recordAction(transaction, { by, action: ACTION, accountId, subject: submission, reason: note })
+  })
+}
+
+/** Newest first. */
+export function listNotes(sql: Sql, accountId: number, limit: number): Promise<readonly OperatorAction[]> {
+  return listActions(sql, { accountId, action: ACTION, limit })
+}

@@ -1,0 +1,60 @@
+/** What operators do with a customer's key: its limits, its end. Each with its line in the log. */
+
+import type { Sql } from '../lib/database.ts'
+import { limitConcurrencyIn, limitKeyIn } from './key-rate.ts'
+import type { KeyRow } from './key-secret.ts'
+import { lockKeys, revokeKey } from './keys.ts'
+import { type Actor, recordAction } from './operator-log.ts'
+import { listOwnKeys, setKeyCap } from './own-keys.ts'
+
+interface Deed {
+  readonly by: Actor
+  readonly reason: string
+}
+
+/** Null: the catalogue's limit, or no cap. 0 calls: no limit. */
+export interface KeyLimits {
+  readonly callsPerMinute: number | null
+  readonly callsInFlight: number | null
+  /** Whole dong a month, from 1 to KEY_CAP_VND_MAX. */
+  readonly capVnd: number | null
+}
+
+/** Changes what differs. `unchanged` also for a form that came twice; `gone`: no such active key. */
+export function changeKeyLimits(
+  sql: Sql,
+  key: KeyRow & Deed,
+  wanted: KeyLimits,
+): Promise<'changed' | 'unchanged' | 'gone'> {
+  const { accountId, keyId, by, reason } = key
+  return sql.begin(async transaction => {
+    await lockKeys(transaction, accountId)
+    const found = (await listOwnKeys(transaction, accountId)).find(each => each.keyId === keyId)
+    if (found === undefined || found.revokedAt !== null) return 'gone'
+    const capBefore = found.monthlyCapMicroVnd === null ? null : Number(found.monthlyCapMicroVnd / 1_000_000n)
+    const rateBefore = found.rateHeld ? found.rateLimitPerMinute : null
+    let changed = false
+    if (wanted.callsPerMinute !== rateBefore) {
+      changed = await limitKeyIn(transaction, key, wanted.callsPerMinute)
+    }
+    if (wanted.callsInFlight !== found.concurrencyMax) {
+      changed = (await limitConcurrencyIn(transaction, key, wanted.callsInFlight)) || changed
+    }
+    if (wanted.capVnd !== capBefore) {
+      await setKeyCap(transaction, { accountId, keyId, capVnd: wanted.capVnd })
+      const subject = `${keyId}: ${wanted.capVnd === null ? 'none' : `${wanted.capVnd} VND`}`
+      await recordAction(transaction, { by, action: 'key.cap', accountId, subject, reason })
+      changed = true
+    }
+    return changed ? 'changed' : 'unchanged'
+  })
+}
+
+/** False when there is no such active key. */
+export function revokeCustomerKey(sql: Sql, { accountId, keyId, by, reason }: KeyRow & Deed): Promise<boolean> {
+  return sql.begin(async transaction => {
+    if (!(await revokeKey(transaction, { accountId, keyId }))) return false
+    await recordAction(transaction, { by, action: 'key.revoke', accountId, subject: String(keyId), reason })
+    return true
+  })
+}

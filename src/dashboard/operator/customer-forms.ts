@@ -1,0 +1,211 @@
+/** What operators do for or to a customer: each form once, with a reason, in the log. */
+
+import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
+import { addNote } from '../../accounts/notes.ts'
+import { type AccountSummary, blockAccount, unblockAccount } from '../../accounts/operator.ts'
+import { changeKeyLimits, revokeCustomerKey } from '../../accounts/operator-keys.ts'
+import { recordAction } from '../../accounts/operator-log.ts'
+import { KEY_CAP_VND_MAX } from '../../accounts/own-keys.ts'
+import { endAllSessions, endSession } from '../../accounts/sessions.ts'
+import { credit } from '../../ledger/credit.ts'
+import { isUuid, uuidv7 } from '../../lib/ids.ts'
+import { vndToMicro } from '../../lib/money.ts'
+import { announce } from '../../operations/channel.ts'
+import { readAmountVnd } from '../../payments/amount.ts'
+import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { dong } from '../view/format.ts'
+import { customerPage, findCustomer, NOTE_CHARACTERS_MAX, type Refusal } from './customer.ts'
+import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
+
+const CUSTOMERS = { method: 'POST', authentication: 'operator', needs: 'customers' } as const
+const BASE = '/operator/accounts/:id'
+
+export const CUSTOMER_FORMS: readonly Page[] = [
+  {
+    method: 'POST',
+    path: `${BASE}/adjust`,
+    authentication: 'operator',
+    needs: 'money',
+    purpose: 'Money by hand',
+    handle: withCustomer(adjust),
+  },
+  { ...CUSTOMERS, path: `${BASE}/block`, purpose: 'Blocks', handle: withCustomer(block) },
+  { ...CUSTOMERS, path: `${BASE}/unblock`, purpose: 'Unblocks', handle: withCustomer(unblock) },
+  { ...CUSTOMERS, path: `${BASE}/notes`, purpose: 'Writes a note', handle: withCustomer(note) },
+  { ...CUSTOMERS, path: `${BASE}/keys/limits`, purpose: 'Limits of a key', handle: withCustomer(limits) },
+  { ...CUSTOMERS, path: `${BASE}/keys/revoke`, purpose: 'Ends a key', handle: withCustomer(revoke) },
+  { ...CUSTOMERS, path: `${BASE}/sessions/end`, purpose: 'Signs out', handle: withCustomer(endSessions) },
+]
+
+type Handle = (request: PageRequest, account: AccountSummary) => Answer | Promise<Answer>
+
+function withCustomer(handle: Handle): (request: PageRequest) => Promise<Answer> {
+  return async request => {
+    const found = await findCustomer(request)
+    return 'kind' in found ? found : handle(request, found)
+  }
+}
+
+function done({ accountId }: AccountSummary, notice: string, anchor = ''): Answer {
+  return { kind: 'redirect', to: `/operator/accounts/${accountId}?done=${notice}${anchor}` }
+}
+
+const reasonOf = ({ form }: PageRequest): string => form.text('reason', REASON_CHARACTERS_MAX)
+
+/** The page again, when one of the faults is none of null. */
+function refused(
+  request: PageRequest,
+  account: AccountSummary,
+  form: Refusal['form'],
+  faults: Refusal['faults'],
+): Promise<Answer> | null {
+  if (Object.values(faults).every(fault => fault === null)) return null
+  return customerPage(request, account, { refusal: { form, faults } })
+}
+
+/** Nobody keeps out an operator without a word on why. */
+function reasonFault({ language }: PageRequest, reason: string): string | null {
+  return reason === '' ? text(language, 'operator.reason.fault') : null
+}
+
+/** `-50.000` as well as `50.000`; null for 0 and for what is no amount. */
+function readSigned(given: string): number | null {
+  const isNegative = /^[-−]/.test(given)
+  const amount = readAmountVnd(isNegative ? given.slice(1) : given)
+  if (amount === null || amount === 0) return null
+  return isNegative ? -amount : amount
+}
+
+async function adjust(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const { options, form, language } = request
+  const { adjustAskVnd, adjustVndMax } = options.limits
+  const amountVnd = readSigned(form.text('amount', 40))
+  const reason = reasonOf(request)
+  const amountFault =
+    amountVnd === null
+      ? text(language, 'operator.adjust.fault')
+      : Math.abs(amountVnd) > adjustVndMax
+        ? text(language, 'customer.adjust.max', { max: dong(adjustVndMax) })
+        : null
+  const refusal = refused(request, account, 'adjust', { amount: amountFault, reason: reasonFault(request, reason) })
+  if (refusal !== null || amountVnd === null) return refusal ?? NOT_FOUND
+  // The answer is the amount itself: a changed one is asked for again.
+  if (Math.abs(amountVnd) > adjustAskVnd && form.text('confirmed') !== String(amountVnd)) {
+    return customerPage(request, account, { question: { amountVnd } })
+  }
+  const { accountId } = account
+  const submission = form.text('submission')
+  const reference = `operator:${isUuid(submission) ? submission : uuidv7()}`
+  try {
+    await options.sql.begin(async transaction => {
+      const amountMicroVnd = vndToMicro(amountVnd)
+      const booked = await credit(transaction, {
+        accountId,
+        amountMicroVnd,
+        kind: 'adjustment',
+        reference,
+        note: reason,
+      })
+      // The form came twice: the first has done it all.
+      if (booked.outcome === 'already') return
+      const subject = `${amountVnd} VND`
+      await recordAction(transaction, { by: actorOf(request), action: 'balance.adjust', accountId, subject, reason })
+    })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    const faults = { amount: text(language, 'operator.adjust.too_much') }
+    return customerPage(request, account, { refusal: { form: 'adjust', faults } })
+  }
+  options.payments.onCredited(accountId)
+  return done(account, 'adjusted')
+}
+
+async function block(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const reason = reasonOf(request)
+  const isOwn = account.accountId === signedIn(request).accountId
+  const fault = isOwn ? text(request.language, 'customer.block.self') : reasonFault(request, reason)
+  const change = { accountId: account.accountId, by: actorOf(request), reason }
+  const refusal = refused(request, account, 'block', { reason: fault })
+  if (refusal !== null) return refusal
+  await blockAccount(request.options.sql, change)
+  return done(account, 'blocked')
+}
+
+async function unblock(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const reason = reasonOf(request)
+  const refusal = refused(request, account, 'block', { reason: reasonFault(request, reason) })
+  if (refusal !== null) return refusal
+  await unblockAccount(request.options.sql, { accountId: account.accountId, by: actorOf(request), reason })
+  return done(account, 'unblocked')
+}
+
+async function note(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const { form, language, options } = request
+  const given = form.text('note', NOTE_CHARACTERS_MAX)
+  const fault = given === '' ? text(language, 'customer.note.fault') : null
+  const refusal = refused(request, account, 'note', { note: fault })
+  if (refusal !== null) return refusal
+  const sent = form.text('submission')
+  const submission = isUuid(sent) ? sent : uuidv7()
+  await addNote(options.sql, { accountId: account.accountId, by: actorOf(request), note: given, submission })
+  return done(account, 'noted', '#notes')
+}
+
+/** Null for nothing typed; undefined for what cannot be used. */
+function readLimit(typed: string, { min, max }: { min: number; max: number }): number | null | undefined {
+  if (typed === '') return null
+  const value = typed === '0' ? 0 : readAmountVnd(typed)
+  return value !== null && value >= min && value <= max ? value : undefined
+}
+
+async function limits(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const { form, language, options } = request
+  const keyId = idOf(form.text('key'))
+  const callsPerMinute = readLimit(form.text('rate', 20), { min: 0, max: CALLS_PER_MINUTE_MAX })
+  const callsInFlight = readLimit(form.text('concurrency', 20), { min: 0, max: CONCURRENCY_MAX })
+  const capVnd = readLimit(form.text('cap', 20), { min: 1, max: KEY_CAP_VND_MAX })
+  const reason = reasonOf(request)
+  const calls = text(language, 'customer.limit.fault')
+  const refusal = refused(request, account, 'limits', {
+    rate: callsPerMinute === undefined ? calls : null,
+    concurrency: callsInFlight === undefined ? calls : null,
+    cap: capVnd === undefined ? text(language, 'keys.cap.fault') : null,
+    reason: reasonFault(request, reason),
+  })
+  if (refusal !== null) return refusal
+  if (keyId === null || callsPerMinute === undefined || callsInFlight === undefined || capVnd === undefined) {
+    return NOT_FOUND
+  }
+  const key = { accountId: account.accountId, keyId, by: actorOf(request), reason }
+  const outcome = await changeKeyLimits(options.sql, key, { callsPerMinute, callsInFlight, capVnd })
+  if (outcome === 'gone') return NOT_FOUND
+  if (outcome === 'changed') await announce(options.sql, 'keys')
+  return done(account, 'limited', '#keys')
+}
+
+async function revoke(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const { form, options } = request
+  const keyId = idOf(form.text('key'))
+  const reason = reasonOf(request)
+  const refusal = refused(request, account, 'revoke', { reason: reasonFault(request, reason) })
+  if (refusal !== null) return refusal
+  if (keyId === null) return NOT_FOUND
+  const { accountId } = account
+  const isRevoked = await revokeCustomerKey(options.sql, { accountId, keyId, by: actorOf(request), reason })
+  return done(account, isRevoked ? 'revoked' : 'gone', '#keys')
+}
+
+/** One session, or all where none is named. */
+async function endSessions(request: PageRequest, account: AccountSummary): Promise<Answer> {
+  const { form, options } = request
+  const { accountId } = account
+  const sessionId = idOf(form.text('session'))
+  const by = actorOf(request)
+  await options.sql.begin(async transaction => {
+    if (sessionId === null) await endAllSessions(transaction, accountId)
+    else if (!(await endSession({ sql: transaction }, { accountId, sessionId }))) return
+    await recordAction(transaction, { by, action: 'session.end', accountId, subject: String(sessionId ?? 'all') })
+  })
+  return done(account, 'signed_out', '#sessions')
+}
