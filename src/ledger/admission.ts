@@ -1,6 +1,6 @@
 /**
- * Who may start a call. A call is admitted while the wanted holds fit; it waits while other calls hold the money;
- * it is turned away at once when the balance is 0. First come, first served per wallet.
+ * Decides who may start a call. A call is admitted while the requested holds fit; it waits while other calls hold the
+ * money; it is refused at once when the balance is 0. First come, first served per wallet.
  */
 
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ interface Waiter {
   readonly row: HoldRow
   readonly settled: (answer: HoldAnswer) => void
   readonly failed: (error: unknown) => void
-  /** Set when the time is over or the client left; the answer that is under way still counts. */
+  /** Set when the wait timed out or the client left; an answer already under way still counts. */
   given: (() => void) | null
   placed: boolean
 }
@@ -29,7 +29,7 @@ interface WalletQueue {
   readonly accountId: number
   readonly waiters: Waiter[]
   busy: boolean
-  /** Waiters to try when the present try is over, because money came free meanwhile. */
+  /** Waiters to try after the current attempt, because money was freed meanwhile. */
   woken: number
   timer: NodeJS.Timeout | undefined
 }
@@ -38,7 +38,7 @@ export class Admission {
   readonly #placing: Placing
   readonly #limits: LedgerLimits
   readonly #queues = new Map<number, WalletQueue>()
-  /** A key never changes its account: this chooses queues, and never decides anything about money. */
+  /** A key's account never changes. This only picks queues; it never decides about money. */
   readonly #accountOfKey = new Map<string, number>()
   #waiting = 0
   #closed = false
@@ -48,7 +48,7 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** As Ledger.admit. When it has answered or thrown, nothing of this call is under way any more, unless Postgres is away. */
+  /** As Ledger.admit. Once it has returned or thrown, nothing of this call is in progress, unless Postgres is down. */
   async admit(request: HoldRequest, { signal }: AdmissionOptions): Promise<HoldAnswer> {
     checkHold(request)
     signal.throwIfAborted()
@@ -66,12 +66,12 @@ export class Admission {
     return this.#wait(accountId, row, signal)
   }
 
-  /** True while calls of this account wait for money. */
+  /** True while calls of this account are waiting for money. */
   isQueued(accountId: number): boolean {
     return this.#queues.has(accountId)
   }
 
-  /** Tells waiting calls what a settlement or a credit in this process left in their wallet. */
+  /** Reports what a settlement or credit in this process left in a wallet, to the calls waiting for it. */
   wake(accountId: number, state: WalletState | null): void {
     const queue = this.#queues.get(accountId)
     if (queue === undefined) return
@@ -142,7 +142,7 @@ export class Admission {
     queue.timer = setTimeout(() => this.#try(queue, 1), delay)
   }
 
-  /** Tries the first `count` waiters in order, and twice as many after a full success. */
+  /** Tries the first `count` waiters in order, doubling after each full success. */
   #try(queue: WalletQueue, count: number): void {
     if (queue.busy) {
       queue.woken = Math.max(queue.woken, count)
@@ -184,7 +184,7 @@ export class Admission {
 
   #answerAll(queue: WalletQueue, answer: HoldAnswer): void {
     for (const waiter of [...queue.waiters]) {
-      // One that is being placed gets the answer of Postgres.
+      // A waiter whose hold is being placed gets Postgres' answer.
       if (!waiter.placed) waiter.settled(answer)
     }
   }
@@ -215,7 +215,7 @@ function answerOf(result: HoldResult): HoldAnswer | null {
   return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
 }
 
-/** How many waiters the money covers; at least one, since a hold may be cut or the figure be old. */
+/** How many waiters the money covers; at least one, because holds may be cut and the figure may be stale. */
 function fitting(queue: WalletQueue, availableMicroVnd: bigint): number {
   let left = availableMicroVnd
   let count = 0

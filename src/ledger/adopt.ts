@@ -1,7 +1,7 @@
 /**
- * Spools of processes of this disk that died. The kernel frees the lock of a spool with its process, so whoever gets the
- * lock knows that the process is gone, settles what it had finished, and only then has it declared dead: its holds must
- * not be freed before.
+ * Takes over spools of dead processes on this disk. The kernel releases a spool's lock with its process, so whoever
+ * gets the lock knows the process is gone. It settles what that process had finished, and only then declares it dead,
+ * because that frees its holds.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -25,12 +25,12 @@ export interface Adopter {
   readonly pools: { readonly life: StatementPool }
   readonly settling: Settling
   readonly databaseId: string
-  /** History line of the database as it is now. */
+  /** The database's current timeline. */
   readonly timeline: string | null
   readonly setAside: SetAsideReport
 }
 
-/** True when a process was found dead, so that there may be holds to free. */
+/** True when a process turned out to be dead, so that its holds may need freeing. */
 export async function adoptSpools(adopter: Adopter): Promise<boolean> {
   const { options } = adopter
   const own = spoolFolder(options, options.instanceName)
@@ -44,7 +44,7 @@ export async function adoptSpools(adopter: Adopter): Promise<boolean> {
       if (await adopt(adopter, folder, decodeURIComponent(entry.name))) found = true
     } catch (cause) {
       if (classifyFault(cause) === 'retry') throw cause
-      // Another process of this disk may have taken the folder away.
+      // Another process on this disk may have removed the folder.
       if (!existsSync(folder)) continue
       const message = `the spool in ${folder} cannot be read; what it owes is not settled`
       options.report({ level: 'error', code: 'spool_failed', message, cause })
@@ -71,7 +71,7 @@ async function adopt(adopter: Adopter, folder: string, name: string): Promise<bo
   spool.tidy()
   spool.close()
   const isDead = await fenceNamed(pools.life, name)
-  // What is finished stays for its time, in case that the database fails over to a standby without it.
+  // Finished settlements are retained, in case the database fails over to a standby without them.
   const isOld = Date.now() - statSync(folder).mtimeMs >= limits.spoolRetentionMs
   const isClear = spool.setAside.lines + spool.setAside.files === 0
   if (spool.isEmpty && isClear && isOld) rmSync(folder, { recursive: true, force: true })

@@ -8,17 +8,17 @@ export interface AuditReport {
   readonly clean: boolean
   /** Wallets (or rows, for the last three) that break each rule. */
   readonly differences: {
-    /** Balance is not the sum of the journal. */
+    /** The balance is not the sum of the journal. */
     readonly balance: number
-    /** The seq of the journal has a gap, or the wallet's is not its last. */
+    /** The journal's seq has a gap, or does not end at the wallet's. */
     readonly seq: number
     /** A balance_after is not the running sum. */
     readonly chain: number
     /** The held amount is not the sum of the open holds. */
     readonly held: number
-    /** The daily figures are not the sums of the usage rows, retired ones included. */
+    /** The daily sums are not those of the usage rows, retired ones included. */
     readonly daily: number
-    /** The sums of retired rows do not lead from the credits to the balance that they left. */
+    /** The credits and the retired sums do not add up to the retired balance. */
     readonly retired: number
     /** Usage rows whose charge is not least(cost, balance before). */
     readonly charge: number
@@ -32,7 +32,7 @@ export interface AuditReport {
   readonly wallets: number
   readonly openHolds: number
   readonly calls: number
-  /** Cost that no balance was left to pay. */
+  /** Cost that the balance could not cover. */
   readonly uncollectedMicroVnd: MicroVnd
 }
 

@@ -1,4 +1,4 @@
-/** What a caller of the ledger must keep; a breach is a programmer's error and fails that call only. */
+/** Preconditions on callers of the ledger. Breaking one is a programmer's error and fails that call only. */
 
 import assert from 'node:assert/strict'
 import { isUuid } from '../lib/ids.ts'
@@ -7,11 +7,11 @@ import type { HoldRequest, Settlement } from './types.ts'
 
 const COUNT_MAX = 1_000_000_000
 const PRICE_VND_MAX = 1_000_000_000
-/** 1,000,000,000 VND for one call: far above any price, far below what a bigint sum can hold. */
+/** 1,000,000,000 VND per call: far above any price, far below what a bigint sum can hold. */
 export const AMOUNT_MICRO_VND_MAX = 10n ** 15n
 const IDS = ['accountId', 'keyId'] as const
 const COUNTS = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens', 'images'] as const
-/** Of the names on a usage row. */
+/** Longest name on a usage row, in characters. */
 export const NAME_CHARACTERS_MAX = 256
 
 /** Of one call; the tries that its limits allow at most. */
@@ -19,7 +19,7 @@ export const ATTEMPTS_MAX = 20
 const MS_MAX = 2 ** 31 - 1
 const LABEL = /^[\x21-\x7e]{1,100}$/
 
-/** Throws AssertionError for a hold that the statement could not take. */
+/** Throws AssertionError for a hold that the statement could not accept. */
 export function checkHold(request: HoldRequest): void {
   assert(isUuid(request.callId), 'callId is not a lower-case UUID')
   assert(request.keyHash.length === 32, 'keyHash is not 32 bytes')
@@ -32,7 +32,7 @@ export function checkHold(request: HoldRequest): void {
   assert(isCount(request.priceVnd, PRICE_VND_MAX), 'priceVnd is not a whole number of dong')
 }
 
-/** Throws AssertionError for a settlement that the journal would refuse; a bad row would fail the whole batch. */
+/** Throws AssertionError for a settlement that the journal would refuse: one bad row would fail the whole batch. */
 export function checkSettlement(call: Settlement): void {
   assert(isUuid(call.callId), 'callId is not a lower-case UUID')
   for (const name of IDS) if (!isCount(call[name], Number.MAX_SAFE_INTEGER)) assert.fail(`${name} is out of bounds`)
@@ -96,7 +96,7 @@ function isCount(value: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= max
 }
 
-/** Client text, well-formed and at most 256 characters; NUL is left out where the statement is made. */
+/** Text from the client, well-formed and at most 256 characters; the statement strips NULs. */
 export function cleanName(name: string | null): string | null {
   return name === null ? null : name.slice(0, NAME_CHARACTERS_MAX).toWellFormed()
 }

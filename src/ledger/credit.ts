@@ -1,4 +1,4 @@
-/** CREDIT: every movement of money that is not a call. */
+/** CREDIT: every movement of money except calls. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { faultCode } from '../lib/database.ts'
@@ -10,16 +10,16 @@ export type CreditKind = keyof typeof CREDIT_KINDS
 
 export interface CreditRequest {
   readonly accountId: number
-  /** Not 0; below 0 takes money back, at most the balance. */
+  /** Not 0. Negative amounts take money back, at most the balance. */
   readonly amountMicroVnd: MicroVnd
   readonly kind: CreditKind
-  /** Names the cause; the same kind and reference are booked once per account. */
+  /** Identifies the cause: the same kind and reference are booked only once per account. */
   readonly reference: string
   readonly note?: string | null
 }
 
 export interface CreditAnswer {
-  /** `already`: booked before under this reference; the figures are those of that time. */
+  /** `already`: this reference was booked before; the figures are from that time. */
   readonly outcome: 'credited' | 'already'
   readonly amountMicroVnd: MicroVnd
   readonly seq: number
@@ -40,8 +40,9 @@ select account_id, seq, $2::text::bigint, $3::text::smallint, $4, balance_micro_
 returning amount_micro_vnd, seq, balance_after_micro_vnd`
 
 /**
- * Books a credit once per account, kind and reference, within the caller's transaction when `sql` is one. Throws an
- * Error that says what is wrong: no such account, a reference that was used for another amount, more taken than there is.
+ * Books a credit once per account, kind and reference, inside the caller's transaction if `sql` is one. Throws an Error
+ * that says what is wrong: no such account, a reference already used for another amount, or a debit larger than the
+ * balance.
  */
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
   if (request.amountMicroVnd === 0n) throw new RangeError('a credit of 0 is not a movement')
@@ -58,7 +59,7 @@ export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise
   }
 }
 
-/** The second statement begins after the lock is held, so that it sees a twin that has just committed. */
+/** The second statement starts after the lock is taken, so that it sees a duplicate that has just committed. */
 async function book(sql: AnySql, request: CreditRequest): Promise<CreditAnswer> {
   const account = String(request.accountId)
   const kind = String(CREDIT_KINDS[request.kind])

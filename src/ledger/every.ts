@@ -5,11 +5,11 @@ import type { LedgerOptions } from './options.ts'
 
 interface Watched {
   readonly options: Pick<LedgerOptions, 'report'>
-  /** False from a run that could not reach Postgres to the next that could. */
+  /** False from a run that could not reach Postgres until the next one that could. */
   available: boolean
 }
 
-/** Runs `task` again and again, one at a time; the answer stops it and waits for the run under way. */
+/** Runs `task` repeatedly, one run at a time. The returned function stops it and waits for the current run. */
 export function every<Parts extends Watched>(
   pauseMs: number,
   parts: Parts,

@@ -5,18 +5,18 @@ import { type MicroVnd, microVnd } from '../lib/money.ts'
 import type { ExtendRequest } from './types.ts'
 
 export interface ExtendResult {
-  /** Set aside for this call now; null when it has no hold: it was settled, or a crash of Postgres lost its hold. */
+  /** Set aside for this call now. Null when it has no hold: it was settled, or a crash of Postgres lost it. */
   readonly heldMicroVnd: MicroVnd | null
-  /** Of the wallet after the statement: balance less holds; may be negative. Null without a wallet. */
+  /** The wallet's balance less holds after the statement; may be negative. Null without a wallet. */
   readonly freeMicroVnd: MicroVnd | null
 }
 
 /**
- * Each hold grows to what is wanted, in order, while free money lasts; the call that takes the last of it gets a part. The
- * request names a total, so that a statement whose answer was lost can be sent again.
+ * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets
+ * part of its request. Requests name totals, so that a statement whose answer was lost can be repeated.
  *
- * Locks as HOLD and SETTLE do: wallets in account order, then their holds. What was locked is fresh, and both updates only
- * add to what they find. As there, wallets reach their calls by a window.
+ * Locks as HOLD and SETTLE do: wallets in account order, then their holds. Locked rows are fresh, and both updates only
+ * add to what they find. As there, a window function brings wallets and calls together.
  */
 const EXTEND = `
 with requests as materialized (
@@ -58,10 +58,10 @@ select array_agg(n)::text as n, array_agg(account_id)::text as account_id, array
        array_agg(left_over)::text as free
   from (select *, free - sum(granted) over (partition by account_id) as left_over from grants) answers`
 
-/** One row for the whole batch, an array for each column. */
+/** One row for the whole batch, with an array per column. */
 type Row = Readonly<Record<'n' | 'account_id' | 'amount' | 'free', string | null>>
 
-/** One answer for each request, in order. Rejects with the driver's error. No call may be in it twice. */
+/** One answer per request, in order. Rejects with the driver's error. A call may occur only once. */
 export async function extendHolds(
   pool: StatementPool,
   requests: readonly ExtendRequest[],

@@ -1,4 +1,4 @@
-/** Holds of running calls on their way to grow: batched, and sent again while Postgres fails. */
+/** Extends the holds of running calls: batched, and retried while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
 import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
@@ -41,7 +41,7 @@ export class Extending {
     })
   }
 
-  /** As Ledger.extend. Nothing queues without bounds: a call that runs has one request at most. */
+  /** As Ledger.extend. The queue is bounded, because a running call has at most one request. */
   extend(request: ExtendRequest, { signal }: { readonly signal: Cancellation }): Promise<ExtendAnswer | null> {
     const wantMicroVnd =
       request.wantMicroVnd > AMOUNT_MICRO_VND_MAX ? microVnd(AMOUNT_MICRO_VND_MAX) : request.wantMicroVnd
@@ -50,7 +50,7 @@ export class Extending {
     })
   }
 
-  /** What has no answer yet gets none. */
+  /** Requests without an answer are dropped. */
   stop(): void {
     this.#stopped = true
   }
@@ -73,7 +73,7 @@ export class Extending {
     }
   }
 
-  /** A hold that a crash lost is not placed again: its call goes on for as much as the wallet would have given. */
+  /** A hold lost in a crash is not placed again: its call continues for as much as the wallet would have granted. */
   #answer({ wantMicroVnd }: ExtendRequest, { heldMicroVnd, freeMicroVnd }: ExtendResult): ExtendAnswer {
     const { extensions } = this.#options.metrics
     if (heldMicroVnd === null) {

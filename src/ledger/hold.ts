@@ -8,9 +8,9 @@ import { PRICE_PER_CODES, type PricePer } from './types.ts'
 export interface HoldRow {
   readonly keyHashHex: string
   readonly callId: string
-  /** Least that the call is admitted with, unless nothing else is held. */
+  /** The smallest hold that admits the call, unless nothing else is held. */
   readonly wantMicroVnd: MicroVnd
-  /** Most that is set aside for it, while that is no more than a sixteenth of the balance. */
+  /** The largest hold for it, up to a sixteenth of the balance. */
   readonly wantMaxMicroVnd: MicroVnd
   readonly entryId: string
   readonly requestedName: string | null
@@ -27,27 +27,28 @@ export type HoldResult =
       readonly keyId: number
       /** Set aside for this call; null when nothing was. */
       readonly heldMicroVnd: MicroVnd | null
-      /** Of the wallet when the statement ran; null when this call had its hold already. */
+      /** The wallet's when the statement ran; null when this call already had its hold. */
       readonly balanceMicroVnd: MicroVnd | null
-      /** Balance less the holds of all calls before this one, at least 0; null as above. */
+      /** Balance less the holds of all earlier calls, at least 0; null as above. */
       readonly freeMicroVnd: MicroVnd | null
       /** The key has spent its monthly cap, so nothing was set aside. */
       readonly capped: boolean
     }
 
 /**
- * Admits in order. A call's target is its most, but no more than a sixteenth of the balance, so that sixteen such calls run
- * side by side, and no less than its least. It gets that while free money (balance less holds) lasts. One whose target does not fit gets
- * what is left, if that covers its least; the first of a wallet on which nothing is held gets what is left in any case.
- * Nobody behind it gets anything then. A call that has its hold already gets the same answer again.
+ * Admits calls in order. A call's target is its maximum, but at most a sixteenth of the balance, so that sixteen such
+ * calls can run side by side, and at least its minimum. It gets the target while free money (balance less holds) lasts.
+ * If the target does not fit, it gets the rest, provided that this covers its minimum; the first call of a wallet
+ * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
+ * answer again.
  *
- * A key with a monthly cap is refused from the moment its settled calls of the month (of Vietnam) reach it: the cap is
- * passed by no more than the calls in flight then. `case` keeps the sum from being computed for keys without one.
+ * A key with a monthly cap is refused as soon as its settled calls of the month (in Vietnam) reach it, so only calls
+ * then in flight can exceed the cap. `case` avoids computing the sum for keys without one.
  *
- * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure is
- * computed from its own columns: a CHECK must never see a figure computed from a stale row. What the update returns is put
- * before the wallet's requests and handed down by a window: a join of two intermediate results would be quadratic in a
- * plan that is made once for every size of batch.
+ * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
+ * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
+ * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
+ * quadratic in a plan that serves every batch size.
  */
 const HOLD = `
 with requests as materialized (
@@ -130,11 +131,11 @@ select array_agg(n)::text as n, array_agg(active)::text as active, array_agg(cap
     union all
     select n, active, capped, account_id, key_id, null, had, null from known where not active or had is not null or capped) answers`
 
-/** One row for the whole batch, an array for each column. */
+/** One row for the whole batch, with an array per column. */
 type Row = Readonly<Record<Column, string | null>>
 type Column = 'n' | 'active' | 'capped' | 'account_id' | 'key_id' | 'balance' | 'held' | 'free'
 
-/** One answer for each row, in order. Rejects with the driver's error. */
+/** One answer per row, in order. Rejects with the driver's error. */
 export async function placeHolds(
   pool: StatementPool,
   rows: readonly HoldRow[],
@@ -176,7 +177,7 @@ export async function placeHolds(
   return results
 }
 
-/** As Postgres writes it in an array. */
+/** In Postgres' array syntax. */
 const TRUE = 't'
 
 function money(element: string): MicroVnd | null {

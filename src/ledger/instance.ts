@@ -1,15 +1,15 @@
-/** This process as the database knows it, and what becomes of the holds of processes that died. No clock but Postgres'. */
+/** Registers this process in the database, and finds the holds of dead processes. All times come from Postgres. */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { plainArray, type StatementPool } from '../lib/database.ts'
 import { ZERO_MICRO_VND } from '../lib/money.ts'
 import type { Settlement } from './types.ts'
 
-/** Status of a call whose process died before it could settle; it is not charged. */
+/** Status of a call whose process died before settling; it is not charged. */
 export const INTERRUPTED_STATUS = 599
 
 const REGISTER = 'insert into gateway_instance (name) values ($1) returning instance_id'
-/** The lock lives as long as this connection: who finds it free knows that the process is gone. */
+/** The lock lives as long as this connection, so a free lock means that the process is gone. */
 const BEAT = `update gateway_instance set last_seen = now() where instance_id = $1::text::bigint and ended_at is null
   returning pg_try_advisory_lock(7, instance_id::integer) as locked,
             substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
@@ -31,7 +31,7 @@ with c as materialized (
 update gateway_instance g set ended_at = now() from c
  where g.instance_id = c.instance_id and pg_try_advisory_xact_lock(7, c.instance_id::integer)
 returning g.instance_id`
-/** A row whose call began more than 90 days ago is refused, so that an older hold counts as one of 89 days. */
+/** Rows of calls that began more than 90 days ago are refused, so older holds are recorded as 89 days old. */
 const HOLD_COLUMNS = `h.account_id, h.call_id, h.key_id, h.entry_id, h.requested_name, h.endpoint,
   to_char(greatest(h.opened_at, now() - interval '89 days'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened_at,
   least(2147483647, greatest(0, extract(epoch from now() - h.opened_at) * 1000))::integer as age_ms`
@@ -61,7 +61,7 @@ export async function registerInstance(pool: StatementPool, name: string): Promi
   return rows[0]!.instance_id
 }
 
-/** Null when another process declared this one dead: it must register again. */
+/** Null when another process declared this one dead; it must register again. */
 export async function beat(
   pool: StatementPool,
   instanceId: string,
@@ -75,7 +75,7 @@ export async function endInstance(pool: StatementPool, instanceId: string): Prom
   await pool.query(END, [instanceId])
 }
 
-/** Marks dead processes as ended: an earlier one of this name, or one that was silent for long. */
+/** Marks dead processes as ended: an earlier one of this name, or one that has long been silent. */
 export async function fenceDead(
   pool: StatementPool,
   self: { instanceId: string; name: string; lostAfterMs: number; restartGraceMs: number },
@@ -89,7 +89,7 @@ export async function fenceNamed(pool: StatementPool, name: string): Promise<boo
   return (await pool.query(FENCE_NAMED, [name])).length > 0
 }
 
-/** Moves the holds of calls that go on to the new number of this process. */
+/** Moves the holds of running calls to this process's new number. */
 export async function takeHoldsAlong(
   pool: StatementPool,
   move: { from: string; to: string; open: Iterable<string> },
@@ -97,12 +97,12 @@ export async function takeHoldsAlong(
   await pool.query(TAKE_ALONG, [move.from, move.to, plainArray(move.open)])
 }
 
-/** Drops what is known of processes that ended a month ago. */
+/** Deletes processes that ended a month ago. */
 export async function forgetEnded(pool: StatementPool): Promise<void> {
   await pool.query(FORGET, [])
 }
 
-/** Holds of processes that ended, but for calls in `open`, as settlements that free them uncharged. */
+/** Settlements that free, uncharged, the holds of ended processes, except for calls in `open`. */
 export async function findAbandoned(
   pool: StatementPool,
   { open, limit }: { open: Iterable<string>; limit: number },
@@ -110,7 +110,7 @@ export async function findAbandoned(
   return (await pool.query<HoldRow>(ABANDONED, [plainArray(open), String(limit)])).map(interrupted)
 }
 
-/** Holds of this process that none of its calls owns, as settlements that free them uncharged. */
+/** Settlements that free, uncharged, the holds of this process that none of its calls owns. */
 export async function findOrphans(
   pool: StatementPool,
   self: { instanceId: string; olderThanMs: number; open: Iterable<string>; limit: number },

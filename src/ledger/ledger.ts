@@ -1,4 +1,4 @@
-/** The ledger of one process: connections, instance, spool, admission and settling put together. */
+/** The ledger of one process: connections, instance, spool, admission and settling combined. */
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ import { Spool } from './spool.ts'
 import type { Ledger, Settlement } from './types.ts'
 
 export interface RunningLedger extends Ledger {
-  /** Lets calls that wait for this wallet go on; after a credit in this process. */
+  /** Lets calls waiting for this wallet continue, after a credit in this process. */
   wake(accountId: number): void
   /** False while Postgres does not answer. */
   readonly available: boolean
@@ -40,8 +40,8 @@ export interface RunningLedger extends Ledger {
 }
 
 /**
- * One plan for every size of batch, made of look-ups by index only: a table that was small or had no statistics when
- * the plan was made may be large a minute later.
+ * One plan for every batch size, made of index look-ups only: a table that was small or without statistics at planning
+ * time may be large a minute later.
  */
 const SESSION = {
   plan_cache_mode: 'force_generic_plan',
@@ -53,7 +53,7 @@ const SESSION = {
 
 const SPOOL_LOCK_POLL_MS = 20
 
-/** Batches of holds that one sweep frees at most; the next one goes on. */
+/** Most batches of holds freed by one sweep; the next one continues. */
 const SWEEP_ROUNDS_MAX = 100
 
 interface Parts {
@@ -66,7 +66,7 @@ interface Parts {
   readonly open: Set<string>
   readonly metrics: LedgerMetrics
   readonly setAside: SetAsideReport
-  /** The database that this process began with. */
+  /** The database that this process started with. */
   readonly databaseId: string
   instanceId: string
   timeline: string | null
@@ -75,8 +75,8 @@ interface Parts {
 
 /**
  * Registers this process, settles what an earlier one of the same name left in the spool, frees the holds of dead
- * processes, and then takes calls. The database must be migrated. Rejects when Postgres cannot be reached, or when a
- * running process has the same name and spool.
+ * processes, then takes calls. The database must be migrated. Rejects when Postgres cannot be reached, and when a
+ * running process uses the same name and spool.
  */
 export async function createLedger(options: LedgerOptions): Promise<RunningLedger> {
   const limits = { ...LEDGER_LIMITS, ...options.limits }
@@ -97,14 +97,14 @@ export async function createLedger(options: LedgerOptions): Promise<RunningLedge
   }
 }
 
-/** A sibling that settles what a dead process of this name left has the lock for a moment. */
+/** A sibling that settles for a dead process of this name holds the lock briefly. */
 async function lockSpool(options: LedgerOptions, folder: string, limits: LedgerLimits): Promise<FileLock> {
   const path = join(folder, 'lock')
   const lock = new FileLock(path)
   const deadline = performance.now() + limits.spoolLockMs
   while (performance.now() < deadline) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // The sibling may take the folder away in the end: a lock on a file that is gone is none.
+    // The sibling may finally remove the folder, and a lock on a deleted file is no lock.
     if (lockExisting(lock, path)) return lock
     await sleep(SPOOL_LOCK_POLL_MS)
   }
@@ -199,7 +199,7 @@ async function start(given: {
       try {
         return await settling.settle({ ...settlement, catalogueId: catalogue })
       } catch (error) {
-        // A settlement that makes no sense leaves a hold that nobody owns: the sweep frees it.
+        // An invalid settlement leaves an orphaned hold, which the sweep frees.
         open.delete(settlement.callId)
         throw error
       }
@@ -249,14 +249,14 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
   const pool = (purpose: string, connectionsMax: number, synchronousCommit: 'on' | 'off'): StatementPool =>
     openStatementPool({ ...shared, name: `gateway ${purpose}`, connectionsMax, synchronousCommit })
   return {
-    // A hold that a crash of Postgres loses costs nothing: what makes a charge is the settlement.
+    // A hold lost in a crash of Postgres costs nothing: only the settlement charges.
     holds: pool('holds', limits.concurrency, 'off'),
     settles: pool('settles', limits.concurrency, 'on'),
     life: pool('life', 1, 'on'),
   }
 }
 
-/** Keeps the row and the lock of this process; notices a failover, after which recent settlements are sent again. */
+/** Keeps this process's row and lock alive, and detects failovers, after which recent settlements are sent again. */
 async function heartbeat(parts: Parts): Promise<void> {
   const { options, pools, spool, settling } = parts
   spool.tidy()
@@ -284,7 +284,7 @@ async function heartbeat(parts: Parts): Promise<void> {
   spool.timeline = answer.timeline
 }
 
-/** Each process looks after its own disk and its own holds; what all can do is done by one of them. */
+/** Each process cleans up its own disk and holds; shared work is done by one of them. */
 async function sweep(parts: Parts): Promise<void> {
   const { options, limits, pools, open } = parts
   await parts.setAside.tell(options.instanceName, parts.spool.setAside)

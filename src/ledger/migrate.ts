@@ -1,6 +1,6 @@
 /**
- * Brings a database up to date with the numbered files in migrations/, which are never edited once merged. A number may be
- * left out, and a lower one be added later: branches take their numbers before they are merged.
+ * Migrates a database with the numbered files in migrations/, which are never edited once merged. A number may be
+ * skipped and filled in later, because branches pick theirs before they merge.
  */
 
 import { createHash } from 'node:crypto'
@@ -11,11 +11,11 @@ const FOLDER = new URL('./migrations/', import.meta.url)
 /** Advisory lock (7, 0); the numbers from 1 belong to the gateway instances. */
 const LOCK = 'select pg_advisory_xact_lock(7, 0)'
 
-/** A change that waits for a lock makes every call behind it wait, too: it gives up after this time. */
+/** A change waiting for a lock blocks every call behind it, so it gives up after this time. */
 const LOCK_TIMEOUT = "set local lock_timeout = '5s'"
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** Nothing was changed: another transaction is in the way. */
+/** Another transaction is in the way; nothing was changed. */
 export class MigrationBusyError extends Error {}
 
 interface Migration {
@@ -26,8 +26,8 @@ interface Migration {
 }
 
 /**
- * Applies what is missing, all or nothing, and returns the names. Several processes may call it at once: the others
- * wait and then find nothing to do. Throws when a file that was applied has been edited since, and MigrationBusyError.
+ * Applies missing migrations, all or nothing, and returns their names. Several processes may call it at once: the
+ * others wait and then find nothing to do. Throws when an applied file has been edited, and MigrationBusyError.
  */
 export async function migrate(sql: Sql): Promise<readonly string[]> {
   const files = readMigrations()

@@ -2,13 +2,13 @@
 
 export interface LedgerOptions {
   readonly url: string
-  /** Stable and unique among the processes that run at the same time: host and worker number. */
+  /** Stable, and unique among running processes: host and worker number. */
   readonly instanceName: string
-  /** Folder of the spool; needs a disk that outlives a restart of the process. */
+  /** The spool's folder, on a disk that survives a restart of the process. */
   readonly spoolDir: string
-  /** Digest of the catalogue that this process admits calls by; absent: rows do not say. */
+  /** Digest of the catalogue that this process admits calls by; absent: not recorded. */
   readonly catalogueDigest?: string
-  /** What the operator should see; never holds a secret, a prompt or a reply. */
+  /** Events for the operator; never contain secrets, prompts or replies. */
   readonly report: (event: LedgerEvent) => void
   readonly limits?: Partial<LedgerLimits>
 }
@@ -34,49 +34,50 @@ export interface LedgerEvent {
 }
 
 export interface LedgerLimits {
-  /** Longest wait for money that other calls hold. */
+  /** Longest wait for money that other calls hold, in ms. */
   readonly admissionWaitMs: number
-  /** Calls that wait for money at the same time in this process. */
+  /** Most calls of this process waiting for money. */
   readonly waitersMax: number
-  /** Pause between two tries of a waiting wallet when no local settlement wakes it; jittered. */
+  /** Pause between attempts for a waiting wallet when no local settlement wakes it, in ms; jittered. */
   readonly admissionRetryMs: number
-  /** Time that a hold may take in all while Postgres fails. */
+  /** Total time for placing a hold while Postgres fails, in ms. */
   readonly holdRetryMs: number
-  /** Holds that wait for Postgres at the same time. */
+  /** Most holds waiting for Postgres. */
   readonly holdsMax: number
-  /** Time after which a settlement counts as spooled. */
+  /** Time after which a settlement counts as spooled, in ms. */
   readonly settleWaitMs: number
-  /** Longest pause between two tries of a settlement while Postgres fails. */
+  /** Longest pause between attempts to settle while Postgres fails, in ms. */
   readonly settleRetryMs: number
-  /** Settlements kept in memory; beyond that only the spool has them until there is room. */
+  /** Most settlements in memory; the rest stay in the spool until there is room. */
   readonly settlementsMax: number
-  /** Statements under way at the same time, for holds and for settlements each. */
+  /** Most concurrent statements, for holds and for settlements each. */
   readonly concurrency: number
   readonly batchMax: number
-  /** Server's limit of one statement; the process waits 1 s longer. */
+  /** The server's statement timeout, in ms; the process waits 1 s longer. */
   readonly statementTimeoutMs: number
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
-   * Age at which a hold of this process that no call owns is freed: one that was placed after its call had been told that
-   * Postgres is away. Well above the time of a statement, so that a hold that is just being placed is never taken for one.
+   * Age, in ms, at which an unowned hold of this process is freed: one that was placed after its call had failed
+   * because Postgres was away. Well above a statement's time, so that a hold just being placed is never mistaken for
+   * one.
    */
   readonly orphanMs: number
-  /** Silence after which another process counts as lost, if its lock is free. */
+  /** Silence, in ms, after which another process counts as dead if its lock is free. */
   readonly lostAfterMs: number
-  /** After a start of Postgres everyone needs time to take the lock again before silence may count. */
+  /** After Postgres starts, every process gets this long to take its lock again before silence counts, in ms. */
   readonly restartGraceMs: number
-  /** Longest wait for settlements at close; the spool keeps the rest. */
+  /** Longest wait for settlements when closing, in ms; the spool keeps the rest. */
   readonly closeWaitMs: number
-  /** Longest wait at a start for a sibling that settles what a dead process of this name left. */
+  /** Longest wait at start-up for a sibling that is settling for a dead process of this name, in ms. */
   readonly spoolLockMs: number
   readonly spoolSegmentBytes: number
   readonly spoolSegmentMs: number
-  /** Time that finished settlements stay in the spool, to be replayed after a failover that lost them. */
+  /** How long finished settlements stay in the spool, in ms, to be replayed after a failover that lost them. */
   readonly spoolRetentionMs: number
-  /** Above this, finished segments go before their time. */
+  /** Above this size, finished segments are deleted early, in bytes. */
   readonly spoolBytesMax: number
-  /** Size of the file with damaged lines; beyond it the files that have them stay instead. */
+  /** Largest file of damaged lines, in bytes; beyond it, the files that contain them are kept instead. */
   readonly spoolSetAsideBytesMax: number
 }
 

@@ -1,4 +1,4 @@
-/** Holds on their way to Postgres: batched, and retried with the same call id while Postgres fails. */
+/** Places holds: batched, and retried with the same call id while Postgres fails. */
 
 import { GatewayError } from '../errors.ts'
 import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
@@ -8,12 +8,12 @@ import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
-/** Where a hold comes from: `first` may find that it has to queue, `queued` is at the head of its queue. */
+/** `first` may still have to queue; `queued` is at the head of its queue. */
 export type Origin = 'first' | 'queued'
 
 interface GivenPlacement {
   readonly row: HoldRow
-  /** Null while this process has never seen the key. */
+  /** Null if this process has not seen the key yet. */
   readonly accountId: number | null
   readonly origin: Origin
   readonly resolve: (result: HoldResult | null) => void
@@ -24,7 +24,7 @@ class Placement {
   readonly #given: GivenPlacement
   readonly #lastFault: () => unknown
   readonly #deadline: Deadline
-  /** Its time is over and its caller has been told; it may still be under way. */
+  /** Timed out. The caller has its error; the statement may still be running. */
   expired = false
 
   constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
@@ -66,7 +66,7 @@ export interface PlacingOptions {
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
   readonly instanceId: () => string
-  /** True when other calls of this account wait for money: a newcomer must not be tried before them. */
+  /** True while other calls of this account wait for money: a newcomer must not overtake them. */
   readonly isQueued: (accountId: number) => boolean
   readonly metrics: LedgerMetrics
 }
@@ -89,9 +89,9 @@ export class Placing {
   }
 
   /**
-   * One try for the money; null when it has to queue first. The calls of one account go in one queue, so that this
-   * process never waits for itself.
-   * Rejects with GatewayError ledger_unavailable when Postgres gave no answer in time; a hold may exist then.
+   * One attempt to get the money; null when the call has to queue first. Calls of one account share a queue, so that
+   * this process never blocks itself. Rejects with GatewayError ledger_unavailable when Postgres does not answer in
+   * time; a hold may exist then.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
     if (this.#batcher.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds wait'))
@@ -128,7 +128,7 @@ export class Placing {
   }
 
   #recover(batch: Placement[], error: unknown): Again<Placement> {
-    // A twin of this very statement on a connection that broke may have placed the hold: the next try finds it.
+    // The same statement may have succeeded on a connection that then broke; the next attempt finds its hold.
     if (classifyFault(error) === 'bug') {
       this.#options.report({ level: 'error', code: 'background_failed', message: 'a hold was refused', cause: error })
       for (const placement of batch) placement.reject(new GatewayError('internal', { cause: error }))

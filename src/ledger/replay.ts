@@ -1,6 +1,6 @@
 /**
- * Sends settlements of a spool to the ledger again. A line with a checksum is proof enough. One without, of an earlier
- * version, may have been damaged and still be read: it needs a hold or a row of its call that agrees with it.
+ * Replays a spool's settlements to the ledger. A valid checksum is proof enough. A line from a version without
+ * checksums may be damaged and still parse, so it needs a matching hold or usage row.
  */
 
 import { plainArray, type StatementPool, textArray } from '../lib/database.ts'
@@ -31,7 +31,7 @@ export interface Replay {
   readonly settling: Settling
 }
 
-/** Resolves with the number of settlements that were sent, when all of them are durable. */
+/** Resolves with the number of settlements sent, once all are durable. */
 export async function replay(
   spooled: readonly SpooledSettlement[],
   { spool, pool, settling }: Replay,

@@ -1,15 +1,15 @@
-/** RETIRE: deletes old usage rows and keeps their sums, so that the journal still adds up. */
+/** RETIRE: deletes old usage rows but keeps their sums, so that the journal still adds up. */
 
 import type { Sql } from '../lib/database.ts'
 
-/** The database refuses settlements that are later than 90 days: beyond that, no retired call can be charged again. */
+/** The database refuses settlements after 90 days; beyond that, a retired call cannot be charged again. */
 export const RETIRE_DAYS_MIN = 92
 const ACCOUNTS_PER_PAGE = 500
 
 export interface RetireOptions {
-  /** Rows of calls that ended longer ago are retired; at least RETIRE_DAYS_MIN. */
+  /** Rows of calls that ended more days ago than this are retired; at least RETIRE_DAYS_MIN. */
   readonly olderThanDays: number
-  /** Rows in one transaction. */
+  /** Rows per transaction. */
   readonly batchRows?: number
   /** Stops between two batches. */
   readonly signal?: AbortSignal
@@ -27,7 +27,7 @@ select coalesce(max(page.account_id), 0)::text as last, count(*)::integer as see
   from page left join lateral (
     select closed_at from usage u where u.account_id = page.account_id order by seq limit 1) oldest on true`
 
-/** The next rows, up to the first that is too young: the journal is cut at one place, whatever the clocks said. */
+/** The next rows, up to the first one that is too recent: the journal is cut at one place, whatever the clocks said. */
 const SUM = `with page as (
     select * from usage where account_id = $1::text::bigint order by seq limit $3::text::integer),
   young as (select min(seq) as seq from page where closed_at >= now() - make_interval(days => $2::text::integer)),
@@ -52,10 +52,13 @@ const DELETE = `with gone as (
   forgotten as (delete from client_request c using gone where c.call_id = gone.call_id and c.account_id = gone.account_id)
 select count(*)::integer as rows from gone`
 
-/** Advisory lock (9, 0), for the length of a transaction: two who retire at once take turns. */
+/** Advisory lock (9, 0), for one transaction: concurrent runs take turns. */
 const LOCK = 'select pg_advisory_xact_lock(9, 0)'
 
-/** Sums and deletion are one transaction per batch; may be broken off and repeated. Throws RangeError for too few days. */
+/**
+ * Each batch sums and deletes in one transaction; a run may be interrupted and repeated. Throws RangeError for too few
+ * days.
+ */
 export async function retireUsage(sql: Sql, options: RetireOptions): Promise<Retirement> {
   const { olderThanDays, batchRows = 5000, signal } = options
   if (!(Number.isInteger(olderThanDays) && olderThanDays >= RETIRE_DAYS_MIN)) {

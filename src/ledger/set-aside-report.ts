@@ -1,4 +1,4 @@
-/** Tells the database what spools have set aside, so that an audit from anywhere sees it. */
+/** Records in the database what spools have set aside, so that any audit sees it. */
 
 import type { AnySql, StatementPool } from '../lib/database.ts'
 import type { SpoolSetAside } from './spool-reader.ts'
@@ -9,17 +9,17 @@ const PUT = `insert into spool_set_aside (name, folder, lines, files)
 const CLEAR = 'delete from spool_set_aside where name = $1'
 
 export interface SetAsideSpool extends SpoolSetAside {
-  /** Of the process whose spool it is. */
+  /** The process that owns the spool. */
   readonly name: string
 }
 
-/** Spools that wait for an operator, of every process of this database. */
+/** Spools that need an operator, of every process of this database. */
 export async function readSetAside(sql: AnySql): Promise<readonly SetAsideSpool[]> {
   const rows = await sql.unsafe('select name, folder, lines, files from spool_set_aside order by name')
   return rows.map(({ name, folder, lines, files }) => ({ name, folder, lines, files }))
 }
 
-/** Of the spools that this process has looked after. */
+/** The spools that this process has looked after. */
 export class SetAsideReport {
   readonly #pool: StatementPool
   readonly #reported = new Map<string, SpoolSetAside>()
@@ -28,7 +28,7 @@ export class SetAsideReport {
     this.#pool = pool
   }
 
-  /** `name` is the process whose spool it is. Asks nothing of the database unless something changed. */
+  /** `name` is the process that owns the spool. Skips the database unless something changed. */
   async tell(name: string, state: SpoolSetAside): Promise<void> {
     const { folder, lines, files } = state
     const reported = this.#reported.get(name)

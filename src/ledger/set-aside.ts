@@ -1,4 +1,4 @@
-/** The file beside a spool with the lines that cannot be trusted. It is an operator's: nothing here reads it back to charge. */
+/** The file beside a spool with its untrusted lines. It is for an operator: nothing here reads it back to charge. */
 
 import { isUtf8 } from 'node:buffer'
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { RawLine } from './spool-file.ts'
 
 const NAME = 'set-aside.jsonl'
 
-/** `unproven`: a line without a checksum, of an earlier version, whose call has no hold that agrees with it. */
+/** `unproven`: a line from a version without checksums, whose call has no matching hold. */
 export type SetAsideReason = 'length' | 'checksum' | 'shape' | 'unproven'
 
 export interface DamagedLine {
@@ -27,7 +27,7 @@ export class SetAside {
     this.#bytesMax = bytesMax
   }
 
-  /** Lines in the file as it is now: an operator who has dealt with it takes it away. Throws when it cannot be read. */
+  /** Lines in the file now; an operator removes it after dealing with it. Throws when it cannot be read. */
   get lines(): number {
     const stat = statSync(this.path, { throwIfNoEntry: false })
     if (stat === undefined) return 0
@@ -38,7 +38,7 @@ export class SetAside {
     return this.#counted.lines
   }
 
-  /** How many of these were not there yet. Throws when they cannot be written, or the file has its full size. */
+  /** How many of these are new. Throws when they cannot be written, or the file is full. */
   add(path: string, found: readonly DamagedLine[]): number {
     const file = basename(path)
     const places = this.#places()

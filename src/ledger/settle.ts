@@ -1,4 +1,4 @@
-/** SETTLE, LOOKUP and RELEASE: turns n holds into charges once, finds what was recorded, frees holds without a row. */
+/** SETTLE, LOOKUP and RELEASE: charge n holds once, find what was recorded, free holds whose row exists. */
 
 import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -6,14 +6,14 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
-  /** Of the wallet after this call. */
+  /** The wallet's, after this call. */
   readonly balanceAfterMicroVnd: MicroVnd
 }
 
 export interface SettledBatch {
-  /** In the order of the settlements; null for one that is refused. */
+  /** In the order of the settlements; null for a refused one. */
   readonly calls: readonly (SettledCall | null)[]
-  /** Of each wallet after the whole batch. */
+  /** Each wallet's, after the whole batch. */
   readonly wallets: ReadonlyMap<number, WalletState>
 }
 
@@ -24,15 +24,15 @@ export interface WalletState {
 }
 
 /**
- * Charge = least(cost, balance): money is left uncollected only when the balance is exactly zero. Each row gets the
- * next seq of its wallet. A call that has its row already makes the whole statement fail with 23505: an anti-join
- * here would be planned badly while a table is young. As in HOLD, wallets are locked in order first, and what the
- * update returns reaches the wallet's calls by a window.
+ * Charge = least(cost, balance): money stays uncollected only when the balance is exactly zero. Each row gets its
+ * wallet's next seq. A call that already has a row fails the whole statement with 23505: an anti-join here would be
+ * planned badly while a table is young. As in HOLD, wallets are locked in order first, and a window function brings the
+ * update's rows to the wallet's calls.
  *
- * Account, key and price are those of the call's hold, whoever it belongs to: a settlement that names others is left out, and
- * so is one without a wallet. An uncharged one needs no price. Times are the database's: the row begins with its hold, or so
- * long ago as the call took. A charge without a hold is left out as well when it is as old as rows that may have been retired,
- * and when another account has that call's row.
+ * Account, key and price come from the call's hold, whichever process placed it: a settlement that names others is left
+ * out, and so is one without a wallet. An uncharged one needs no price. Times are the database's: the row begins with
+ * its hold, or as long ago as the call took. A charge without a hold is also left out when it is as old as rows that
+ * may have been retired, and when another account has that call's row.
  */
 const SETTLE = `
 with requests as materialized (
@@ -163,7 +163,7 @@ update wallet set held_micro_vnd = wallet.held_micro_vnd - sums.released
   from (select account_id, sum(amount_micro_vnd)::bigint as released from deleted_holds group by 1) sums
  where wallet.account_id = sums.account_id`
 
-/** One row for the whole batch, an array for each column: a row for each call costs the driver more than the call. */
+/** One row for the whole batch, with an array per column: a row per call costs the driver more than the call. */
 interface SettleRow {
   readonly n: string | null
   readonly charged: string | null
@@ -178,7 +178,7 @@ interface LookupRow {
   readonly balance_after: string
 }
 
-/** Rejects with the driver's error; 23505 when one of the calls has been settled before. No call may be in it twice. */
+/** Rejects with the driver's error; 23505 when a call was settled before. A call may occur only once. */
 export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
   const [row] = await pool.query<SettleRow>(SETTLE, [
     plainArray(batch.map(call => call.accountId)),
@@ -230,7 +230,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   return { calls, wallets }
 }
 
-/** What was recorded for those calls that have been settled, by call id. */
+/** What was recorded for calls already settled, by call id. */
 export async function lookUpCalls(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],
@@ -244,7 +244,7 @@ export async function lookUpCalls(
   )
 }
 
-/** Frees holds of calls whose usage row exists already, so that no second row is written. */
+/** Frees holds whose usage row exists already, so that no second row is written. */
 export async function releaseHolds(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],

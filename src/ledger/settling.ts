@@ -1,4 +1,4 @@
-/** Settlements on their way: spooled, batched, retried until they are durable, answered once. */
+/** Settles calls: spooled, batched, retried until durable, answered once. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Again, type Batcher, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
@@ -13,12 +13,12 @@ import type { SettleAnswer, Settlement } from './types.ts'
 
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
-/** Why Postgres left a settlement out. */
+/** Why Postgres left out a settlement. */
 const DISAGREES = 'there is no such wallet, or what is known of this call says another account, key, price or time'
 
 type Answered = (answer: SettleAnswer) => void
 
-/** A settlement on its way, and who waits for its answer. */
+/** A pending settlement, and who waits for its answer. */
 class Pending {
   readonly settlement: Settlement
   readonly #waiting: Answered[] = []
@@ -40,7 +40,7 @@ class Pending {
   }
 }
 
-/** A caller of `settle`, who does not wait for ever. */
+/** Bounds how long a caller waits for its settlement. */
 class Patience {
   readonly #resolve: Answered
   readonly #deadline: Deadline
@@ -65,7 +65,7 @@ export interface SettlingOptions {
   readonly spool: Spool
   readonly limits: LedgerLimits
   readonly report: (event: LedgerEvent) => void
-  /** Called after each batch, so that calls which wait for money can go on. */
+  /** Called after each batch, so that calls waiting for money can continue. */
   readonly onWallets: (wallets: ReadonlyMap<number, WalletState>) => void
   readonly onSettled: (callId: string) => void
   readonly metrics: LedgerMetrics
@@ -89,7 +89,10 @@ export class Settling {
     })
   }
 
-  /** Answers when the call is durable, or after the waiting time. Throws AssertionError for a settlement that makes no sense. */
+  /**
+   * Resolves when the settlement is durable, or after the longest wait. Throws AssertionError for an invalid
+   * settlement.
+   */
   async settle(given: Settlement): Promise<SettleAnswer> {
     checkSettlement(given)
     const pending = this.#take({ ...given, requestedName: cleanName(given.requestedName) })
@@ -99,7 +102,7 @@ export class Settling {
     })
   }
 
-  /** Settles what an earlier process left, and resolves when all of it is durable, however long that takes. */
+  /** Settles what an earlier process left. Resolves when all of it is durable, however long that takes. */
   async replay(settlements: Iterable<Settlement>): Promise<void> {
     const answers: Promise<SettleAnswer>[] = []
     for (const settlement of settlements) {
@@ -110,7 +113,7 @@ export class Settling {
     await this.#takeBack()
   }
 
-  /** The same for settlements out of a spool, which are counted. */
+  /** The same for settlements from a spool, which are counted. */
   async resend(settlements: readonly Settlement[]): Promise<void> {
     await this.replay(settlements)
     this.#options.metrics.settlementsReplayed += settlements.length
@@ -120,14 +123,14 @@ export class Settling {
     return this.#pending.size + this.#spooledOnly
   }
 
-  /** Waits for what is under way, at most `timeoutMs`; the spool keeps the rest. */
+  /** Waits for pending settlements, at most `timeoutMs`; the spool keeps the rest. */
   async stop(timeoutMs: number): Promise<void> {
     await Promise.race([this.#batcher.drained(), sleep(timeoutMs, undefined, { ref: false })])
     this.#stopped = true
     for (const pending of this.#pending.values()) pending.resolve(SPOOLED)
   }
 
-  /** Null when memory is full: the spool alone has it until there is room. */
+  /** Null when memory is full: until there is room, only the spool has it. */
   #take(settlement: Settlement): Pending | null {
     const twin = this.#pending.get(settlement.callId)
     if (twin !== undefined) return twin
@@ -144,7 +147,7 @@ export class Settling {
 
   async #run(batch: Pending[]): Promise<Again<Pending>> {
     if (this.#stopped) {
-      // A sweep that is under way at a close must not wait for what nobody sends any more.
+      // A sweep must not wait, during a close, for settlements that nobody sends any more.
       for (const pending of batch) pending.resolve(SPOOLED)
       return NOTHING_AGAIN
     }
@@ -171,7 +174,7 @@ export class Settling {
     }
   }
 
-  /** Must not reject: what cannot be judged now is tried again. */
+  /** Must not reject: what cannot be judged now is retried. */
   async #recover(batch: Pending[], error: unknown): Promise<Again<Pending>> {
     const kind = classifyFault(error)
     try {
@@ -210,7 +213,7 @@ export class Settling {
     return batch.filter(pending => !recorded.has(pending.settlement.callId))
   }
 
-  /** A row that Postgres refuses fails its whole batch: each is tried alone, and the refused one is set aside, loudly. */
+  /** A row that Postgres refuses fails its whole batch, so each is tried alone; the bad one is set aside and logged. */
   async #alone(batch: Pending[], error: unknown): Promise<Pending[]> {
     if (batch.length === 1) {
       this.#finish(batch[0]!, null, error)
@@ -226,7 +229,7 @@ export class Settling {
     return again
   }
 
-  /** A refused settlement stays in the spool; nobody owns its hold any more, so that the sweep frees it. */
+  /** A refused settlement stays in the spool. Nobody owns its hold any more, so the sweep frees it. */
   #finish(pending: Pending, call: SettledCall | null, cause?: unknown): void {
     const { callId, accountId } = pending.settlement
     this.#pending.delete(callId)
@@ -241,7 +244,7 @@ export class Settling {
     pending.resolve({ outcome: 'settled', ...call })
   }
 
-  /** There is room again for what only the spool had. */
+  /** Loads settlements from the spool when there is room again. */
   async #takeBack(): Promise<void> {
     while (this.#spooledOnly > 0) {
       this.#spooledOnly = 0

@@ -1,4 +1,4 @@
-/** Reads a file of the spool line by line; whatever is in it, memory stays bounded. */
+/** Reads a spool file line by line, in bounded memory whatever it contains. */
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { LINE_BYTES_MAX, readHeader } from './spool-line.ts'
@@ -7,16 +7,16 @@ const CHUNK_BYTES = 256 * 1024
 const NEWLINE = 10
 
 export interface RawLine {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number
   readonly offset: number
-  /** Of the whole line, without its end. */
+  /** Length of the whole line, without its line end. */
   readonly length: number
-  /** The line, or its beginning when it is longer than any line of ours. */
+  /** The line, or its beginning if it is longer than any valid line. */
   readonly bytes: Buffer
 }
 
-/** Lines without their ends, empty ones left out. Throws what the file system throws. */
+/** Non-empty lines without their ends. Throws file system errors. */
 export function* readLines(path: string): Generator<RawLine> {
   const file = openSync(path, 'r')
   try {
@@ -27,7 +27,7 @@ export function* readLines(path: string): Generator<RawLine> {
     let number = 1
     const take = (part: Buffer): void => {
       length += part.length
-      // One byte more than a line may have, so that a longer one is known by its length.
+      // One byte more than a valid line, so that longer ones are recognised by length.
       kept = Buffer.concat([kept, part.subarray(0, LINE_BYTES_MAX + 1 - kept.length)])
     }
     for (;;) {
@@ -45,14 +45,14 @@ export function* readLines(path: string): Generator<RawLine> {
       if (read.length === 0) break
       take(read.subarray(begin))
     }
-    // Cut by a crash.
+    // Cut off by a crash.
     if (length > 0) yield { number, offset, length, bytes: kept }
   } finally {
     closeSync(file)
   }
 }
 
-/** The database that a file belongs to; null: it does not say. */
+/** The database that a file belongs to; null when it does not say. */
 export function databaseOf(path: string): string | null {
   for (const { bytes } of readLines(path)) return readHeader(bytes)
   return null

@@ -1,7 +1,7 @@
 /**
- * One line of the spool: a settlement as JSON, the id of a call that is durable, or the database that the file belongs to.
- * Each ends with a checksum of what stands before it and of that database's id, so that a damaged line and a line of
- * another database are told from a good one. Lines of versions before the checksum have none.
+ * One line of the spool: a settlement as JSON, the id of a durable call, or the database that the file belongs to. Each
+ * ends with a checksum over the line and the database's id, which exposes damaged lines and lines of another database.
+ * Lines written before checksums existed have none.
  */
 
 import { crc32 } from 'node:zlib'
@@ -13,12 +13,12 @@ import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 const ENDPOINTS: ReadonlySet<unknown> = new Set(Object.values(ENDPOINT_FACTS).map(({ code }) => code))
 
-/** Longest line that is read; a settlement with the longest names has a third of it. */
+/** Longest line that is read; a settlement with the longest names takes a third of it. */
 export const LINE_BYTES_MAX = 8_192
 
 export type SpoolLine =
   | { readonly kind: 'done'; readonly callId: string }
-  /** Not `checked`: without a checksum, of an earlier version. */
+  /** Not `checked`: from a version without checksums. */
   | { readonly kind: 'settlement'; readonly settlement: Settlement; readonly checked: boolean }
   | { readonly kind: 'header' }
   | { readonly kind: 'damaged'; readonly reason: 'length' | 'checksum' | 'shape' }
@@ -46,13 +46,13 @@ export function writeHeader(databaseId: string): string {
   return seal(`{"database":"${databaseId}"}`, databaseId)
 }
 
-/** The database that a file with this first line belongs to; null: it does not say. */
+/** The database that a file with this first line belongs to; null when it does not say. */
 export function readHeader(line: Buffer): string | null {
   const found = /^\{"database":"([^"]{36})",/.exec(line.toString('latin1'))?.[1]
   return found !== undefined && isUuid(found) && readLine(line, found).kind === 'header' ? found : null
 }
 
-/** `line` is without its end. */
+/** `line` excludes its line end. */
 export function readLine(line: Buffer, databaseId: string): SpoolLine {
   if (line.length > LINE_BYTES_MAX) return { kind: 'damaged', reason: 'length' }
   const found = CHECKSUM.exec(line.toString('latin1', Math.max(0, line.length - CHECKSUM_BYTES)))
@@ -63,7 +63,7 @@ export function readLine(line: Buffer, databaseId: string): SpoolLine {
   const value = parse(line)
   if (value === null) return { kind: 'damaged', reason: 'shape' }
   if (checked && value.database === databaseId) return { kind: 'header' }
-  // A line whose checksum has lost its name must not pass for one that never had any.
+  // A line whose checksum was damaged must not pass for one that never had any.
   if (!checked && !Object.keys(value).every(name => NAMES.has(name))) return { kind: 'damaged', reason: 'shape' }
   if (typeof value.done === 'string' && isUuid(value.done)) return { kind: 'done', callId: value.done }
   const settlement = readSettlement(value)
@@ -76,7 +76,7 @@ function seal(json: string, databaseId: string): string {
   return `${body},"crc":"${checksum(body, databaseId)}"}\n`
 }
 
-/** Of the few databases of a process; ids out of damaged headers must not gather. */
+/** Bounded: a process knows few databases, and ids from damaged headers must not accumulate. */
 const seeds = new Map<string, number>()
 const SEEDS_MAX = 16
 
@@ -115,7 +115,7 @@ const isAttempt = (value: unknown): boolean => {
   return [credential, model, outcome].every(isText) && numbers.every(isNumber)
 }
 
-/** Types of the fields; `checkSettlement` knows their ranges. */
+/** Field types; `checkSettlement` checks the ranges. */
 const FIELDS: Readonly<Record<keyof Settlement, (value: unknown) => boolean>> = {
   callId: isText,
   accountId: isNumber,

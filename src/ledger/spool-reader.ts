@@ -1,6 +1,6 @@
 /**
- * What a spool has on disk, as far as it can be trusted: damaged lines are set aside, files of another database are left
- * alone. Nothing here throws for what stands in a file.
+ * Reads a spool as far as it can be trusted: damaged lines are set aside, files of another database are left alone.
+ * File contents never make it throw.
  */
 
 import { existsSync, renameSync } from 'node:fs'
@@ -11,25 +11,25 @@ import { readLine, type SpoolLine } from './spool-line.ts'
 import type { Settlement } from './types.ts'
 
 export interface SpoolOptions {
-  /** Folder of this process alone. */
+  /** Folder used by this process alone. */
   readonly folder: string
   readonly limits: Pick<
     LedgerLimits,
     'spoolSegmentBytes' | 'spoolSegmentMs' | 'spoolRetentionMs' | 'spoolBytesMax' | 'spoolSetAsideBytesMax'
   >
-  /** The database that it owes; what it has of another is not replayed. */
+  /** The database that the spool owes to; settlements for another one are not replayed. */
   readonly databaseId: string
   readonly report: (event: LedgerEvent) => void
 }
 
-/** A settlement as a file has it. */
+/** A settlement as found in a file. */
 export interface SpooledSettlement {
   readonly settlement: Settlement
-  /** Its line, where that has no checksum to prove it; else null. */
+  /** The raw line when it has no checksum to prove it; else null. */
   readonly unproven: { readonly path: string; readonly line: RawLine } | null
 }
 
-/** What of a spool waits for an operator. */
+/** What in a spool needs an operator. */
 export interface SpoolSetAside {
   readonly folder: string
   /** Lines that are damaged or unproven. */
@@ -38,9 +38,9 @@ export interface SpoolSetAside {
   readonly files: number
 }
 
-/** A file of another database; taken in again when a gateway comes back to that one. */
+/** A file of another database; read again when a gateway returns to that database. */
 const FOREIGN = '.foreign.jsonl'
-/** Damaged lines that are written at one time. */
+/** Most damaged lines written at a time. */
 const DAMAGED_MAX = 256
 const NAMED_MAX = 3
 
@@ -59,12 +59,14 @@ export class SpoolReader {
     try {
       return { folder, lines: this.#aside.lines, files: this.#foreign }
     } catch {
-      // Something is there that cannot be read: an operator has to see it.
+      // The file cannot be read; an operator has to see it.
       return { folder, lines: 1, files: this.#foreign }
     }
   }
 
-  /** Gives a file the name that says whose it is, and returns it; null: it belongs to another database. Throws like `rename`. */
+  /**
+   * Renames a file after its database and returns the name; null: it belongs to another database. Throws like `rename`.
+   */
   sortOut(path: string): string | null {
     const databaseId = this.#databaseOf(path)
     const isForeign = databaseId !== this.#options.databaseId
@@ -85,7 +87,7 @@ export class SpoolReader {
     return this.#databaseOf(path) !== this.#options.databaseId
   }
 
-  /** The lines that can be trusted; the others are set aside, or the file is marked to be kept. */
+  /** The trusted lines. Others are set aside, or the file is marked to be kept. */
   *lines(file: {
     readonly path: string
     kept: boolean
@@ -113,7 +115,7 @@ export class SpoolReader {
     setAside()
   }
 
-  /** False when they could not be written down: then they must stay where they are. */
+  /** False when they could not be written elsewhere; then they must stay. */
   setAside(path: string, damaged: readonly DamagedLine[]): boolean {
     if (damaged.length === 0) return true
     try {
@@ -130,12 +132,12 @@ export class SpoolReader {
     }
   }
 
-  /** Ours, unless the file says otherwise. */
+  /** This database's, unless the file says otherwise. */
   #databaseOf(path: string): string {
     try {
       return databaseOf(path) ?? this.#options.databaseId
     } catch {
-      // That it cannot be read is reported when its lines are wanted.
+      // An unreadable file is reported when its lines are needed.
       return this.#options.databaseId
     }
   }

@@ -1,6 +1,6 @@
 /**
- * An append-only file of what this process owes the ledger: a line before each settlement, a line when it is durable.
- * A process that is killed loses nothing that it wrote. Only metadata is in it.
+ * An append-only file of what this process owes the ledger: a line before each settlement, another when it is durable.
+ * A killed process loses nothing that it wrote. Contains metadata only.
  */
 
 import {
@@ -31,10 +31,10 @@ interface Segment {
   readonly number: number
   readonly madeAt: number
   bytes: number
-  /** Settlements in it that are not durable yet. */
+  /** Its settlements that are not durable yet. */
   owed: number
   lastDoneAt: number
-  /** It has damaged lines that could not be set aside: it stays. */
+  /** It has damaged lines that could not be set aside, so it is kept. */
   kept: boolean
 }
 
@@ -56,7 +56,7 @@ export class Spool {
     this.#reader = new SpoolReader(options)
   }
 
-  /** Settlements that an earlier process of this name left unfinished; call once, before the first append. */
+  /** Settlements that an earlier process of this name left unfinished. Call once, before the first append. */
   load(): readonly SpooledSettlement[] {
     const owed = new Map<string, { spooled: SpooledSettlement; segment: Segment }>()
     const done = new Set<string>()
@@ -75,7 +75,7 @@ export class Spool {
     return [...owed.values()].map(({ spooled }) => spooled)
   }
 
-  /** Every settlement of the retained time, finished or not, file by file: a file is read when it is asked for. */
+  /** All retained settlements, finished or not, file by file; files are read lazily. */
   *retained(): Generator<readonly SpooledSettlement[]> {
     this.flush()
     for (const segment of [...this.#segments])
@@ -90,19 +90,19 @@ export class Spool {
     return settlements.filter(settlement => this.#owedIn.has(settlement.callId))
   }
 
-  /** Sets aside a settlement without a checksum that nothing in the database speaks for. */
+  /** Sets aside a settlement without a checksum that nothing in the database confirms. */
   giveUp({ settlement, unproven }: SpooledSettlement): void {
     if (unproven === null) throw new Error('a settlement with a checksum needs no other proof')
     if (this.#reader.setAside(unproven.path, [{ line: unproven.line, reason: 'unproven' }]))
       this.done(settlement.callId)
   }
 
-  /** What an operator has to look at. */
+  /** What needs an operator. */
   get setAside(): SpoolSetAside {
     return this.#reader.state
   }
 
-  /** Settlements that are not durable yet, and bytes of all files. */
+  /** Settlements not yet durable, and the size of all files in bytes. */
   get size(): { readonly owed: number; readonly bytes: number } {
     const bytes = this.#segments.reduce((sum, segment) => sum + segment.bytes, this.#buffer.length)
     return { owed: this.#owedIn.size, bytes }
@@ -112,7 +112,7 @@ export class Spool {
     return this.#segments.length === 0
   }
 
-  /** History line of the database that this spool's finished settlements went to; null when it is new. */
+  /** Timeline of the database that this spool's finished settlements went to; null when it is new. */
   get timeline(): string | null {
     try {
       const [timeline, databaseId] = readFileSync(join(this.#options.folder, 'timeline'), 'latin1')
@@ -146,7 +146,7 @@ export class Spool {
     })
   }
 
-  /** Goes to the file with the next settlement or the next tidying: without it a successor asks Postgres, no more. */
+  /** Written with the next settlement or at the next tidying; without it a successor just asks Postgres. */
   done(callId: string): void {
     const segment = this.#owedIn.get(callId)
     if (segment === undefined) return
@@ -158,7 +158,7 @@ export class Spool {
     if (this.#buffer.length > FLUSH_CHARACTERS) this.flush()
   }
 
-  /** Hands everything to the operating system; there is no fsync, a killed process loses nothing. */
+  /** Hands everything to the operating system. No fsync: a killed process loses nothing. */
   flush(): void {
     const segment = this.#current
     if (this.#buffer === '' || segment === null) return
@@ -170,15 +170,15 @@ export class Spool {
       segment.bytes += bytes.length
       this.#broken = false
     } catch (cause) {
-      // Settling goes on without the spool: Postgres is the authority. The next line begins a new file.
+      // Settling continues without the spool, because Postgres is the authority. The next line starts a new file.
       this.#fail('the spool cannot be written', cause)
       this.#retire()
     }
   }
 
   /**
-   * Starts a new file when this one is old, marks files whose settlements are all durable, so that the next start need
-   * not read them, and drops those that are older than the retention.
+   * Starts a new file when this one is old, marks files whose settlements are all durable (so that the next start can
+   * skip them), and deletes those past the retention time.
    */
   tidy(now: number = Date.now()): void {
     const { spoolSegmentMs, spoolRetentionMs, spoolBytesMax } = this.#options.limits
@@ -225,7 +225,7 @@ export class Spool {
     this.#broken = true
   }
 
-  /** Null for what is no file of ours. */
+  /** Null for a file that is not a spool's. */
   #take(name: string): Segment | null {
     const found = /^(\d{8})(\.done|\.foreign)?\.jsonl$/.exec(name)
     if (found === null) return null

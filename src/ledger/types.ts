@@ -1,24 +1,26 @@
-/** What the pipeline and the command line know of the ledger: plain data in, plain data out. */
+/** The ledger's interface to the pipeline and the command line: plain data in, plain data out. */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
 
 export interface HoldRequest {
-  /** HMAC hash of the API key: the hold statement verifies the key again, so a revocation holds at the next call. */
+  /**
+   * HMAC hash of the API key. The hold statement verifies the key again, so a revocation takes effect at the next call.
+   */
   readonly keyHash: Uint8Array
-  /** UUIDv7 of the call, made by the gateway before anything is sent. */
+  /** UUIDv7 of the call, created before anything is sent. */
   readonly callId: string
-  /** Least money to set aside; above 0. */
+  /** Smallest hold; above 0. */
   readonly wantMicroVnd: MicroVnd
-  /** Most money to set aside, while it is no more than a sixteenth of the balance; absent: the least. */
+  /** Largest hold, up to a sixteenth of the balance; absent: the smallest. */
   readonly wantMaxMicroVnd?: MicroVnd
-  /** Entry that will serve. */
+  /** Entry that will serve the call. */
   readonly entryId: string
-  /** Name that the client sent, when it was mapped; else null. */
+  /** The name that the client sent, if it was mapped; else null. */
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
-  /** VND per 1M tokens, per request or per image: what the settlement must say too. */
+  /** VND per 1M tokens, per request or per image; the settlement must name the same. */
   readonly priceVnd: number
   readonly pricePer: PricePer
 }
@@ -33,7 +35,10 @@ export type HoldAnswer =
       readonly accountId: number
       readonly keyId: number
       readonly heldMicroVnd: MicroVnd
-      /** Balance less the holds of other calls at that moment: what this call may cost in all. Its own hold where that was there already. */
+      /**
+       * Balance less the holds of other calls at that moment: the most that this call may cost. If the call already had
+       * a hold, that hold.
+       */
       readonly freeMicroVnd: MicroVnd
     }
   /** The key is unknown or revoked. */
@@ -42,7 +47,7 @@ export type HoldAnswer =
   | { readonly outcome: 'empty' }
   /** The key has spent its cap of this month. */
   | { readonly outcome: 'capped' }
-  /** Money remains but other open holds kept it for the whole waiting time. */
+  /** Money remained, but other holds kept it for the whole wait. */
   | { readonly outcome: 'waited' }
 
 export interface Settlement {
@@ -52,36 +57,36 @@ export interface Settlement {
   readonly entryId: string
   readonly requestedName: string | null
   readonly endpoint: EndpointCode
-  /** What the call costs; 0 releases the hold uncharged and still writes the usage row. */
+  /** The call's cost; 0 releases the hold uncharged and still writes the usage row. */
   readonly costMicroVnd: MicroVnd
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Part of the input tokens that came from the provider's cache. */
+  /** Input tokens read from the provider's cache. */
   readonly cachedInputTokens: number
-  /** Part of the input tokens that went into the provider's cache; absent: unknown. */
+  /** Input tokens written to the provider's cache; absent: unknown. */
   readonly cacheWriteTokens?: number
-  /** Part of the output tokens that was reasoning. */
+  /** Output tokens spent on reasoning. */
   readonly reasoningTokens: number
   /** Images returned; 0 on other endpoints. */
   readonly images: number
   /** VND per 1M tokens, per request or per image. */
   readonly priceVnd: number
   readonly pricePer: PricePer
-  /** Part of the cost that uses of a provider's tools make, in whole VND; absent: none. */
+  /** Part of the cost that comes from priced tool uses, in whole VND; absent: none. */
   readonly extrasVnd?: number
-  /** What the call cost the operator; no part of any charge. Null and absent: unknown. */
+  /** What the call cost the operator; never part of a charge. Null or absent: unknown. */
   readonly upstreamCostMicroVnd?: MicroVnd | null
   /**
-   * By the clock of this process. The row takes the time of the hold, or where there is none now less the latency; this one
-   * only tells a charge without a hold that is too late.
+   * By this process's clock. The row takes its time from the hold, or without one from now less the latency; this is
+   * only used to refuse a late charge without a hold.
    */
   readonly openedAt: Date
-  /** To the first byte sent to the client; null when none was. */
+  /** Until the first byte was sent to the client; null when none was. */
   readonly firstByteMs: number | null
   readonly latencyMs: number
   readonly status: number
   readonly streamed: boolean
-  /** The tokens were counted here, not reported by the provider. */
+  /** The tokens were counted here rather than reported by the provider. */
   readonly estimated: boolean
   /** In order; absent: unknown. */
   readonly attempts?: readonly SettledAttempt[]
@@ -89,7 +94,7 @@ export interface Settlement {
   readonly errorCode?: string | null
   /** The id that the client gave the request itself; null and absent: it has the one that is made of the call's. */
   readonly requestId?: string | null
-  /** Catalogue that admitted the call, as `catalogue-id.ts` numbers them; the ledger fills it in with its own process's. */
+  /** The catalogue that admitted the call, numbered by `catalogue-id.ts`; the ledger fills in its own process's. */
   readonly catalogueId?: number | null
 }
 
@@ -108,40 +113,45 @@ export interface SettledAttempt {
 }
 
 export interface SettleAnswer {
-  /** `settled`: durable in Postgres. `spooled`: not yet within the waiting time; the spool has it and it will be. */
+  /** `settled`: durable in Postgres. `spooled`: not durable within the wait, but safe in the spool. */
   readonly outcome: 'settled' | 'spooled'
   readonly chargedMicroVnd: MicroVnd | null
   readonly balanceAfterMicroVnd: MicroVnd | null
 }
 
 export interface AdmissionOptions {
-  /** Aborted when the client goes away while it waits. */
+  /** Aborted when the client leaves while waiting. */
   readonly signal: Cancellation
 }
 
 export interface ExtendRequest {
   readonly callId: string
   readonly accountId: number
-  /** What the hold is to grow to; a hold that is larger stays as it is. */
+  /** The hold's new total; a larger hold stays as it is. */
   readonly wantMicroVnd: MicroVnd
 }
 
 export interface ExtendAnswer {
-  /** What is set aside for the call now: as wanted, less where the wallet has not so much, never less than before. */
+  /**
+   * What is set aside for the call now: the requested total, or less if the wallet lacks it, never less than before.
+   */
   readonly heldMicroVnd: MicroVnd
 }
 
 /** Thrown (as GatewayError `ledger_unavailable`) when Postgres does not answer; never an authentication error. */
 export interface Ledger {
-  /** Places a hold; waits for money held by other calls as configured. The same callId never holds twice. */
+  /** Places a hold; waits, as configured, for money held by other calls. The same callId never holds twice. */
   admit(request: HoldRequest, options: AdmissionOptions): Promise<HoldAnswer>
   /**
-   * Grows the hold of a call that costs more than it. Asks until Postgres answers; null when the signal was aborted before.
-   * At most one at a time for a call.
+   * Grows the hold of a call that costs more. Retries until Postgres answers; null if the signal was aborted first. At
+   * most one request at a time per call.
    */
   extend(request: ExtendRequest, options: AdmissionOptions): Promise<ExtendAnswer | null>
-  /** Charges least(cost, balance) once per callId and writes the usage row. Never rejects for a database fault: the spool keeps it. */
+  /**
+   * Charges least(cost, balance) once per callId and writes the usage row. Never rejects because of the database: the
+   * spool keeps the settlement.
+   */
   settle(settlement: Settlement): Promise<SettleAnswer>
-  /** Resolves when every settlement that was taken is durable or spooled; then closes the connections. */
+  /** Resolves when every accepted settlement is durable or spooled, then closes the connections. */
   close(): Promise<void>
 }

@@ -1,18 +1,18 @@
 /**
- * A backup is gzip of text: a line of JSON that says what it is; for each table a line of JSON, the rows as COPY writes
- * them, and a line `\.`; at the end a line of JSON with the number of rows and the SHA-256 of all lines before it.
+ * A backup is gzipped text: a JSON line that identifies it; per table a JSON line, its rows as COPY writes them, and a
+ * line `\.`; finally a JSON line with the number of rows and the SHA-256 of all lines before it.
  */
 
 import type { AnySql } from '../../lib/database.ts'
 
 export const FORMAT = 'gateway-backup/1'
-/** COPY escapes every backslash of a row, so no row is this. */
+/** COPY escapes backslashes, so no row can look like this. */
 export const END_OF_TABLE = '\\.'
 
 export interface BackupHeader {
   readonly format: string
   readonly madeAt: string
-  /** Digests of the migrations that made the schema, by number. */
+  /** Digests of the migrations that built the schema, by number. */
   readonly migrations: Readonly<Record<string, string>>
 }
 
@@ -26,10 +26,12 @@ export interface BackupTrailer {
   readonly sha256: string
 }
 
-/** A file that is no backup, is damaged, or does not fit this database; the message says what to do. */
+/** The file is not a backup, is damaged, or does not fit this database; the message says what to do. */
 export class BackupError extends Error {}
 
-/** Every table with rows worth keeping: not the migrations' own, not what is empty after a crash anyway, nothing of disks. */
+/**
+ * Every table worth backing up: not the migrations' own, not those that a crash empties anyway, nothing about disks.
+ */
 const TABLES = `select c.relname as table, array_to_string(array_agg(quote_ident(a.attname) order by a.attnum), ',') as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'

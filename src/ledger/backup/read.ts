@@ -1,4 +1,4 @@
-/** Puts a backup into an empty database: all of it, or nothing. */
+/** Restores a backup into an empty database, all or nothing. */
 
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ import {
   type TableHeader,
 } from './file.ts'
 
-/** What a migrated database, or a gateway that ran on it for a while, has without anybody's account. */
+/** Rows that exist without any account: from the migrations, or from a gateway that ran for a while. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'bank_pull',
   'call_roll_up',
@@ -39,7 +39,7 @@ const RUNNING = `select count(*)::integer as count from pg_stat_activity
 const IDENTITY = `select a.attname as column from pg_attribute a
   where a.attrelid = to_regclass($1) and a.attidentity <> '' and not a.attisdropped`
 
-/** Rows by table. Throws BackupError; nothing is changed then. Gateways must be stopped. */
+/** Rows per table. Throws BackupError, with nothing changed. Gateways must be stopped. */
 export async function readBackup(sql: Sql, path: string): Promise<Readonly<Record<string, number>>> {
   return sql.begin(async transaction => {
     await transaction.unsafe('set local statement_timeout = 0')
@@ -68,7 +68,7 @@ async function refuseUse(sql: TransactionSql): Promise<void> {
   }
 }
 
-/** Lines with their ends. Only `\n` ends one: text may hold other signs that are line ends elsewhere. */
+/** Lines with their ends. Only `\n` ends a line: text may contain other characters that end lines elsewhere. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {

@@ -1,4 +1,4 @@
-/** Writes a backup: one consistent look at every table, while gateways run. */
+/** Writes a backup: one consistent snapshot of every table, taken while gateways run. */
 
 import { createHash } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { END_OF_TABLE, FORMAT, readMigrationDigests, readTables } from './file.t
 
 const NEWLINE = 10
 
-/** Rows by table. The file appears whole or not at all; it may be read by its owner only. Memory does not grow with it. */
+/** Rows per table. The file appears whole or not at all, readable by its owner only. Memory use is constant. */
 export async function writeBackup(sql: Sql, path: string, now: Date): Promise<Readonly<Record<string, number>>> {
   const partial = `${path}.partial`
   const rows: Record<string, number> = {}

@@ -1,6 +1,6 @@
 /**
- * Which part of an account's journal a filter can be about, as a range of `seq`: rows are numbered in the order of their
- * commits, so a period is a range, and a report reads no more than that.
+ * Maps a filter to a range of `seq` in an account's journal. Rows are numbered in commit order, so a period is a range,
+ * and a report reads no more than that.
  */
 
 import type { AnySql } from '../../lib/database.ts'
@@ -8,13 +8,16 @@ import { addDays, startOfDay } from './days.ts'
 import type { UsageFilter } from './types.ts'
 
 export interface SeqBounds {
-  /** Not included. */
+  /** Exclusive. */
   readonly afterSeq: number
-  /** Not included. */
+  /** Exclusive. */
   readonly beforeSeq: number
 }
 
-/** A call's time is that of its statement, which may have waited for others on the same wallet: far less than this. */
+/**
+ * The most by which a row may be older than its neighbours: its time is the statement's, which may have waited for the
+ * wallet's lock. Far above any such wait.
+ */
 const SLACK = `interval '1 minute'`
 const WALLET = `select w.seq, coalesce(r.upto_seq, 0) as retired from wallet w left join usage_retired r using (account_id)
   where w.account_id = $1::text::bigint`
@@ -26,7 +29,7 @@ const DAYS = `select to_char(min(day), 'YYYY-MM-DD') as first, to_char(max(day),
   where account_id = $1::text::bigint and ($2::text is null or key_id = $2::text::bigint) and ($3::text is null or entry_id = $3)
     and case $4 when 'error' then errors > 0 when 'ok' then calls > errors else true end`
 
-/** Null when there is nothing. What is written later is left out. */
+/** Null when there is nothing. Later rows are left out. */
 export async function findBounds(sql: AnySql, accountId: number, filter: UsageFilter): Promise<SeqBounds | null> {
   const account = String(accountId)
   const wallet = (await sql.unsafe(WALLET, [account]))[0]

@@ -1,4 +1,6 @@
-/** The usage log as CSV (RFC 4180), oldest first: read page by page, so that two million rows need no more memory than one page. */
+/**
+ * The usage log as CSV (RFC 4180), oldest first, read page by page: two million rows need no more memory than one page.
+ */
 
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import type { AnySql } from '../../lib/database.ts'
@@ -12,14 +14,14 @@ import type { UsageFilter } from './types.ts'
 export interface UsageExport {
   readonly accountId: number
   readonly filter: UsageFilter
-  /** Names of keys by their number; they are text of the customer's. */
+  /** Key names by key number; customers chose them. */
   readonly keyLabels: ReadonlyMap<number, string>
 }
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 /** Decimal dong without rounding, as formatVnd writes it. */
 const vnd = (name: string): string => `trim_scale(${name}_micro_vnd / 1000000.0)`
-/** Postgres writes the numbers, so that a page costs this process next to nothing; only people's text is looked at here. */
+/** Postgres formats the numbers, so that a page costs this process almost nothing; only user text is escaped here. */
 const PAGE = `select seq, key_id, entry_id, requested_name, endpoint,
     concat_ws(',', seq, ${time('opened_at')}, ${time('closed_at')}) as head,
     concat_ws(',', status, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, images, price_vnd,
@@ -45,8 +47,8 @@ export const HEADER =
   'estimated,call_id,catalogue,extras_vnd'
 
 /**
- * Chunks of some hundred kilobytes, the header first. Covers what was settled when it began. Every row once: a row's `seq`
- * is given out under the wallet's lock, so none can appear behind the cursor.
+ * Chunks of a few hundred kilobytes, header first. Covers what was settled when it began, each row once: `seq` is
+ * assigned under the wallet's lock, so no row can appear behind the cursor.
  */
 export async function* exportUsageCsv(
   sql: AnySql,
@@ -58,9 +60,9 @@ export async function* exportUsageCsv(
 }
 
 interface RowsExport extends UsageExport {
-  /** Before each row; ends with a comma. */
+  /** Prefix of each row; ends with a comma. */
   readonly prefix?: string
-  /** With what operators see alone: cache writes, and what the call cost them. */
+  /** Adds what only operators see: cache writes, and what the call cost them. */
   readonly forOperators?: boolean
 }
 
@@ -82,14 +84,14 @@ export async function* exportRows(
   }
 }
 
-/** Rows that an export will have, at most: exact for whole days without a filter by a single status, while none is retired. */
+/** The most rows that an export can have: exact for whole days without a status filter, while none is retired. */
 export async function countUsage(
   sql: AnySql,
   { accountId, filter }: Pick<UsageExport, 'accountId' | 'filter'>,
 ): Promise<number> {
   const { keyId, entryId, status, from, to } = filter
   const first = from === undefined ? null : dayOf(from)
-  // A period that ends at midnight does not reach into the day that begins then.
+  // A period that ends at midnight excludes the day that begins then.
   const last = to === undefined ? null : dayOf(new Date(to.getTime() - 1))
   const parameters = [String(accountId), keyId === undefined ? null : String(keyId), entryId ?? null, first, last]
   const bounds = await findBounds(sql, accountId, filter)
@@ -97,7 +99,7 @@ export async function countUsage(
   const { calls, errors } = (await sql.unsafe(EXPECTED, parameters))[0]!
   const isError = status === 'error' || (typeof status === 'number' && status >= 400)
   const matching = isError ? Number(errors) : Number(calls) - (status === undefined ? 0 : Number(errors))
-  // Sums outlive the rows that were retired.
+  // Sums outlive retired rows.
   return Math.max(0, Math.min(matching, bounds.beforeSeq - bounds.afterSeq - 1))
 }
 
@@ -109,7 +111,7 @@ interface Row {
   readonly endpoint: number
   readonly head: string
   readonly tail: string
-  /** Null for exports of customers. */
+  /** Null for customers' exports. */
   readonly operators: string | null
 }
 
@@ -120,10 +122,15 @@ function line(row: Row, keyLabels: UsageExport['keyLabels']): string {
   return `${row.head},${row.key_id},${names},${ENDPOINTS.get(row.endpoint) ?? ''},${row.tail}${operators}\r\n`
 }
 
-/** Where a cell begins, also for a spreadsheet that parts cells at semicolons or tabs, with what it would run as a formula. */
+/**
+ * The start of a cell, also for spreadsheets that split cells at semicolons or tabs, followed by what they would run as
+ * a formula.
+ */
 const FORMULA = /(^|[;\t])([\s"']*[=+\-@＝＋－＠]|\s*[\t\r])/g
 
-/** Text that a spreadsheet would run as a formula gets an apostrophe before it; quotes where RFC 4180 wants them. */
+/**
+ * Puts an apostrophe before text that a spreadsheet would run as a formula, and quotes where RFC 4180 requires them.
+ */
 export function textCell(value: string): string {
   const safe = value.replace(FORMULA, `$1'$2`)
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,4 +1,4 @@
-/** Sums per day from the roll-up: as quick for a million calls as for one. */
+/** Sums per day from the roll-up: as fast for a million calls as for one. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -15,7 +15,7 @@ const TOTALS = `select ${SUMS} ${FROM}`
 
 export type DailyRequest = DayRange & { readonly accountId: number; readonly filter?: DailyFilter }
 
-/** One per day and series that had calls, in that order; days without calls are left out. Throws RangeError. */
+/** One per day and series with calls, in that order. Throws RangeError. */
 export async function readDaily(
   sql: AnySql,
   request: DailyRequest & { readonly by: 'model' | 'key' },

@@ -1,4 +1,4 @@
-/** Days of Vietnam, and the bounds of what a report may ask for. */
+/** Vietnamese calendar days, and the limits of what a report may cover. */
 
 import type { Day, DayRange } from './types.ts'
 
@@ -7,12 +7,12 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 const OFFSET_MS = 7 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** Vietnam has kept to UTC+7 without summer time since 1975. */
+/** Vietnam has been at UTC+7 without daylight saving time since 1975. */
 export function dayOf(time: Date): Day {
   return new Date(time.getTime() + OFFSET_MS).toISOString().slice(0, 10)
 }
 
-/** Midnight at its begin. */
+/** The midnight at which it begins. */
 export function startOfDay(day: Day): Date {
   return new Date(`${day}T00:00:00+07:00`)
 }
@@ -22,7 +22,7 @@ export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** True for a day of the calendar in the form that reports take. */
+/** True for a calendar date in the form that reports take. */
 export function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text
 }

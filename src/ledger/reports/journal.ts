@@ -11,7 +11,7 @@ export interface CreditRow {
   readonly amountMicroVnd: MicroVnd
   readonly balanceAfterMicroVnd: MicroVnd
   readonly reference: string
-  /** The order's code of a top-up, the reason of an adjustment. */
+  /** A top-up's order code, or the reason for an adjustment. */
   readonly note: string | null
 }
 

@@ -1,12 +1,12 @@
-/** Every limit on reports in one place. */
+/** All limits on reports. */
 
 export interface ReportLimits {
   /** Rows of one page. */
   readonly pageRowsMax: number
-  /** Rows looked at in one statement, and statements for one page: a filter that matches little must not read all. */
+  /** Rows read by one statement, and statements per page: a filter that matches little must not read everything. */
   readonly windowRows: number
   readonly windowsMax: number
-  /** Rows of one chunk of an export, and rows looked at for it. */
+  /** Rows per chunk of an export, and rows read for one. */
   readonly csvPageRows: number
   readonly csvWindowRows: number
 }

@@ -1,4 +1,4 @@
-/** The calls of all accounts as CSV, with what they cost the operator: for operators only. */
+/** The calls of all accounts as CSV, with what they cost the operator; for operators only. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { exportRows, HEADER } from './csv.ts'
@@ -13,8 +13,8 @@ const ACCOUNTS = `select distinct account_id from usage_daily
   order by account_id limit $4::text::integer`
 
 /**
- * Account by account, the oldest call first; `upstream_cost_vnd` is empty where it is unknown. As `exportUsageCsv`, in
- * chunks. Throws RangeError for a period that cannot be.
+ * Account by account, oldest call first; `upstream_cost_vnd` is empty where unknown. In chunks, as `exportUsageCsv`.
+ * Throws RangeError for an impossible period.
  */
 export async function* exportOperatorsCsv(
   sql: AnySql,

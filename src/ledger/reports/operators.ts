@@ -1,4 +1,4 @@
-/** Figures over all accounts, for operators. */
+/** Reports over all accounts, for operators. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -17,7 +17,7 @@ const INCOME = `select to_char(at at time zone 'Asia/Ho_Chi_Minh', 'YYYY-MM-DD')
  where at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh' and at < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
  group by 1, 2 order by 1, 2`
 
-/** One per day and model, in that order; `chargedMicroVnd` is what was earned. Throws RangeError. */
+/** One per day and model, in that order; `chargedMicroVnd` is the revenue. Throws RangeError. */
 export async function readRevenue(sql: AnySql, range: DayRange): Promise<readonly DailyFigure[]> {
   checkRange(range)
   const rows = await sql.unsafe(REVENUE, [range.from, range.to])

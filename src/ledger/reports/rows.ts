@@ -1,4 +1,4 @@
-/** Calls one by one, newest first; each page is found by the number of its first row, however deep it lies. */
+/** Calls one by one, newest first. Each page is found by its first row's number, however deep it lies. */
 
 import type { AnySql } from '../../lib/database.ts'
 import { microVnd } from '../../lib/money.ts'
@@ -11,7 +11,7 @@ export const USAGE_COLUMNS = `seq, call_id, key_id, entry_id, requested_name, en
   cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
   balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, closed_at, extras_vnd,
   (select digest from catalogue c where c.catalogue_id = usage.catalogue_id) as catalogue`
-/** From $4 on: as filterParameters. */
+/** Parameters from $4 on: as filterParameters. */
 export const USAGE_FILTER = `($4::text is null or key_id = $4::text::bigint) and ($5::text is null or entry_id = $5)
   and ($6::text is null or status between $6::text::integer and $7::text::integer)
   and ($8::text is null or closed_at >= $8::text::timestamptz) and ($9::text is null or closed_at < $9::text::timestamptz)`
@@ -23,8 +23,8 @@ const PAGE = `select ${USAGE_COLUMNS} from usage
 export interface UsagePage {
   readonly rows: readonly UsageRow[]
   /**
-   * Give it back to go on; null at the end. A page may have fewer rows than asked for, even none, and still not be the
-   * last, when the filter matches little: there is more to look through.
+   * Pass it back to continue; null at the end. With a filter that matches little, a page may be short or even empty
+   * without being the last.
    */
   readonly nextBeforeSeq: number | null
 }

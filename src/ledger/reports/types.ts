@@ -1,13 +1,13 @@
-/** Figures of the journal as the pages see them. */
+/** What the pages show of the journal. */
 
 import type { MicroVnd } from '../../lib/money.ts'
 
-/** A day of Vietnam, `2026-11-21`. */
+/** A Vietnamese calendar day, `2026-11-21`. */
 export type Day = string
 
 export interface DayRange {
   readonly from: Day
-  /** Not included. */
+  /** Exclusive. */
   readonly to: Day
 }
 
@@ -22,7 +22,7 @@ export interface UsageFilter {
   /** `ok` is below 400. */
   readonly status?: 'ok' | 'error' | number
   readonly from?: Date
-  /** Not included. */
+  /** Exclusive. */
   readonly to?: Date
 }
 
@@ -38,7 +38,7 @@ export interface UsageSums {
 
 export interface DailyFigure extends UsageSums {
   readonly day: Day
-  /** The entry id, or the key's number as text. '' for calls that ended before a model was chosen. */
+  /** The entry id, or the key's number as text; '' for calls that ended before a model was chosen. */
   readonly series: string
 }
 
@@ -47,13 +47,13 @@ export interface UsageRow {
   readonly callId: string
   readonly openedAt: Date
   readonly closedAt: Date
-  /** Digest of the catalogue that admitted the call; null where it was not recorded. */
+  /** Digest of the catalogue that admitted the call; null where not recorded. */
   readonly catalogue: string | null
   readonly keyId: number
   readonly entryId: string
-  /** What the client asked for, when it was mapped. */
+  /** The name that the client requested, if it was mapped. */
   readonly requestedName: string | null
-  /** As ENDPOINT_FACTS says. */
+  /** As in ENDPOINT_FACTS. */
   readonly endpoint: number
   readonly status: number
   readonly inputTokens: number
@@ -70,6 +70,6 @@ export interface UsageRow {
   readonly latencyMs: number
   readonly streamed: boolean
   readonly estimated: boolean
-  /** Part of the cost that uses of a provider's tools make, in whole VND. */
+  /** Part of the cost that comes from priced tool uses, in whole VND. */
   readonly extrasVnd: number
 }
