@@ -1,8 +1,8 @@
 /**
- * Permits for the bytes of request bodies that are in memory: so many for the whole process, and fewer for one key. Who
- * asks for more than is left waits in line for a while. Bodies of unknown length grow while they are read, and could each
- * wait for bytes that the others hold: so room for one whole body is kept free of them, and given to one at a time, the
- * oldest that needs it, which then can always be read to its end.
+ * Permits for request bodies in memory: a number of bytes for the whole process, and a smaller one per key. A body that
+ * needs more than is left waits in line for a while. Bodies of unknown length grow while they are read, and could each
+ * end up waiting for bytes that the others hold. So room for one whole body is kept out of their reach and given to one
+ * at a time, the oldest that needs it, which can then always be read to its end.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -10,17 +10,17 @@ import { GatewayError } from '../errors.ts'
 export interface BodyPermitLimits {
   /** Largest body after decoding, in bytes. */
   readonly bodyBytesMax: number
-  /** Decoded bytes of all bodies in flight in this process. */
+  /** Decoded bytes of all bodies in this process. */
   readonly bodiesBytesMax: number
-  /** Decoded bytes of one key's bodies in flight in this process. */
+  /** Decoded bytes of one key's bodies in this process. */
   readonly keyBodiesBytesMax: number
-  /** Bodies that wait for their permit at the same time. */
+  /** Most bodies waiting for a permit. */
   readonly bodiesWaitingMax: number
   /** Longest wait for a permit, in ms. */
   readonly bodyWaitMs: number
 }
 
-/** Whose bodies are counted together: those of a key, of a host without one, of all keys without money. */
+/** Who a body counts for: a key, a host without a key, or all keys with an empty wallet together. */
 export type Holder = number | string
 
 interface Waiter {
@@ -31,13 +31,13 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
-/** Seconds after which a client that was refused may try again. */
+/** Seconds after which a refused client may retry. */
 const RETRY_AFTER_SECONDS = 2
 
-/** Bytes that are counted together: of the process, or of one holder. */
+/** A budget of bytes: of the process, or of one holder. */
 class Room {
   readonly #max: number
-  /** Left free by bodies that grow, for the one that is first. */
+  /** Reserve that growing bodies leave free for the first of them. */
   readonly #reserve: number
   bytes = 0
   /** The growing body that may use the reserve. */
@@ -48,7 +48,7 @@ class Room {
     this.#reserve = Math.min(max, bodyBytesMax)
   }
 
-  /** Without being first; a single body is never too large for a room that is empty. */
+  /** Whether it fits, apart from the queue. A single body always fits an empty budget. */
   fits(permit: BodyPermit, bytes: number): boolean {
     if (!permit.growing) return this.bytes === 0 || this.bytes + bytes <= this.#max
     return this.bytes - (this.first?.bytes ?? 0) + bytes <= this.#max - this.#reserve && this.bytes + bytes <= this.#max
@@ -86,7 +86,7 @@ export class BodyPermits {
     return this.#waiters.length
   }
 
-  /** Bodies that were refused since the start because there was no permit for them. */
+  /** Bodies refused since the start for lack of a permit. */
   get refused(): number {
     return this.#refused
   }
@@ -96,7 +96,7 @@ export class BodyPermits {
     return new BodyPermit(this, holder, this.#opened++)
   }
 
-  /** @internal True when the permit has so many bytes more now. */
+  /** @internal True when the permit was extended by this many bytes. */
   tryGrow(permit: BodyPermit, bytes: number): boolean {
     const all = this.#all
     const own = this.#byHolder.get(permit.holder) ?? this.#newRoom()
@@ -104,7 +104,7 @@ export class BodyPermits {
     if (!fitsAll || !own.fits(permit, bytes)) {
       if (!permit.growing || !own.fitsAsFirst(permit, bytes)) return false
       if (!fitsAll && !all.fitsAsFirst(permit, bytes)) return false
-      // First of its key before it is first of all: two that are first in one room each never wait for each other.
+      // First of its key before it is first overall, so that the first of two budgets never wait for each other.
       own.first = permit
       if (!fitsAll) all.first = permit
     }
@@ -115,7 +115,9 @@ export class BodyPermits {
     return true
   }
 
-  /** @internal Rejects with GatewayError `rate_limited` after a wait in vain, or at once when too many wait. */
+  /**
+   * @internal Rejects with GatewayError `rate_limited` when the wait times out, or at once when too many are waiting.
+   */
   wait(permit: BodyPermit, bytes: number): Promise<void> {
     const { bodiesWaitingMax, bodyWaitMs } = this.#limits
     if (this.#waiters.length >= bodiesWaitingMax) return Promise.reject(this.#crowded())
@@ -130,7 +132,7 @@ export class BodyPermits {
     })
   }
 
-  /** @internal Gives bytes back; the permit grows no more. */
+  /** @internal Returns bytes; the permit does not grow any more. */
   giveBack(permit: BodyPermit, bytes: number): void {
     const all = this.#all
     const own = this.#byHolder.get(permit.holder)
@@ -145,7 +147,7 @@ export class BodyPermits {
     this.#admit()
   }
 
-  /** @internal The client has gone, or its body is of no use any more. */
+  /** @internal The client left, or its body is not needed any more. */
   forget(permit: BodyPermit): void {
     for (const waiter of this.#waiters.filter(waiting => waiting.permit === permit)) {
       this.#leave(waiter)
@@ -153,7 +155,7 @@ export class BodyPermits {
     }
   }
 
-  /** In order; a key that has all its bytes in use lets others pass, a full process lets no new body in. */
+  /** In order. A key that has used its bytes lets others pass; a full process admits no new body. */
   #admit(): void {
     for (const waiter of [...this.#waiters]) {
       const { permit, bytes } = waiter
@@ -182,10 +184,10 @@ export class BodyPermits {
 
 export class BodyPermit {
   readonly holder: Holder
-  /** Place in the order of opening. */
+  /** Its position by time of opening. */
   readonly number: number
   readonly #permits: BodyPermits
-  /** It may ask for more while it has some. */
+  /** It may request more while it holds some. */
   growing = false
   /** @internal Changed by BodyPermits only. */
   bytes = 0
@@ -197,7 +199,7 @@ export class BodyPermit {
     this.number = number
   }
 
-  /** Grows it to `bytes`; null when that is done at once. Rejects with GatewayError `rate_limited`. */
+  /** Grows to `bytes`; null when that succeeds at once. Rejects with GatewayError `rate_limited`. */
   growTo(bytes: number): Promise<void> | null {
     if (this.#released) return Promise.reject(crowded())
     const more = bytes - this.bytes
@@ -205,12 +207,12 @@ export class BodyPermit {
     return this.#permits.wait(this, more)
   }
 
-  /** The body is whole, and has so many bytes: what it does not need is given back. */
+  /** The body is complete with this many bytes; the rest is returned. */
   settle(bytes: number): void {
     if (this.growing) this.#permits.giveBack(this, Math.max(0, this.bytes - bytes))
   }
 
-  /** Gives all bytes back, for good; may be called again. */
+  /** Returns all bytes for good. May be called again. */
   release(): void {
     this.#released = true
     this.#permits.forget(this)
@@ -218,7 +220,7 @@ export class BodyPermit {
   }
 }
 
-/** Bodies that are half read go before new ones, the oldest first. */
+/** Half-read bodies go before new ones, the oldest first. */
 function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
   return other.bytes === 0 || permit.number < other.number
 }

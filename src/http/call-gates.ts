@@ -1,6 +1,6 @@
 /**
- * What a request passes before its body is read, whatever its route: the gateway takes calls, the key is known and keeps
- * to its limits, its wallet is not empty, and the body is not longer than it may be.
+ * The checks before a request's body is read, whatever its route: the gateway takes calls, the key is known and within
+ * its limits, its wallet is not empty, and the body is not too long.
  */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -12,12 +12,12 @@ import { askForBody } from './lingering.ts'
 import { refuseTooLarge } from './read-body.ts'
 import type { ServerOptions } from './request.ts'
 
-/** Guards routes by what their config says: those with an endpoint run models, those of class `key` need one. */
+/** Guards routes by their config: those with an endpoint run models, those of class `key` need a key. */
 export function addCallGates(server: FastifyInstance, options: ServerOptions): void {
   const { services, readiness, authenticator, limits } = options
   server.addHook('onRequest', (request, reply, done) => {
     const { pass } = request.state
-    // From the first moment: a client may go away while its key is looked up.
+    // From the start, because the client may leave while its key is looked up.
     reply.raw.once('close', () => {
       if (!pass.running) pass.release()
     })
@@ -32,7 +32,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   server.addHook('onRequest', (request, _reply, done) => {
     const { authentication, endpoint } = request.routeOptions.config
     if (authentication !== 'key') return done()
-    // Routes with an endpoint place a hold, which verifies the key once more; for all others it is looked up afresh.
+    // Routes with an endpoint place a hold, which verifies the key again; all others look it up afresh.
     const keys = keysIn(request.headers)
     if (endpoint !== undefined) request.state.caller = authenticator.remembered(keys)
     if (request.state.caller !== null) return done()
@@ -61,7 +61,7 @@ export function addCallGates(server: FastifyInstance, options: ServerOptions): v
   })
 }
 
-/** Counts a call against the limits of its key; null when that needs no wait. Rejects with GatewayError `rate_limited`. */
+/** Counts a call against its key's limits; null when no wait is needed. Rejects with GatewayError `rate_limited`. */
 function keyLimits(options: ServerOptions): (request: FastifyRequest) => Promise<void> | null {
   const { services, rateLimiter, flightLimiter } = options
   const { rateLimitPerMinute, concurrencyMax } = services.catalogue.settings

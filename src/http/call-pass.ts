@@ -1,4 +1,4 @@
-/** What a request has been given on its way in, and gives back once: the permit for its body, and its key's place. */
+/** What a request acquires on its way in and returns once: the permit for its body, and its key's slot. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ export class CallPass {
   #permit: BodyPermit | null = null
   #leave: (() => void) | null = null
   #released = false
-  /** A call runs: it gives back when it ends, whatever becomes of the connection. */
+  /** The call is running: the pass is released when it ends, whatever happens to the connection. */
   running = false
 
   /** Reads the body under a permit. Rejects as `readBody`. */
@@ -20,18 +20,18 @@ export class CallPass {
     return readBody(request, bounds, this.#permit)
   }
 
-  /** Counted among its key's calls in flight: `leave` takes it out, at once when the pass was released in the meantime. */
+  /** Counts the call as in flight for its key; `leave` undoes that, at once if the pass was released meanwhile. */
   entered(leave: () => void): void {
     if (this.#released) leave()
     else this.#leave = leave
   }
 
-  /** The body has gone out of memory; the call goes on. May be called again. */
+  /** The body has left memory while the call goes on. May be called again. */
   bodyDone(): void {
     this.#permit?.release()
   }
 
-  /** For good: what is given to it later is given back at once. May be called again. */
+  /** Final: whatever is acquired later is returned at once. May be called again. */
   release(): void {
     this.#released = true
     this.#permit?.release()
@@ -47,7 +47,7 @@ interface BodyReading {
 }
 
 export interface BodyLimits extends BodyPermitLimits {
-  /** How many times its own size a compressed body may become. */
+  /** How many times its size a compressed body may become. */
   readonly bodyRatioMax: number
   /** Longest silence of a client whose body is being read, in ms. */
   readonly bodyIdleMs: number
@@ -55,12 +55,12 @@ export interface BodyLimits extends BodyPermitLimits {
   readonly strangersBodiesBytesMax: number
 }
 
-/** Keys with an empty wallet, which may count tokens still, share the bytes of one key. */
+/** Keys with an empty wallet, which may still count tokens, share one key's bytes. */
 const WITHOUT_MONEY = 'without money'
-/** Of the bytes for notifications and forms, whose senders are known later, one host has so much. */
+/** One host's share of the bytes for notifications and forms, whose senders are only known later. */
 const SHARE_OF_HOST = 1 / 8
 
-/** Permits of one server, and the reading of any body under them. */
+/** Permits of one server, and reading bodies under them. */
 export class Bodies {
   readonly permits: BodyPermits
   readonly #strangers: BodyPermits
@@ -77,7 +77,7 @@ export class Bodies {
     this.#bounds = { ratioMax: limits.bodyRatioMax, idleMs: limits.bodyIdleMs }
   }
 
-  /** What there is of each, by whose bodies are counted together. */
+  /** Budgets by who a body counts for. */
   byKind() {
     return [
       { kind: 'keys', permits: this.permits },
@@ -85,7 +85,7 @@ export class Bodies {
     ] as const
   }
 
-  /** Reads a body under the limits that hold for all. Rejects as `readBody`. */
+  /** Reads a body under the common limits. Rejects as `readBody`. */
   read({ raw, state, ip }: FastifyRequest, bytesMax: number): Promise<Buffer> {
     const { caller, pass } = state
     const bounds = { ...this.#bounds, bytesMax }

@@ -1,4 +1,4 @@
-/** The frame of every route that runs a model: key first, then the body, then the pipeline on a hijacked reply. */
+/** The frame of every route that runs a model: key, then body, then the pipeline on a hijacked reply. */
 
 import type { FastifyInstance } from 'fastify'
 import type { FreeEndpoint, ModelEndpoint } from '../endpoints/endpoint.ts'

@@ -1,4 +1,4 @@
-/** The client's side of a call on a hijacked Fastify reply: whole replies, event streams, errors, and when it goes away. */
+/** The client's side of a call on a hijacked Fastify reply: whole replies, event streams, errors, and disconnects. */
 
 import type { ServerResponse } from 'node:http'
 import type { ErrorCode, GatewayError } from '../errors.ts'
@@ -16,10 +16,10 @@ import { type Cancellation, Canceller } from '../lib/cancellation.ts'
 import type { ClientChannel, HeaderMap } from '../pipeline/call.ts'
 import { answerHeaders, errorBody, errorEvent, errorHeaders } from './error-body.ts'
 
-/** Time for a client to take what was written before its connection is closed after a fault. */
+/** Time for a client to take what was written before its connection is closed after a fault, in ms. */
 const STALLED_MS = 30_000
 
-/** Longest body that is sent in one string with its headers, in bytes. */
+/** Longest body sent in one string with its headers, in bytes. */
 const ONE_WRITE_MAX = 16_000
 
 export interface ChannelOptions {
@@ -29,9 +29,9 @@ export interface ChannelOptions {
   readonly nowMs: () => number
   /** Error events carry an `event:` line in the messages format. */
   readonly namedEvents: boolean
-  /** What the endpoint calls an error; absent: as we do. */
+  /** The endpoint's own name for an error; absent: ours. */
   readonly codeOf?: ((error: GatewayError) => string) | undefined
-  /** Called with an error that the client is told. */
+  /** Called for each error sent to the client. */
   readonly errorSent: (code: ErrorCode) => void
 }
 
@@ -43,7 +43,7 @@ export class ResponseChannel implements ClientChannel {
   #flushing = false
   #ended = false
   #bytes = false
-  /** Pieces of the body get their length in front here, in one write with their text. */
+  /** Chunks of the body are framed here, in one write with their text. */
   #isChunked = false
   started = false
   failureEvent: ((error: GatewayError) => string | null) | null = null
@@ -74,7 +74,7 @@ export class ResponseChannel implements ClientChannel {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     })
-    // Node would write length, text and line end apart. HTTP/1.0 knows no chunks.
+    // Node would write length, text and line end separately. HTTP/1.0 has no chunks.
     this.#isChunked = this.#response.chunkedEncoding
     this.#response.chunkedEncoding = false
   }
@@ -137,7 +137,7 @@ export class ResponseChannel implements ClientChannel {
     const event = this.failureEvent?.(error) ?? errorEvent(error, requestId, { named: namedEvents })
     this.write(encodeText(event))
     this.endStream()
-    // A client that reads nothing any more is not waited for.
+    // Do not wait for a client that has stopped reading.
     if (this.#response.writableNeedDrain) setTimeout(() => this.#response.destroy(), STALLED_MS).unref()
   }
 
@@ -163,7 +163,7 @@ export class ResponseChannel implements ClientChannel {
     else this.#response.end(toBuffer(body))
   }
 
-  /** @internal Writes what was gathered. */
+  /** @internal Writes the gathered text. */
   flush(): void {
     this.#flushing = false
     const text = this.#pending

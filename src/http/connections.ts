@@ -1,12 +1,12 @@
 /**
- * The connections of a server, and how they end without a client losing a call: listening stops first, each reply says
- * `connection: close`, and a connection without a call stays for a while in case that a call is on its way already.
+ * A server's connections, and how to close them without losing a call: stop listening first, say `connection: close` in
+ * each reply, and keep idle connections for a moment, in case a call is already on its way.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 
-/** Node's link from a socket to the response that it carries at the moment. */
+/** Node's link from a socket to the response it is serving. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null
 }
@@ -24,14 +24,14 @@ export class Connections {
     })
   }
 
-  /** For each request: once connections end, this is the last one on its connection. */
+  /** Called per request: once connections are closing, this is the last one on its connection. */
   onRequest(request: IncomingMessage, response: ServerResponse): void {
     if (this.#ending === null) return
     response.shouldKeepAlive = false
     request.socket.setTimeout(0)
   }
 
-  /** Resolves when the last connection is gone. A connection without a call is closed after `idleMs`; may be shortened. */
+  /** Resolves when the last connection is gone. Idle connections are closed after `idleMs`, which may be shortened. */
   end(idleMs: number): Promise<void> {
     // Node's own `close` of an HTTP server would cut idle connections at once.
     this.#ending ??= new Promise(resolve => void NetServer.prototype.close.call(this.#server, () => resolve()))
@@ -40,7 +40,7 @@ export class Connections {
   }
 
   #letIdle(idleMs: number): void {
-    // For connections whose stream has begun already: they are idle when it ends.
+    // For connections whose stream has already begun: they become idle when it ends.
     this.#server.keepAliveTimeout = idleMs
     this.#server.keepAliveTimeoutBuffer = 0
     for (const socket of this.#open) {

@@ -1,4 +1,7 @@
-/** Every route of the gateway: method, path, how it authenticates, what it is for. Those that run models have their records. */
+/**
+ * Every route of the gateway: method, path, authentication, purpose. Routes that run models come from their endpoint
+ * records.
+ */
 
 import type { ApiRoute } from '../endpoints/endpoint.ts'
 import { FREE_ENDPOINTS, MODEL_ENDPOINTS } from '../endpoints/index.ts'
@@ -6,7 +9,7 @@ import { RESPONSES } from '../endpoints/responses.ts'
 import { GatewayError } from '../errors.ts'
 import type { RouteFacts } from '../lib/route.ts'
 
-/** Notifications of movements on the bank account; there only when the provider's secret is set. */
+/** Notifications of bank transactions; served only when the provider's secret is set. */
 export function webhookRoute(provider: string): RouteFacts {
   return {
     method: 'POST',
@@ -69,7 +72,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   },
 ]
 
-/** Methods that a path takes; none for a path that does not exist. */
+/** Methods of a path; empty for an unknown path. */
 export function methodsOf(path: string, configured: readonly RouteFacts[] = []): readonly string[] {
   const plain = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
   const found = [...API_ROUTES, ...configured].filter(route => {
@@ -78,7 +81,7 @@ export function methodsOf(path: string, configured: readonly RouteFacts[] = []):
   return [...new Set(found.flatMap(route => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])))]
 }
 
-/** Of the served paths below `/v1`, the longest first. */
+/** The served paths below `/v1`, longest first. */
 const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))]
   .filter(path => path.startsWith('/v1/') && !path.includes('*'))
   .map(path => path.slice('/v1'.length))
@@ -87,7 +90,7 @@ const TAILS: readonly string[] = [...new Set(API_ROUTES.map(({ path }) => path))
 const STORED_RESPONSE = /^\/v1\/responses\/([^/]+)(\/cancel|\/input_items)?$/
 const COMPACT = `${RESPONSES.path}/compact`
 
-/** What a path that does not exist is answered with. `publicUrl` has no slash at its end. */
+/** The answer for an unknown path. `publicUrl` has no trailing slash. */
 export function notFound(method: string, path: string, publicUrl: string): GatewayError {
   if (path === COMPACT) {
     const message = `There is no ${method} ${path}: responses are not compacted here. Let the client do it: coding agents do, once their configuration gives the provider a name of its own.`
@@ -101,8 +104,8 @@ export function notFound(method: string, path: string, publicUrl: string): Gatew
 }
 
 /**
- * What to say to a client that called a path that does not exist: mostly a base address with a `/v1` too many or too few.
- * `publicUrl` has no slash at its end.
+ * Advice for a client that called an unknown path: usually its base address has one `/v1` too many or too few.
+ * `publicUrl` has no trailing slash.
  */
 function notFoundMessage(method: string, path: string, publicUrl: string): string {
   const known = TAILS.find(tail => path.endsWith(tail) || path.includes(`${tail}/`))

@@ -1,4 +1,4 @@
-/** The one renderer of errors: a body that both SDK families read, and the headers that go with it and with any answer. */
+/** The only renderer of errors: a body that both SDK families read, and the headers of errors and of all answers. */
 
 import type { GatewayError } from '../errors.ts'
 
@@ -8,7 +8,7 @@ export interface RenderedError {
   readonly body: string
 }
 
-/** `code`: what the endpoint calls the error, where it has a name of its own for it. */
+/** `code`: the endpoint's own name for the error, if it has one. */
 export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
   const { details, param = null } = error.details
   return JSON.stringify({
@@ -24,7 +24,7 @@ export function errorBody(error: GatewayError, requestId: string, code: string =
   })
 }
 
-/** On every answer of the API: the ids by which a client names its request to us, and no guessing of types. */
+/** On every answer of the API: the ids by which a client can name its request, and `nosniff`. */
 export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
@@ -37,7 +37,7 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
   return headers
 }
 
-/** An error inside a stream that has begun: the event that ends it, for the client's format. */
+/** An error inside a stream that has begun: the final event, in the client's format. */
 export function errorEvent(error: GatewayError, requestId: string, { named }: { named: boolean }): string {
   return `${named ? 'event: error\n' : ''}data: ${errorBody(error, requestId)}\n\n`
 }

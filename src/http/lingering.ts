@@ -1,19 +1,19 @@
 /**
- * Answers to requests whose body has not come yet. A connection that is closed while its client still sends is reset, and
- * the answer is lost with it: so what is left of the body is read and dropped, for a bounded time and up to a bounded size.
+ * Answers requests whose body has not arrived yet. Closing a connection while its client still sends resets it, and the
+ * answer is lost. So the rest of the body is read and discarded, bounded in time and size.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { declaredBytes } from './read-body.ts'
 
 export interface LingerLimits {
-  /** Longest time for the rest of one body, in ms. */
+  /** Longest time spent on the rest of one body, in ms. */
   readonly lingerMs: number
-  /** Longest silence of a client in this time, in ms. */
+  /** Longest silence of the client meanwhile, in ms. */
   readonly lingerIdleMs: number
-  /** Most of one body that is dropped, in bytes. */
+  /** Most bytes discarded of one body. */
   readonly lingerBytesMax: number
-  /** Connections that linger at the same time; further ones are closed at once. */
+  /** Most lingering connections; further ones are closed at once. */
   readonly lingeringMax: number
 }
 
@@ -23,9 +23,9 @@ export interface WholeAnswer {
   readonly body: string
 }
 
-/** A rest that Node reads and drops by itself, so that the connection can be used again. */
+/** A remainder that Node discards by itself, so that the connection can be reused. */
 const SMALL_REST_BYTES = 1024 * 1024
-/** Time that is left to those who linger at a stop, in ms. */
+/** Time left for lingering connections at a stop, in ms. */
 const STOPPING_MS = 500
 
 /** The client waits for `100 Continue` before it sends its body. */
@@ -35,7 +35,7 @@ function expectsContinue(request: IncomingMessage): boolean {
 
 const continued = new WeakSet<IncomingMessage>()
 
-/** The body is wanted: whoever waits for it is told to go on. */
+/** The body is wanted: sends `100 Continue` to a client that waits for it. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!expectsContinue(request)) return
   continued.add(request)
@@ -62,18 +62,18 @@ export class Lingering {
     return this.#open.size
   }
 
-  /** Sends the answer at once, and closes the connection when the body is over or a bound is reached. */
+  /** Sends the answer at once, and closes the connection when the body ends or a bound is reached. */
   answer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: WholeAnswer): void {
     const length = Buffer.byteLength(body)
     response.writeHead(status, { ...headers, connection: 'close', 'content-length': String(length) })
     const sendsNothing = expectsContinue(request) && !continued.has(request)
     if (sendsNothing || request.complete || this.#open.size >= this.#limits.lingeringMax) return void response.end(body)
-    // All of it by its length: `end`, which closes the connection, may come later.
+    // With its length, because `end`, which closes the connection, may come later.
     response.write(body)
     this.#linger(request, () => response.end())
   }
 
-  /** A stop waits no longer than a moment for those who linger. */
+  /** A stop waits only briefly for lingering connections. */
   stop(): void {
     this.#stopping = true
     setTimeout(() => {

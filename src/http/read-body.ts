@@ -1,4 +1,4 @@
-/** Reads the body of a request into memory: decoded as it comes, never more than the limits and its permit allow. */
+/** Reads a request's body into memory, decoding as it arrives, within the limits and its permit. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
@@ -17,25 +17,25 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export interface BodyBounds {
   /** Largest body after decoding, in bytes. */
   readonly bytesMax: number
-  /** How many times its own size a compressed body may become. */
+  /** How many times its size a compressed body may become. */
   readonly ratioMax: number
-  /** Longest silence of the client, in ms: what is held for a body must not wait for who sends nothing. */
+  /** Longest silence of the client, in ms: a permit must not wait for a client that sends nothing. */
   readonly idleMs: number
 }
 
-/** A body of unknown length asks for its permit in steps: the first one, and from then on twice as much. */
+/** A body of unknown length extends its permit in steps, each twice as large as the one before. */
 const FIRST_STEP_BYTES = 256 * 1024
-/** Less than this may come out of any body: what a coding costs at its start says nothing of its ratio. */
+/** Output up to this size never counts as a bomb: at its start a coding says nothing about its ratio. */
 const RATIO_FREE_BYTES = 1024 * 1024
 const CLOSED = 'the connection was closed'
 
 /**
- * Rejects with GatewayError `unsupported_encoding` for codings that are unknown or chained, `request_too_large`,
- * `rate_limited` when there is no permit in time, `request_timeout` for a client that sends nothing more, `malformed_json` for
- * a body that is damaged or cut off. What is left of the body then is not read.
+ * Rejects with GatewayError `unsupported_encoding` for unknown or chained codings, `request_too_large`, `rate_limited`
+ * when there is no permit in time, `request_timeout` when the client stops sending, `malformed_json` for a damaged or
+ * truncated body. The rest of the body is then left unread.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, permit: BodyPermit): Promise<Buffer> {
-  // Nothing more will be heard of it.
+  // No more events from it.
   if (request.destroyed) throw damaged(CLOSED)
   const declared = declaredBytes(request)
   refuseTooLarge(request, bounds.bytesMax)
@@ -48,12 +48,12 @@ export async function readBody(request: IncomingMessage, bounds: BodyBounds, per
   return waiting === null ? read() : waitPresent(request, permit, waiting).then(read)
 }
 
-/** Throws GatewayError `request_too_large` for a body that says so itself. */
+/** Throws GatewayError `request_too_large` for a body whose declared length is too large. */
 export function refuseTooLarge(request: IncomingMessage, bytesMax: number): void {
   if ((declaredBytes(request) ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
 
-/** Null for a body whose length is not known. */
+/** Null for a body of unknown length. */
 export function declaredBytes({ headers }: IncomingMessage): number | null {
   const length = headers['content-length']
   return length === undefined ? null : Number(length)
@@ -69,10 +69,10 @@ function decoderOf(request: IncomingMessage): Transform | null {
   })
 }
 
-/** A client that goes away gives up its place in the line. */
+/** A client that leaves gives up its place in line. */
 function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Promise<void>): Promise<void> {
   const leave = () => {
-    // One that came whole is closed, too, while its decoder waits.
+    // A request that arrived whole is closed too, while its decoder is still working.
     if (!request.readableEnded) permit.release()
   }
   request.once('close', leave)
@@ -80,7 +80,7 @@ function waitPresent(request: IncomingMessage, permit: BodyPermit, waiting: Prom
 }
 
 interface Reading {
-  /** Length that the client told, in bytes; null when it told none. */
+  /** The declared length in bytes; null without one. */
   readonly declared: number | null
   readonly bounds: BodyBounds
   readonly permit: BodyPermit
@@ -91,7 +91,7 @@ class BodyReader {
   readonly #decoder: Transform | null
   readonly #bounds: BodyBounds
   readonly #permit: BodyPermit
-  /** Where the length is known, the body is put together as it comes. */
+  /** With a known length, the body is assembled as it arrives. */
   readonly #whole: Buffer | null
   readonly #chunks: Buffer[] = []
   readonly #done = Promise.withResolvers<Buffer>()
@@ -134,7 +134,7 @@ class BodyReader {
   }
 
   readonly #onIdle = (): void => {
-    // Not the client is waited for.
+    // It is not the client that is slow.
     if (this.#waiting || this.#request.complete) this.#idle.refresh()
     else this.#fail(new GatewayError('request_timeout'))
   }
@@ -184,7 +184,7 @@ class BodyReader {
   #fail(error: unknown): void {
     if (this.#ended) return
     this.#leave()
-    // What is left of it is dropped.
+    // The rest is discarded.
     this.#request.resume()
     this.#chunks.length = 0
     this.#done.reject(error)
@@ -198,7 +198,7 @@ class BodyReader {
     source.off('end', this.#onEnd)
     this.#request.off('close', this.#onClose)
     this.#request.off('data', this.#onEncoded)
-    // The request lives as long as its reply, and must not keep the body with it; later errors are nobody's.
+    // The request lives as long as its reply and must not keep the body alive; later errors are ignored.
     this.#request.off('error', this.#onDamage)
     this.#request.on('error', () => {})
     if (this.#decoder === null) return

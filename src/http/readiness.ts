@@ -1,4 +1,4 @@
-/** Whether calls are taken, and the calls in flight that a stop waits for. */
+/** Whether calls are taken, and which calls in flight a stop waits for. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
@@ -11,11 +11,14 @@ export interface ReadinessOptions {
 }
 
 export interface RetireOptions {
-  /** Time from "not ready" to the end of listening; null: others take over on this very port, so readiness stays as it is. */
+  /**
+   * Time from "not ready" to the end of listening, in ms; null: another process takes over this very port, so readiness
+   * does not change.
+   */
   readonly noticeMs: number | null
-  /** Time that a connection without a call has for one more. */
+  /** Time for which an idle connection may bring one more call, in ms. */
   readonly idleMs: number
-  /** Longest time in all. */
+  /** Longest time in total, in ms. */
   readonly graceMs: number
 }
 
@@ -24,10 +27,10 @@ export class Readiness {
   readonly #running = new Set<Promise<unknown>>()
   readonly #hurried = Promise.withResolvers<void>()
   #grace: Promise<void> | null = null
-  /** Not ready, as load balancers see it; calls are taken still. */
+  /** Not ready, as load balancers see it; calls are still taken. */
   #leaving = false
   #draining = false
-  /** Stops listening and resolves when the last connection is gone; the server sets it. */
+  /** Stops listening and resolves when the last connection is gone; set by the server. */
   onRetire: (idleMs: number) => Promise<void> = () => Promise.resolve()
 
   constructor(options: ReadinessOptions) {
@@ -38,7 +41,7 @@ export class Readiness {
     return this.#draining
   }
 
-  /** Throws GatewayError `draining` or `maintenance` while no calls are taken. */
+  /** Throws GatewayError `draining` or `maintenance` when calls are not taken. */
   refuseWhenClosed(): void {
     if (this.#draining) throw new GatewayError('draining', { retryAfterSeconds: 1 })
     const { enabled, retryAfterSeconds } = this.#options.maintenance()
@@ -49,7 +52,7 @@ export class Readiness {
     return this.#running.size
   }
 
-  /** A gateway under maintenance is ready: it answers, and says what to say. */
+  /** A gateway under maintenance is ready: it answers with the maintenance message. */
   async state(): Promise<{ ready: boolean; database: boolean; draining: boolean; maintenance: boolean }> {
     const database = await this.#options.databaseAnswers()
     const maintenance = this.#options.maintenance().enabled
@@ -66,9 +69,9 @@ export class Readiness {
   }
 
   /**
-   * Leaves so that no client loses a call: not ready, then no new connections, then the last call on each connection.
-   * Every call that comes until then is served. Resolves when the last connection is gone, after `graceMs`, or when
-   * `hurry` is called.
+   * Leaves without losing a call: not ready, then no new connections, then the last call on each connection. Calls that
+   * arrive until then are served. Resolves when the last connection is gone, after `graceMs`, or when `hurry` is
+   * called.
    */
   async retire({ noticeMs, idleMs, graceMs }: RetireOptions): Promise<void> {
     const stop = this.#patience(graceMs)
@@ -79,19 +82,19 @@ export class Readiness {
     await Promise.race([this.onRetire(idleMs), stop])
   }
 
-  /** Takes no more calls; resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
+  /** Takes no more calls. Resolves when those in flight have ended, after `graceMs`, or when `hurry` is called. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true
     await Promise.race([this.#patience(graceMs), this.idle()])
   }
 
-  /** One time for both: a `drain` after a `retire` has what is left of it. */
+  /** One deadline for both: a `drain` after a `retire` gets what is left of it. */
   #patience(graceMs: number): Promise<void> {
     this.#grace ??= sleep(graceMs, undefined, { ref: false })
     return Promise.race([this.#grace, this.#hurried.promise])
   }
 
-  /** Ends the waits of `retire` and `drain`. */
+  /** Cuts the waits of `retire` and `drain` short. */
   hurry(): void {
     this.#hurried.resolve()
   }

@@ -1,4 +1,4 @@
-/** What the hooks and the routes share: the options of the server, the state of a request, how an error is sent. */
+/** Shared by hooks and routes: the server's options, the state of a request, and sending errors. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { endpointOf } from '../endpoints/index.ts'
@@ -19,11 +19,11 @@ import type { Banking } from './webhook-routes.ts'
 export interface ServerLimits extends BodyLimits, LingerLimits {
   /** Largest header section, in bytes. */
   readonly headerBytesMax: number
-  /** Time to receive the headers of a request, in ms; never more than for the whole request. */
+  /** Time to receive a request's headers, in ms; at most the time for the whole request. */
   readonly headersTimeoutMs: number
   /** Time to receive a whole request, in ms. */
   readonly requestTimeoutMs: number
-  /** Idle time of a kept connection, in ms. */
+  /** Idle time of a kept-alive connection, in ms. */
   readonly keepAliveTimeoutMs: number
 }
 
@@ -36,11 +36,11 @@ export interface ServerOptions {
   readonly flightLimiter: FlightLimiter
   readonly banking: Banking
   readonly limits: ServerLimits
-  /** Refuses routes that are for development only. */
+  /** Refuses development-only routes. */
   readonly production: boolean
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[]
-  /** Address that clients use, without a slash at its end. */
+  /** The address that clients use, without a trailing slash. */
   readonly publicUrl: string
 }
 
@@ -56,7 +56,7 @@ export interface RequestState {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts an error that a client is told. */
+    /** Counts an error sent to a client. */
     errorSent(code: ErrorCode): void
     readonly bodies: Bodies
     readonly lingering: Lingering
@@ -65,22 +65,22 @@ declare module 'fastify' {
     state: RequestState
   }
   interface FastifyContextConfig {
-    /** Set on routes whose calls are written to the usage log. */
+    /** Set on routes whose calls are logged as usage. */
     endpoint?: Endpoint
   }
 }
 
-/** Ids that clients may give their requests: what fits in a header and in a log line as it is. */
+/** Request ids that a client may choose: safe in a header and in a log line. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9._~:/+=@-]{1,128}$/
 
-/** `offered` is the client's `x-request-id`; one that cannot be used is replaced. */
+/** `offered` is the client's `x-request-id`; an unusable one is replaced. */
 export function newState(startedMs: number, offered: string | string[] | undefined): RequestState {
   const callId = uuidv7()
   const requestId = typeof offered === 'string' && CLIENT_REQUEST_ID.test(offered) ? offered : requestIdOf(callId)
   return { callId, requestId, openedAt: new Date(), startedMs, caller: null, pass: new CallPass() }
 }
 
-/** The call that a request makes, as the pipeline knows it. */
+/** A request's call, as the pipeline sees it. */
 export function callOf(request: FastifyRequest, endpoint: Endpoint, caller: Caller): Call {
   const { state } = request
   return {
@@ -113,7 +113,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
     answerEarly(request, reply, error)
     return
   }
-  // Fastify closes after a body that could not be read; what is left of a short one is dropped by Node.
+  // Fastify closes the connection after an unreadable body; Node discards the rest of a short one.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
   reply.code(error.status).headers(errorHeaders(error)).send(bodyOf(request, error))
 }
@@ -123,7 +123,7 @@ function bodyOf({ routeOptions, state }: FastifyRequest, error: GatewayError): s
   return errorBody(error, state.requestId, endpoint && endpointOf(endpoint).codeOf?.(error))
 }
 
-/** The body has not come yet: the client must be able to read the answer all the same. */
+/** The body has not arrived yet, but the client must still be able to read the answer. */
 function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { requestId } = request.state
   const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])

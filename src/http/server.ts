@@ -1,4 +1,4 @@
-/** The HTTP server: Fastify with our own bodies for every error, keys checked before bodies are read. */
+/** The HTTP server: Fastify, with our own error bodies, and keys checked before bodies are read. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -21,7 +21,7 @@ import { addServiceRoutes } from './service-routes.ts'
 import { addUpgradeRoute } from './upgrade-route.ts'
 import { addWebhookRoutes } from './webhook-routes.ts'
 
-/** Fastify's own faults in our words. */
+/** Fastify's own errors in our words. */
 function fromFastify(error: FastifyError, bodyBytesMax: number): GatewayError {
   if (error instanceof GatewayError) return error
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(bodyBytesMax)
@@ -40,12 +40,12 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Node's link from a socket to the response that it carries at the moment. */
+/** Node's link from a socket to the response it is serving. */
 interface BusySocket extends Socket {
   readonly _httpMessage?: { readonly headersSent: boolean } | null
 }
 
-/** Time for a client to read the answer to what was no request, before its connection is gone. */
+/** Time for a client to read the answer to a malformed request before its connection is closed, in ms. */
 const LINGER_MS = 1_000
 
 function headerLines(headers: Readonly<Record<string, string>>): string {
@@ -54,7 +54,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** What never became a request: headers too large or too slow, or bytes that are not HTTP. */
+/** Input that never became a request: headers too large or too slow, or not HTTP at all. */
 function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observer: CallObserver): void {
   const answering = socket._httpMessage?.headersSent === true
   if (error.code === 'ECONNRESET' || !socket.writable || answering) return void socket.destroy()
@@ -64,7 +64,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
     : new GatewayError('invalid_request', { message: 'This is not a valid HTTP request.' })
   const requestId = requestIdOf(uuidv7())
   const body = errorBody(fault, requestId)
-  // Nothing more is read from it: a client that does not close would keep it half open for ever.
+  // Stop reading: a client that does not close would keep the connection half open for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
   observer.errorSent(fault.code)
@@ -78,7 +78,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: BusySocket, observ
   )
 }
 
-/** HTTP/1.1 wants one `Host`, and two are never one. */
+/** HTTP/1.1 requires exactly one `Host`. */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): GatewayError | undefined {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] as string)) hosts++
@@ -90,7 +90,7 @@ function nameRequest({ state }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(answerHeaders(state.requestId))
 }
 
-/** Routes check their input themselves; what Fastify would load to compile schemas is 100 files. */
+/** Routes validate their own input; compiling schemas would make Fastify load 100 files. */
 const NO_SCHEMAS = {
   buildValidator: noSchemas,
   buildSerializer: noSchemas,
@@ -122,7 +122,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       insecureHTTPParser: false,
       requestTimeout: limits.requestTimeoutMs,
       headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
-      // Node looks every 30 s unless told otherwise, however short the times are.
+      // By default Node checks every 30 s, however short the timeouts are.
       connectionsCheckingInterval: Math.ceil(Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 4),
     },
     frameworkErrors: (_error, request, reply) => {
@@ -153,7 +153,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     connections.onRequest(request.raw, reply.raw)
     done(hostFault(request.raw))
   })
-  // Who waits for it is told to go on when the body is wanted, and not before.
+  // A client that waits for `100 Continue` gets it when the body is wanted, not before.
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))
@@ -165,7 +165,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   })
   addCallGates(server, options)
   server.removeAllContentTypeParsers()
-  // Nobody looks at the body of a request that leads nowhere.
+  // The body of a request to an unknown path is never needed.
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
     return request.is404 ? null : bodies.read(request, request.routeOptions.bodyLimit ?? limits.bodyBytesMax)
   })
@@ -176,7 +176,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     const { endpoint } = request.routeOptions.config
     if (endpoint && request.state.caller) {
-      // Noted before it is told: a process that is killed now must not leave a call without its row.
+      // Recorded before it is answered, so that a process killed now does not leave a call without its row.
       await readiness.track(recordUnread(services, callOf(request, endpoint, request.state.caller), fault))
     }
     return sendError(request, reply, fault)

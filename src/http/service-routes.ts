@@ -1,4 +1,4 @@
-/** What the service says of itself: the front page for people and probes, health, readiness. */
+/** Pages about the service itself: front page, health, readiness. */
 
 import type { FastifyInstance } from 'fastify'
 import { API_ROUTES } from './endpoints.ts'
@@ -14,7 +14,7 @@ export function addServiceRoutes(server: FastifyInstance, options: ServerOptions
     models: services.catalogue.items.length,
   }
   const config = { authentication: 'none' } as const
-  // Browsers get the pages' own front page at the same address.
+  // Browsers get the dashboard's front page at the same address.
   server.get('/', { config }, (_request, reply) => reply.header('vary', 'accept').send(front))
   server.get('/healthz', { config }, (_request, reply) => reply.send({ ok: true }))
   server.get('/readyz', { config }, async (_request, reply) => {

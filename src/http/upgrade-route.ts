@@ -1,4 +1,4 @@
-/** The refusal of a WebSocket upgrade on the responses endpoint: clients then send the same as a POST at once. */
+/** Refuses a WebSocket upgrade on the responses endpoint; clients then POST the same at once. */
 
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { sendError } from './request.ts'
 
 export function addUpgradeRoute(server: FastifyInstance): void {
   const { path, authentication } = UPGRADE_ROUTE
-  // HEAD of this path is none of the methods served, like GET without an upgrade.
+  // HEAD is not served here, nor is GET without an upgrade.
   server.get(path, { exposeHeadRoute: false, config: { authentication } }, (request, reply) => {
     const wantsUpgrade = request.headers.upgrade !== undefined
     reply.header('allow', 'POST')

@@ -1,4 +1,4 @@
-/** `POST /webhooks/bank/<provider>`: one route for each provider that has its secret, and none for the others. */
+/** `POST /webhooks/bank/<provider>`: one route per provider whose secret is set. */
 
 import type { FastifyInstance } from 'fastify'
 import { GatewayError } from '../errors.ts'

@@ -1,10 +1,13 @@
-/** News between the processes of one database. They are hints: whoever misses one finds out by asking. */
+/**
+ * Notifications between the processes of one database. They are only hints: a process that misses one finds out by
+ * polling.
+ */
 
 import type { AnySql } from '../lib/database.ts'
 
 export const CHANNEL = 'gateway_operations'
 
-/** maintenance: it was turned on or off. keys: what was remembered of keys is out of date. processes: one more serves. */
+/** maintenance: it was turned on or off. keys: cached keys are stale. processes: another one serves. */
 export type News = 'maintenance' | 'keys' | 'processes'
 
 export async function announce(sql: AnySql, news: News): Promise<void> {

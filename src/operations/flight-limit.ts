@@ -1,7 +1,7 @@
 /**
- * Calls in flight per key, at most the limit in all processes together. Each process counts its own, and a small share of
- * every limit is its own without asking; a key that needs more takes it in Postgres, in one row that all processes change.
- * What a process has taken ends by itself when the process does not renew it. One process alone asks for nothing.
+ * Calls in flight per key, limited across all processes. Each process counts its own. It may use a small share of every
+ * limit without asking; a key that needs more takes it in Postgres, from one row that all processes update. What a
+ * process took expires unless it renews it. A single process never asks.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -10,38 +10,38 @@ import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts
 
 export interface FlightLimiterOptions {
   readonly url: string
-  /** Unique among the processes that run at the same time. */
+  /** Unique among running processes. */
   readonly name: string
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Pause before calls that have ended are given back, in ms. */
+  /** Pause before ended calls are returned, in ms. */
   readonly giveBackMs?: number
-  /** Pause between two renewals of what was taken, in ms. */
+  /** Pause between renewals, in ms. */
   readonly renewMs?: number
 }
 
 export interface FlightLimiter {
   /**
-   * Counts a call that begins; null when that needs no wait. Who was let in calls `release` once. Rejects with GatewayError
-   * `rate_limited`, or `ledger_unavailable` when the database had to be asked and did not answer.
+   * Counts a call that begins; null when no wait is needed. Every admitted call must call `release` once. Rejects with
+   * GatewayError `rate_limited`, or `ledger_unavailable` when the database was needed and did not answer.
    */
   take(keyId: number, limit: number): Promise<void> | null
   release(keyId: number): void
-  /** Calls that were refused since the start because their key had too many in flight. */
+  /** Calls refused since the start because their key had too many in flight. */
   readonly refused: number
-  /** How many processes serve, this one included. */
+  /** Number of serving processes, this one included. */
   setProcesses(count: number): void
   readonly load: PoolLoad
   close(): Promise<void>
 }
 
-/** Of a limit, so much is shared out among the processes beforehand. */
+/** Fraction of a limit that is divided among the processes in advance. */
 const SHARED_OUT = 1 / 8
 const LEASE_SECONDS = 30
 
 /**
- * In key order, so that processes never wait for each other in a circle. A process without a share in the row keeps its own
- * share free: $6 is how many others serve.
+ * In key order, so that processes cannot deadlock. A process without an entry in the row keeps its own share reserved;
+ * $6 is how many others serve.
  */
 const TAKE = `
 insert into key_flight as f (key_id, allowed, asked, own_share, shares)
@@ -73,16 +73,16 @@ interface Row {
 interface Flight {
   limit: number
   count: number
-  /** Taken in Postgres; null: nothing, the own share holds. */
+  /** Taken in Postgres; null: nothing, only the own share. */
   taken: number | null
   giveBack: NodeJS.Timeout | undefined
-  /** Batches with questions of this key that are under way: it is not forgotten before their answer. */
+  /** Batches in progress that ask about this key; it must not be dropped before they are answered. */
   asking: number
 }
 
 interface Question {
   readonly keyId: number
-  /** Null: no call wants in, the row is to be brought up to date. */
+  /** Null: no call is waiting, the row only needs updating. */
   readonly call: { readonly grant: () => void; readonly refuse: (error: GatewayError) => void } | null
 }
 
@@ -92,7 +92,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     url,
     name: 'gateway calls in flight',
     connectionsMax: 1,
-    // Counters may be lost with the server.
+    // Counters may be lost when the server crashes.
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,
@@ -127,7 +127,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     return flight
   }
 
-  /** What the process should have in the row when so many calls more come in. */
+  /** What the process should have in the row once this many more calls come in. */
   function wanted({ count, limit }: Flight, more: number): number {
     const share = ownShare(limit)
     return count + more <= share ? 0 : Math.max(count + more, share)
@@ -139,7 +139,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
       const flight = flightOf(keyId)
       const slots = wanted(flight, calls.length)
       flight.asking++
-      // What is given back is used no more from now on.
+      // From now on, returned slots must not be used.
       if (slots === 0) flight.taken = null
       else if (flight.taken !== null) flight.taken = Math.min(flight.taken, slots)
       return { keyId, calls, flight, slots }
@@ -211,7 +211,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     setProcesses(count) {
       if (count === processes) return
       processes = count
-      // What goes beyond the own share must be known to all.
+      // Everything beyond the own share must be visible to all processes.
       for (const [keyId, flight] of flights) {
         if (flight.taken === null && flight.count > ownShare(flight.limit)) batcher.push({ keyId, call: null })
       }

@@ -1,11 +1,11 @@
-/** Maintenance: while it is on, no gateway takes new calls; those in flight finish. */
+/** Maintenance: while it is on, no gateway takes new calls; calls in flight finish. */
 
 import type { AnySql } from '../lib/database.ts'
 import { announce } from './channel.ts'
 
 export interface Maintenance {
   readonly enabled: boolean
-  /** What refused clients are told to wait. */
+  /** The wait that refused clients are given. */
   readonly retryAfterSeconds: number
 }
 
@@ -25,7 +25,7 @@ export async function readMaintenance(sql: AnySql): Promise<Maintenance> {
   return maintenanceOf((await sql.unsafe(READ))[0] as unknown as Row)
 }
 
-/** Tells every gateway at once. `retryAfterSeconds` null: as it was. */
+/** Notifies every gateway at once. `retryAfterSeconds` null: unchanged. */
 export async function setMaintenance(
   sql: AnySql,
   { enabled, retryAfterSeconds }: { enabled: boolean; retryAfterSeconds: number | null },

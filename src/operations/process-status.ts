@@ -1,4 +1,4 @@
-/** What running gateways say of themselves, a row each, for whoever asks on the command line. */
+/** Status reports of running gateways, one row each, for the command line. */
 
 import type { AnySql } from '../lib/database.ts'
 
@@ -20,7 +20,7 @@ const READ = `select name, greatest(0, extract(epoch from now() - seen_at))::int
 const OTHERS = `select count(*)::integer as others from process_status
   where name <> $1 and seen_at > now() - make_interval(secs => $2::text::integer)`
 
-/** How many processes serve beside the one of this name. */
+/** Number of serving processes besides the one of this name. */
 export async function countOthers(sql: AnySql, name: string): Promise<number> {
   return (await sql.unsafe(OTHERS, [name, String(LOST_AFTER_SECONDS)]))[0]?.others
 }
@@ -29,12 +29,12 @@ export async function writeProcessStatus(sql: AnySql, name: string, status: obje
   await sql.unsafe(WRITE, [name, JSON.stringify(status)])
 }
 
-/** Takes the row of a process away, and those of processes that are long gone. */
+/** Deletes the row of a process, and those of processes long gone. */
 export async function forgetProcess(sql: AnySql, name: string): Promise<void> {
   await sql.unsafe(FORGET, [name])
 }
 
-/** `Status` is what the processes wrote; all run the same version or one before. */
+/** `Status` is what the processes wrote; they all run this version or the one before. */
 export async function readProcessStatus<Status>(sql: AnySql): Promise<readonly ProcessStatus<Status>[]> {
   const rows = await sql.unsafe(READ, [String(LOST_AFTER_SECONDS)])
   return rows.map(row => ({

@@ -1,7 +1,7 @@
 /**
- * Calls per minute and key, counted for all processes in Postgres: at most the limit in any 60 s. A row keeps when calls were
- * granted: each moment for limits up to EXACT_LIMIT_MAX; for higher ones each second, under the time of its latest grant, so
- * that a call counts for less than a second too long. Keys without a limit never come here.
+ * Calls per minute and key, counted in Postgres for all processes: at most the limit in any 60 s. A row keeps when
+ * calls were granted. For limits up to EXACT_LIMIT_MAX it keeps each moment; for higher ones each second, under the
+ * time of its latest grant, so that a call counts for at most a second too long. Keys without a limit never get here.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -11,32 +11,32 @@ import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts
 export interface RateLimiterOptions {
   readonly url: string
   readonly nowMs: () => number
-  /** Questions that wait at the same time. */
+  /** Most questions waiting. */
   readonly waitingMax?: number
   readonly batchMax?: number
-  /** Keys whose limit is known to be used up, so that their further calls need no statement. */
+  /** Most keys known to have used up their limit, whose further calls need no statement. */
   readonly rememberedMax?: number
-  /** Instead of Postgres' clock, for tests. */
+  /** Replaces Postgres' clock in tests. */
   readonly clock?: () => Date
 }
 
 export interface RateLimiter {
   /** Counts one call. Throws GatewayError `rate_limited` with the seconds to wait, or `ledger_unavailable`. */
   take(keyId: number, limitPerMinute: number): Promise<void>
-  /** Limits have changed: what is known of them is forgotten. */
+  /** Limits have changed: clears the cache. */
   forget(): void
   readonly load: PoolLoad
   close(): Promise<void>
 }
 
-/** The highest limit that is exact. It bounds a row too: 60 moments, or the 61 seconds that a minute touches. */
+/** The highest limit that is exact. It also bounds a row: 60 moments, or the 61 seconds that a minute can touch. */
 export const EXACT_LIMIT_MAX = 60
 const MINUTE_MS = 60_000
 
 /**
- * In key order, so that processes never wait for each other in a circle. `excluded.granted` is what is asked for.
- * `width_bucket` counts by bisection how many of a sorted array are at most a value; `offset 0` keeps the planner from
- * writing each step into the next, where it would be computed again and again.
+ * In key order, so that processes cannot deadlock. `excluded.granted` is what is requested. `width_bucket` counts by
+ * bisection how many values of a sorted array are at most a given one; `offset 0` keeps the planner from inlining each
+ * step into the next, which would compute it again and again.
  */
 const TAKE = `
 insert into rate_grant as g (key_id, granted_at, totals, total_before, granted, allowed)
@@ -70,7 +70,7 @@ returning g.key_id, new.granted::integer,
 interface Row {
   readonly key_id: string
   readonly granted: number
-  /** Until one more call fits, if no other is made; null when one fits now. */
+  /** Time until one more call fits, if no other is made; null when one fits now. */
   readonly wait_ms: number | null
 }
 
@@ -87,7 +87,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     url: options.url,
     name: 'gateway rate limits',
     connectionsMax: 1,
-    // Counters may be lost with the server.
+    // Counters may be lost when the server crashes.
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,
@@ -97,7 +97,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const usedUp = new Map<number, number>()
   const batcher = createBatcher<Question>({ concurrency: 1, batchMax, queueOf: () => 0, run: batch => answer(batch) })
 
-  /** Grants each key as many of its questions as there is room for, the first ones first. */
+  /** Grants each key as many of its calls as fit, in order. */
   async function answer(batch: readonly Question[]) {
     const byKey = Map.groupBy(batch, question => question.keyId)
     const askedMs = nowMs()

@@ -1,6 +1,6 @@
 /**
- * Names of models that mean nothing: each is a missing alias, or a slip of somebody's. They are counted in memory and added
- * up by day in Postgres, so that operators see those of all processes. What waits in memory when a process dies is lost.
+ * Unknown model names: each is a missing alias or somebody's typo. They are counted in memory and added up per day in
+ * Postgres, so that operators see those of all processes. Counts still in memory when a process dies are lost.
  */
 
 import { maskSecrets } from '../conversation/mask.ts'
@@ -12,9 +12,9 @@ export type UnknownOutcome = 'fell_back' | 'refused'
 export interface UnknownModelsOptions {
   readonly sql: AnySql
   readonly report: (event: { level: 'info' | 'warn'; fields: object; message: string }) => void
-  /** Names that are kept in memory between two writes; calls for further ones are counted without their names. */
+  /** Most names in memory between two writes; further ones are counted without their name. */
   readonly namesMax: number
-  /** Names that are kept of one day; calls for further ones are not listed. */
+  /** Most names kept per day; further ones are not listed. */
   readonly namesPerDayMax: number
   /** Pause between two writes, in ms. */
   readonly writeMs: number
@@ -25,23 +25,23 @@ export interface UnknownModels {
   count(name: string, outcome: UnknownOutcome): void
   /** Calls since the start. */
   readonly calls: Readonly<Record<UnknownOutcome, number>>
-  /** Calls since the start whose names found no room in memory. */
+  /** Calls since the start whose names did not fit into memory. */
   readonly unnamed: number
-  /** Writes what waits in memory. Never rejects: what could not be written waits for the next time. */
+  /** Writes the counts in memory. Never rejects: what could not be written is retried next time. */
   write(): Promise<void>
   close(): Promise<void>
 }
 
-/** Longest name that is kept, in characters; the usage row keeps as many. */
+/** Longest name kept, in characters, as in the usage row. */
 const NAME_MAX = 256
-/** Names in one log line. */
+/** Most names in one log line. */
 const LOGGED_MAX = 20
 /** Days after which a name is forgotten. */
 export const UNKNOWN_MODELS_KEPT_DAYS = 90
 
 const TODAY = `(now() at time zone 'Asia/Ho_Chi_Minh')::date`
 
-/** In the order of the names, so that processes never wait for each other in a circle. New names come while there is room. */
+/** In order of the names, so that processes cannot deadlock. New names are added while there is room. */
 const WRITE = `
 with asked as (
   select name, fell_back, refused,
@@ -56,7 +56,7 @@ select ${TODAY}, name, fell_back, refused from ranked, room where is_known or ra
 on conflict (day, name) do update set fell_back = u.fell_back + excluded.fell_back, refused = u.refused + excluded.refused,
   last_at = now()`
 
-/** Passes over rows that another process is forgetting. */
+/** Skips rows that another process is deleting. */
 const FORGET = `delete from unknown_model where (day, name) in (
   select day, name from unknown_model where day < ${TODAY} - ${UNKNOWN_MODELS_KEPT_DAYS}
    order by day, name limit 10000 for update skip locked)`
@@ -66,7 +66,7 @@ interface Counts {
   refused: number
 }
 
-/** Writes again and again until it is closed. */
+/** Writes periodically until it is closed. */
 export function countUnknownModels(options: UnknownModelsOptions): UnknownModels {
   const { sql, report, namesMax, namesPerDayMax } = options
   const calls: Counts = { fell_back: 0, refused: 0 }
@@ -125,10 +125,10 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
   }
 }
 
-/** What a client wrote into the wrong setting: nobody but its owner is to read it. */
+/** A client put a secret into the wrong setting: nobody but its owner may read it. */
 const KEY = /sk-[\w-]{8,}/g
 
-/** As the usage row has it, but for keys. */
+/** As in the usage row, except for keys. */
 function cleanName(name: string): string {
   return maskSecrets(name.slice(0, NAME_MAX).toWellFormed().replaceAll('\0', '').replace(KEY, 'sk-…'))
 }
@@ -145,9 +145,9 @@ function summaryOf(rows: readonly (Counts & { readonly name: string })[]): objec
 
 export interface UnknownModel {
   readonly name: string
-  /** Calls that the fallback served. */
+  /** Calls served by the fallback. */
   readonly fellBack: number
-  /** Calls that were refused, on endpoints without a fallback. */
+  /** Calls refused, on endpoints without a fallback. */
   readonly refused: number
   readonly lastAt: Date
 }
@@ -157,7 +157,7 @@ select name, sum(fell_back)::text as fell_back, sum(refused)::text as refused, m
   from unknown_model where day > ${TODAY} - $1::text::integer
  group by name order by sum(fell_back) desc, sum(refused) desc, name limit $2::text::integer`
 
-/** The names of the last days, today included, that most calls asked for. */
+/** The most frequent names of the last days, today included. */
 export async function readUnknownModels(
   sql: AnySql,
   { days, limit }: { readonly days: number; readonly limit: number },

@@ -1,4 +1,7 @@
-/** Keeps one process up to date with what operators set: by news, and by asking often in case a piece of news was missed. */
+/**
+ * Keeps one process up to date with what operators set: by notification, and by frequent polling in case one was
+ * missed.
+ */
 
 import type { Sql } from '../lib/database.ts'
 import { announce, CHANNEL } from './channel.ts'
@@ -7,19 +10,19 @@ import { countOthers, forgetProcess, writeProcessStatus } from './process-status
 
 export interface WatchOptions {
   readonly sql: Sql
-  /** Makes the connection that hears news, past any pooler; absent: `sql` does. */
+  /** Opens the connection for notifications, past any pooler; absent: use `sql`. */
   readonly listener?: Sql
-  /** Stable and unique among the processes that run at the same time. */
+  /** Stable, and unique among running processes. */
   readonly name: string
-  /** What this process says of itself. */
+  /** This process's status report. */
   readonly status: () => object
-  /** What was remembered of keys is out of date. */
+  /** Cached keys are stale. */
   readonly onKeysChanged: () => void
-  /** How many processes serve, this one included; told again and again. */
+  /** Number of serving processes, this one included; called repeatedly. */
   readonly onProcesses?: (count: number) => void
-  /** The database does not answer, or answers again. */
+  /** The database stopped or resumed answering. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Pause between two questions, in ms: news apart, the longest time until maintenance holds here. */
+  /** Pause between polls, in ms; without notifications, the longest delay until maintenance takes effect here. */
   readonly askMs?: number
   /** Pause between two reports of an unchanged status, in ms; below LOST_AFTER_SECONDS. */
   readonly statusMs?: number
@@ -55,7 +58,7 @@ class Watch implements OperationsWatch {
 
   async start(): Promise<void> {
     const { sql, listener = sql } = this.#options
-    // Where nobody can listen, asking has to do.
+    // Without notifications, polling has to do.
     const listening = listener.listen(CHANNEL, news => this.#hear(news)).catch(() => {})
     await this.#ask()
     await listening
@@ -79,7 +82,7 @@ class Watch implements OperationsWatch {
     if (!this.#closed) this.#timer = setTimeout(() => this.#look(), this.#options.askMs ?? 500).unref()
   }
 
-  /** Asks now, or right after the question under way. */
+  /** Polls now, or right after the current poll. */
   #look(): void {
     if (this.#closed) return
     if (this.#busy) {
@@ -120,7 +123,7 @@ class Watch implements OperationsWatch {
     const now = performance.now()
     if (text === this.#written && now - this.#writtenAtMs < statusMs) return
     await writeProcessStatus(sql, name, JSON.parse(text) as object)
-    // Limits of calls in flight are shared out anew before this process takes its first.
+    // In-flight limits are divided anew before this process takes its first call.
     if (this.#written === '') await announce(sql, 'processes')
     this.#written = text
     this.#writtenAtMs = now

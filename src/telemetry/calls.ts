@@ -1,19 +1,19 @@
-/** Counts calls by entry, upstream, endpoint and status. A call costs two look-ups and a few additions. */
+/** Counts calls by entry, upstream, endpoint and status. Costs two look-ups and a few additions per call. */
 
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { counter, type Family, Histogram, histogram, type Labels } from '../lib/metrics.ts'
 import type { CallObserver, EndedCall } from '../pipeline/call.ts'
 
-/** Of calls that ended before a model was chosen, or before an upstream was tried. */
+/** Label of calls that ended before a model was chosen, or before an upstream was tried. */
 const NONE = 'none'
 const CALL_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600]
 const FIRST_BYTE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 20, 30, 60]
-/** Providers have their names from the code, outcomes too; the bound is for mistakes. */
+/** Providers and outcomes come from the code; the bound guards against mistakes. */
 const NOTIFICATION_KINDS_MAX = 500
 
 type StatusClass = '2xx' | '4xx' | '499' | '5xx'
 
-/** 499 is a client that went away: it says nothing of the gateway. */
+/** 499: the client left, which says nothing about the gateway. */
 function classOf(status: number): StatusClass {
   if (status < 400) return '2xx'
   if (status === 499) return '499'
@@ -26,7 +26,7 @@ interface Cell {
   readonly firstByteSeconds: Histogram
 }
 
-/** What has no use for endpoint and status. */
+/** Counts that are not split by endpoint and status. */
 interface Use {
   readonly labels: Labels
   /** By endpoint and status class. */
@@ -37,13 +37,13 @@ interface Use {
   reasoningTokens: number
   images: number
   estimated: number
-  /** In µVND; as a number it is exact up to 9·10⁹ VND. */
+  /** In µVND; exact as a number up to 9·10⁹ VND. */
   upstreamCost: number
   upstreamCostUnknown: number
 }
 
 export class CallMetrics implements CallObserver {
-  /** By entry, then by upstream; the catalogue bounds both. */
+  /** By entry, then by upstream; bounded by the catalogue. */
   readonly #uses = new Map<string, Map<string, Use>>()
   readonly #failovers = new Map<string, number>()
   readonly #errors = new Map<ErrorCode, number>()

@@ -16,7 +16,7 @@ export interface DatabaseMetricsOptions {
   readonly report: (event: { level: 'error' | 'warn'; message: string; cause?: unknown }) => void
   /** Shortest pause between two reads, in ms. */
   readonly everyMs?: number
-  /** Pause between two audits, of whatever process, in ms; 0: there are none. */
+  /** Pause between two audits, in whichever process, in ms; 0: no audits. */
   readonly auditEveryMs: number
 }
 
@@ -85,7 +85,7 @@ export class DatabaseMetrics {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    // An audit under way is broken off.
+    // Aborts a running audit.
     await this.#sql.end({ timeout: 0 }).catch(() => {})
     await Promise.all([this.#reading, this.#auditing])
   }
@@ -132,7 +132,7 @@ export class DatabaseMetrics {
     this.#timer.unref()
   }
 
-  /** One process audits for all of them. */
+  /** One process audits on behalf of all. */
   async #auditOnLease(): Promise<void> {
     const query = (statement: string, parameters: string[]) => this.#sql.unsafe(statement, parameters)
     const lease = { task: 'audit', everyMs: this.#options.auditEveryMs }

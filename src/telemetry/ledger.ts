@@ -1,4 +1,4 @@
-/** Families made of what the ledger of this process counts. */
+/** Metric families of this process's ledger. */
 
 import { statfs } from 'node:fs/promises'
 import type { LedgerState } from '../ledger/metrics.ts'
@@ -9,11 +9,11 @@ const MICRO = 1_000_000
 
 export interface LedgerSource {
   readonly state: LedgerState
-  /** Postgres answered when it was last asked. */
+  /** Postgres answered the last request. */
   readonly available: boolean
-  /** What the ledger reported, by code. */
+  /** The ledger's reports, by code. */
   readonly events: ReadonlyMap<string, number>
-  /** Pools that are not the ledger's. */
+  /** Pools outside the ledger. */
   readonly pools: readonly PoolLoad[]
   readonly spoolDir: string
 }

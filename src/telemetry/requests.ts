@@ -1,13 +1,13 @@
-/** Families made of what requests take before they become calls: memory for their bodies, connections, places of their key. */
+/** Metric families of requests before they become calls: memory for bodies, connections, in-flight slots. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 
 export interface RequestMetrics {
-  /** By whose bodies are counted together. */
+  /** By who the bodies count for. */
   readonly bodies: readonly BodyMetrics[]
-  /** Connections on which the rest of a refused body is dropped. */
+  /** Connections on which the rest of a refused body is being discarded. */
   readonly lingering: number
-  /** Calls that were refused since the start, because their key had too many in flight. */
+  /** Calls refused since the start because their key had too many in flight. */
   readonly refusedInFlight: number
 }
 

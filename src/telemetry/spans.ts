@@ -1,4 +1,4 @@
-/** Spans on their way to a collector by OTLP over HTTP: OpenTelemetry's own SDK, behind a queue whose losses are counted. */
+/** Exports spans to a collector by OTLP over HTTP: OpenTelemetry's own SDK, behind a queue that counts its losses. */
 
 import {
   type HrTime,
@@ -11,7 +11,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace'
 
-/** A span as it is known when it is over. */
+/** A finished span. */
 export interface SpanRecord {
   readonly name: string
   readonly kind: 'server' | 'client'
@@ -28,28 +28,28 @@ export interface SpanRecord {
 export interface SpanMetrics {
   readonly waiting: number
   readonly sent: number
-  /** The collector did not take them. */
+  /** The collector rejected them. */
   readonly failed: number
-  /** There was no room for them. */
+  /** The queue was full. */
   readonly dropped: number
 }
 
 export interface SpanSink {
   add(span: SpanRecord): void
   metrics(): SpanMetrics
-  /** Sends what waits, as far as that is quick. */
+  /** Sends what is queued, if that is quick. */
   close(): Promise<void>
 }
 
 export interface SpanSinkOptions {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Of the service, on every span. */
+  /** Service attributes, on every span. */
   readonly attributes: Readonly<Record<string, string>>
   readonly waitingMax: number
-  /** Told when the collector takes no spans any more, and when it takes them again. */
+  /** Called when the collector stops accepting spans, and when it accepts them again. */
   readonly report: (event: { level: 'warn' | 'info'; message: string; cause?: unknown }) => void
-  /** Time for one batch, repetitions included, in ms. */
+  /** Time for one batch, retries included, in ms. */
   readonly sendMs?: number
 }
 
@@ -64,7 +64,7 @@ const SUCCESS = 0
 export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const { url, headers, waitingMax, sendMs = 10_000 } = options
   const counts = { waiting: 0, sent: 0, failed: 0, dropped: 0 }
-  // At a stop all that waits is sent at once.
+  // At a stop, everything queued is sent at once.
   const concurrencyLimit = Math.ceil(waitingMax / BATCH_MAX) + 1
   const otlp = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendMs, concurrencyLimit })
   let isDown = false
@@ -98,7 +98,7 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const resource = resourceFromAttributes(options.attributes)
   return {
     add(span) {
-      // The queue's own bound is never reached: it drops without a count.
+      // Above our queue's limit: when the SDK's own queue is full it drops spans without counting them.
       if (counts.waiting >= waitingMax) {
         counts.dropped++
         return

@@ -1,7 +1,7 @@
 /**
- * A trace of each call: one span for what the client asked, and below it one for each try at a provider, with the attributes
- * that OpenTelemetry gives generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai,
- * docs/gen-ai/client-inference.md). Spans are made when the call is over, of what is known of it anyway. Never of its content.
+ * A trace per call: one span for the client's request, and below it one per attempt, with OpenTelemetry's attributes
+ * for generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai,
+ * docs/gen-ai/client-inference.md). Spans are made after the call, from what is known anyway; never from its content.
  */
 
 import { endpointOf } from '../endpoints/index.ts'
@@ -14,18 +14,18 @@ interface TraceContext {
   readonly traceId: string
   /** Of the call's own span. */
   readonly spanId: string
-  /** The client's span, where it sent one. */
+  /** The client's span, if it sent one. */
   readonly parentSpanId: string | null
   readonly isSampled: boolean
 }
 
-/** Version, trace, span, flags; later versions may append to it (W3C Trace Context). */
+/** Version, trace, span, flags; later versions may append fields (W3C Trace Context). */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const SAMPLED = 1
 
 export interface TracesOptions {
   readonly sink: SpanSink
-  /** Share of the traces that is kept, 0 to 1; the same ones everywhere, for it goes by their ids. */
+  /** Share of traces that are kept, 0 to 1; decided by trace id, so that all services keep the same ones. */
   readonly ratio: number
 }
 
@@ -79,12 +79,12 @@ export class Traces implements CallTracer {
   }
 }
 
-/** The half of a new id that is random. */
+/** The random half of a new id. */
 function newSpanId(): string {
   return uuidv7().slice(19).replace('-', '')
 }
 
-/** A trace that begins here has the id of its call, so that one leads to the other. */
+/** A trace that begins here uses its call's id, so that each leads to the other. */
 function contextOf(call: Call, ratio: number): TraceContext {
   const [, version, traceId, parentSpanId, flags = '', rest] = TRACEPARENT.exec(call.header('traceparent') ?? '') ?? []
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
@@ -142,7 +142,7 @@ function attemptSpan(ended: EndedCall, attempt: Attempt, { context, spanId, isLa
   const { operation, output } = endpointOf(call.endpoint).traced
   const openedMs = call.openedAt.getTime()
   const endedMs = failure === null ? call.startedMs + latencyMs : failure.atMs
-  // A stream that broke off after it had begun, too, is its provider's fault.
+  // A stream that broke after it began is also its provider's fault.
   const error = failure?.code ?? (isLast && status >= 500 ? ended.code : null)
   return {
     name: `${operation} ${target.model}`,

@@ -1,4 +1,4 @@
-/** Families made of how the upstreams fare in this process. */
+/** Metric families of this process's upstreams. */
 
 import { counter, type Family, gauge } from '../lib/metrics.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, and the same as a page shows it. */
+/** The OpenAPI 3.1 document, and a page that shows it. */
 
 import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { Operation } from '../../endpoints/endpoint.ts'
@@ -147,7 +147,7 @@ function reference(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** Status and meaning of everything that an operation may answer. Operations that are free never run out of balance. */
+/** Status and meaning of every possible answer of an operation. Free operations cannot run out of balance. */
 function answersOf({ billed }: Operation): readonly (readonly [string, string])[] {
   const rows = Object.values(ERRORS)
   const errors = ERROR_STATUSES.filter(status => billed || (status !== 402 && status !== 502)).map(status => {

@@ -1,4 +1,4 @@
-/** Bodies of the API as JSON Schema: the fields that the gateway reads, and room for all others. */
+/** JSON Schema of the API's bodies: the fields that the gateway reads; others are allowed. */
 
 export type Schema = Readonly<Record<string, unknown>>
 
