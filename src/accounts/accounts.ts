@@ -16,7 +16,9 @@ export interface AccountWithWallet extends Account {
 }
 
 const EMAIL_BYTES_MAX = 254
-/** Without quotes, lists, names and comments, which would make another address of it in a mail; nor marks that nobody sees. */
+/**
+ * No quotes, lists, display names or comments, which would mean another address in a mail, and no invisible characters.
+ */
 const EMAIL = /^[^\s@\p{C}"(),:;<>[\]]+@[^\s@\p{C}"(),:;<>[\]]+\.[^\s@\p{C}"(),:;<>[\]]+$/u
 
 const CREATE = `with a as (insert into account (email) values ($1) returning account_id, email),
@@ -28,20 +30,20 @@ const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
   from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
 
 /**
- * An address as it is stored and looked up: the database need only know the small letters of ASCII, for of others each
- * database has its own, and who is throttled as one address must not be found under another.
+ * An address as stored and looked up. Lower-cased for ASCII only: databases differ on other letters, and an address
+ * that is throttled must not be reachable under another spelling.
  */
 export function spellEmail(text: string): string {
   return text.trim().replace(/[^\p{ASCII}]+/gu, letters => letters.toLowerCase())
 }
 
-/** The address without spaces around it, or null when it cannot be one. */
+/** The trimmed address, or null when it cannot be one. */
 export function readEmail(text: string): string | null {
   const address = spellEmail(text)
   return EMAIL.test(address) && Buffer.byteLength(address) <= EMAIL_BYTES_MAX ? address : null
 }
 
-/** Makes an account with an empty wallet. Throws an Error that says so for a bad address and for one that is taken. */
+/** Creates an account with an empty wallet. Throws an Error for an invalid address and for one that is taken. */
 export async function createAccount(sql: Sql, email: string): Promise<Account> {
   const address = readEmail(email)
   if (address === null) {
@@ -56,7 +58,7 @@ export async function createAccount(sql: Sql, email: string): Promise<Account> {
   }
 }
 
-/** Null when there is none. Upper and lower case do not matter. */
+/** Null when there is none. Ignores case. */
 export async function findAccountByEmail(sql: Sql, email: string): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(FIND, [spellEmail(email)]))[0])
 }

@@ -1,4 +1,4 @@
-/** Secrets of authenticators as they are stored: sealed under KEY_ENCRYPTION_KEYS, each bound to its account. */
+/** Stores authenticator secrets: sealed under KEY_ENCRYPTION_KEYS, each bound to its account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { open, type SealedValue, seal } from '../lib/secrets.ts'
@@ -12,17 +12,19 @@ export function sealAuthenticator({ encryption }: SealingSecrets, accountId: num
   return seal(encryption, secret, boundTo(accountId))
 }
 
-/** Throws an Error when the value was changed, or belongs to another account, or its key is not configured. */
+/**
+ * Throws an Error when the value was tampered with, belongs to another account, or needs a key that is not configured.
+ */
 export function openAuthenticator({ encryption }: SealingSecrets, accountId: number, sealed: SealedValue): string {
   return open(encryption, sealed, boundTo(accountId))
 }
 
-/** A sealed secret as a field of a form. */
+/** A sealed secret as a form field. */
 export function writeOffer({ keyId, iv, ciphertext }: SealedValue): string {
   return [String(keyId), iv.toString('base64url'), ciphertext.toString('base64url')].join('.')
 }
 
-/** Null for what was changed, or made for another account. */
+/** Null when it was tampered with or made for another account. */
 export function openOffer(secrets: SealingSecrets, accountId: number, offer: string): string | null {
   const [keyId = '', iv = '', ciphertext = ''] = offer.split('.')
   const sealed = {
@@ -43,7 +45,10 @@ const RESEAL = `update totp set encryption_id = $3::text::smallint, encryption_i
     ciphertext = decode($5, 'hex') where account_id = $1::text::bigint and encryption_iv = decode($2, 'hex')`
 const IN_USE = 'select encryption_id, count(*)::integer as factors from totp group by 1'
 
-/** Seals every authenticator under the current key, as rotateKeys does with API keys; the accounts whose copy does not open. */
+/**
+ * Reseals every authenticator under the current key, as rotateKeys does for API keys. Returns the accounts whose copy
+ * does not open.
+ */
 export async function rotateAuthenticators(sql: AnySql, secrets: SealingSecrets): Promise<readonly number[]> {
   const unreadable: number[] = []
   for (let after = 0; ; ) {
@@ -61,7 +66,7 @@ export async function rotateAuthenticators(sql: AnySql, secrets: SealingSecrets)
   }
 }
 
-/** Authenticators by the number of the encryption key that opens them. */
+/** Authenticators, by the number of the encryption key that opens them. */
 export async function countSealedAuthenticators(sql: AnySql): Promise<ReadonlyMap<number, number>> {
   return new Map((await sql.unsafe(IN_USE)).map(row => [row.encryption_id, row.factors]))
 }

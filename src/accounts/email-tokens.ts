@@ -1,4 +1,4 @@
-/** Links that were sent by mail: single use, for a time, stored as hashes only. */
+/** Links sent by mail: single use, time-limited, stored as hashes only. */
 
 import type { AnySql, TransactionSql } from '../lib/database.ts'
 import { hashToken, makeToken } from './secret-token.ts'
@@ -9,9 +9,9 @@ export type TokenPurpose = keyof typeof PURPOSES
 
 export interface EmailToken {
   readonly email: string
-  /** Of a reset. */
+  /** For a reset. */
   readonly accountId: number | null
-  /** Of a registration: the password that was chosen with it. */
+  /** For a registration: the password chosen with it. */
   readonly passwordPhc: string | null
 }
 
@@ -43,13 +43,13 @@ export async function issueToken(
   return token
 }
 
-/** What the link stands for, without using it up; null when it is unknown, used or expired. */
+/** What the link stands for, without consuming it; null when it is unknown, used or expired. */
 export async function readToken(sql: AnySql, purpose: TokenPurpose, token: string): Promise<EmailToken | null> {
   const hash = hashToken(token)
   return hash === null ? null : toToken((await sql.unsafe(READ, [hash, String(PURPOSES[purpose])]))[0])
 }
 
-/** Uses the link up, and with it every other of this purpose for the address. Of two at once one gets null. */
+/** Consumes the link and every other one of this purpose for the address. Of two concurrent uses one gets null. */
 export async function takeToken(
   transaction: TransactionSql,
   purpose: TokenPurpose,

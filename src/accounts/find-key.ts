@@ -1,4 +1,4 @@
-/** Which account a presented key belongs to, for requests that place no hold. Always asks the database. */
+/** Finds the account of a presented key, for requests that place no hold. Always asks the database. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
@@ -9,15 +9,15 @@ import type { KeyRow } from './key-secret.ts'
 export interface FoundKey {
   readonly accountId: number
   readonly keyId: number
-  /** Hash that it is stored under; the hold statement takes it. */
+  /** Hash under which it is stored; the hold statement takes it. */
   readonly keyHash: Uint8Array
-  /** False once it was revoked. */
+  /** False once revoked. */
   readonly active: boolean
-  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** The balance of its account is 0. */
+  /** The account's balance is 0. */
   readonly walletEmpty: boolean
 }
 
@@ -25,19 +25,19 @@ export interface KeyFinderOptions {
   readonly url: string
   readonly concurrency?: number
   readonly batchMax?: number
-  /** Look-ups that wait at the same time. */
+  /** Most look-ups waiting. */
   readonly waitingMax?: number
-  /** Time for one look-up while Postgres fails. */
+  /** Time for one look-up while Postgres fails, in ms. */
   readonly retryMs?: number
 }
 
 export interface KeyFinder {
   /**
-   * Resolves to null when no key has any of these hashes (see candidateHashes). Rejects with GatewayError
-   * `ledger_unavailable` when the database does not answer, never with an authentication error.
+   * Null when no key has any of these hashes (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when
+   * the database does not answer, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
-  /** Hash that an active key is stored under now; null when it is revoked. Rejects like `find`. */
+  /** Hash under which an active key is stored now; null when it is revoked. Rejects like `find`. */
   hashNow(key: KeyRow): Promise<Uint8Array | null>
   readonly load: PoolLoad
   close(): Promise<void>
@@ -63,7 +63,7 @@ interface Row {
   readonly wallet_empty: boolean
 }
 
-/** Calls that go on with what was found in one turn of the event loop. */
+/** Calls resumed in one turn of the event loop. */
 const ANSWERS_PER_TURN = 20
 
 interface Question {
@@ -73,7 +73,7 @@ interface Question {
   expired: boolean
 }
 
-/** Look-ups that arrive together go in one statement. */
+/** Concurrent look-ups share one statement. */
 export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   const { concurrency = 2, batchMax = 500, waitingMax = 20_000, retryMs = 5_000 } = options
   const pool = openStatementPool({
@@ -98,7 +98,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       const found = await findKeys(pool, batch)
       failures = 0
       for (const [index, question] of batch.entries()) {
-        // What calls do with their answers takes time: others are heard in between.
+        // Resumed calls take time, so other connections get their turn in between.
         if (index > 0 && index % ANSWERS_PER_TURN === 0) await turn()
         question.resolve(found.get(index) ?? null)
       }

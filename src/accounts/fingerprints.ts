@@ -1,7 +1,7 @@
 /**
- * A command line or gateway with other secrets than its database was used with would make keys that never work. Every number
- * leaves a fingerprint in the database when it is first seen: an HMAC of a constant under 32 random bytes, which gives nobody
- * a way to guess them.
+ * Detects a command line or gateway whose secrets differ from those that its database was used with: it would create
+ * keys that never work. Each secret number leaves a fingerprint in the database when it is first seen: an HMAC of a
+ * constant under 32 random bytes, which gives nobody a way to guess the secret.
  */
 
 import type { Sql } from '../lib/database.ts'
@@ -22,19 +22,22 @@ const TRUST = `insert into secret_fingerprint as f (purpose, secret_id, fingerpr
   on conflict (purpose, secret_id) do update set fingerprint = excluded.fingerprint, seen_at = now()
    where f.fingerprint <> excluded.fingerprint returning secret_id`
 
-/** Configured numbers whose secret is another than this database was used with, such as `KEY_PEPPERS 1`. Notes new numbers. */
+/**
+ * Configured numbers whose secret differs from the one this database was used with, such as `KEY_PEPPERS 1`. Records
+ * new numbers.
+ */
 export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const foreign: string[] = []
   for (const [variable, set] of setsOf(secrets)) {
     const known = await readFingerprints(sql, variable)
     const unseen = [...set.secrets.keys()].filter(id => !known.has(id))
-    // Keys may be older than the fingerprints: what they were stored under counts.
+    // Keys may be older than the fingerprints, so the secrets they were stored under count too.
     const inUse = unseen.length > 0 ? (await readSecretsInUse(sql, secrets)).wrong : null
     const wrong = variable === 'KEY_PEPPERS' ? inUse?.peppers : inUse?.encryption
     for (const id of unseen) {
       if (wrong?.has(id) !== true) await sql.unsafe(SEE, rowOf(variable, set, id))
     }
-    // Another process may have been quicker.
+    // Another process may have been faster.
     const now = unseen.length > 0 ? await readFingerprints(sql, variable) : known
     for (const id of set.secrets.keys()) {
       if (now.get(id) !== fingerprintOf(variable, set, id)) foreign.push(`${variable} ${id}`)
@@ -43,7 +46,7 @@ export async function findForeignSecrets(sql: Sql, secrets: KeySecrets): Promise
   return foreign
 }
 
-/** Takes the configured secrets for the right ones; the numbers that were others before. */
+/** Accepts the configured secrets as the right ones. Returns the numbers that differed. */
 export async function trustSecrets(sql: Sql, secrets: KeySecrets): Promise<readonly string[]> {
   const changed: string[] = []
   for (const [variable, set] of setsOf(secrets)) {

@@ -1,6 +1,6 @@
 /**
- * How many calls per minute a key may make. Its owner decides, until an operator has: from then on only operators do, until
- * one of them gives it back. Who decided last is read from the log of operators, which nobody can change.
+ * How many calls per minute a key may make. Its owner decides until an operator does; from then on only operators can,
+ * until one hands it back. The append-only operator log says who decided last.
  */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
@@ -13,7 +13,7 @@ export const CONCURRENCY_MAX = 1_000_000
 const SET_BY_OPERATOR = 'key.limit'
 const GIVEN_BACK = 'key.limit.default'
 
-/** Of a row `k` of api_key: an operator has the last word. */
+/** For a row `k` of api_key: an operator has the last word. */
 export const HELD_BY_OPERATOR = `coalesce((select o.action = '${SET_BY_OPERATOR}' from operator_action o
     where o.account_id = k.account_id and o.action in ('${SET_BY_OPERATOR}', '${GIVEN_BACK}') and o.subject = k.key_id::text
     order by o.action_id desc limit 1), false)`
@@ -23,8 +23,8 @@ const SET_ANY = `${SET} returning key_id`
 const SET_OWN = `${SET} and not ${HELD_BY_OPERATOR} returning key_id`
 
 /**
- * Null is the catalogue's limit and gives the key back to its owner; 0 is none. False when there is no such active key.
- * Processes that remember the key hear of it by `announce(sql, 'keys')`.
+ * Null restores the catalogue's limit and the owner's control; 0: no limit. False when there is no such active key.
+ * Processes that cache the key learn of it through `announce(sql, 'keys')`.
  */
 export function limitKey(sql: Sql, key: LimitedKey, callsPerMinute: number | null): Promise<boolean> {
   return sql.begin(transaction => limitKeyIn(transaction, key, callsPerMinute))
@@ -54,7 +54,7 @@ function inWords(limit: string | null, reason: string): string {
 const SET_CONCURRENCY = `update api_key set concurrency_max = $3::text::integer
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
 
-/** Calls in flight: null is the catalogue's limit, 0 is none. Only operators set it. As limitKey otherwise. */
+/** Calls in flight; null: the catalogue's limit; 0: no limit. Only operators set it. Otherwise like limitKey. */
 export function limitConcurrency(sql: Sql, key: LimitedKey, callsInFlight: number | null): Promise<boolean> {
   return sql.begin(transaction => limitConcurrencyIn(transaction, key, callsInFlight))
 }
@@ -75,8 +75,8 @@ export async function limitConcurrencyIn(
 }
 
 /**
- * What an owner may do: a limit, or null for the catalogue's. False when the account has no such active key, or an operator
- * has set its limit. Throws RangeError unless it is a whole number from 1 to CALLS_PER_MINUTE_MAX.
+ * The owner's limit, or null for the catalogue's. False when the account has no such active key, or an operator has set
+ * the limit. Throws RangeError unless it is a whole number from 1 to CALLS_PER_MINUTE_MAX.
  */
 export async function limitOwnKey(
   sql: AnySql,

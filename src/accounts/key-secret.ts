@@ -1,14 +1,14 @@
-/** The secret of an API key: how it is made, hashed for look-up, and sealed so that its owner can see it again. */
+/** The secret of an API key: how it is generated, hashed for look-up, and sealed so that its owner can see it again. */
 
 import { randomBytes } from 'node:crypto'
 import { keyedHash, open, type SealedValue, type SecretSet, seal } from '../lib/secrets.ts'
 
 const SECRET_BYTES = 32
-/** Longer than any key that was ever made; what is longer is not hashed. */
+/** Longer than any key ever issued; longer text is not hashed. */
 export const KEY_CHARACTERS_MAX = 200
 
 export interface KeySecrets {
-  /** Service's own name: keys begin with `sk-<service>-`. */
+  /** The service's own name: keys begin with `sk-<service>-`. */
   readonly service: string
   readonly peppers: SecretSet
   readonly encryption: SecretSet
@@ -24,14 +24,14 @@ export interface KeyHash {
   readonly hash: Buffer
 }
 
-/** Hash that a new key is stored under. */
+/** Hash under which a new key is stored. */
 export function hashKey({ peppers }: Pick<KeySecrets, 'peppers'>, key: string): KeyHash {
   return { pepperId: peppers.currentId, hash: keyedHash(peppers.secrets.get(peppers.currentId)!, key) }
 }
 
 /**
- * Hashes that a presented key may be stored under: one per pepper, the current one first. A few microseconds each.
- * Empty for text that cannot be a key, so that nothing long or odd is hashed or looked up.
+ * Hashes under which a presented key may be stored: one per pepper, the current one first. Takes a few microseconds
+ * each. Empty for text that cannot be a key, so that nothing long or odd is hashed or looked up.
  */
 export function candidateHashes({ peppers }: Pick<KeySecrets, 'peppers'>, key: string): readonly Buffer[] {
   if (key.length === 0 || key.length > KEY_CHARACTERS_MAX) return []
@@ -51,7 +51,7 @@ export function sealKey({ encryption }: Pick<KeySecrets, 'encryption'>, row: Key
   return seal(encryption, key, encryptionId => boundTo(row, encryptionId))
 }
 
-/** Throws an Error when the copy was changed, cut or belongs to another row. */
+/** Throws an Error when the copy was tampered with, truncated or belongs to another row. */
 export function openKey({ encryption }: Pick<KeySecrets, 'encryption'>, row: KeyRow, sealed: SealedValue): string {
   return open(encryption, sealed, encryptionId => boundTo(row, encryptionId))
 }

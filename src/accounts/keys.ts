@@ -1,4 +1,4 @@
-/** API keys: at most 10 active per account, hashed for look-up, shown again only to their owner. */
+/** API keys: at most 10 active ones per account, hashed for look-up, revealed again only to their owner. */
 
 import type { AnySql, Sql, TransactionSql } from '../lib/database.ts'
 import { hashKey, type KeyRow, type KeySecrets, makeKey, openKey, sealKey } from './key-secret.ts'
@@ -8,16 +8,16 @@ const LABEL_CHARACTERS_MAX = 100
 
 export interface ApiKey extends KeyRow {
   readonly label: string
-  /** The last four characters, to tell keys apart. */
+  /** The last four characters, for telling keys apart. */
   readonly last4: string
   readonly createdAt: Date
   /** Null while it is active. */
   readonly revokedAt: Date | null
-  /** Calls per minute, 0 for no limit; null: as the catalogue says. */
+  /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
-  /** Calls in flight, 0 for no limit; null: as the catalogue says. */
+  /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
-  /** False for keys from before the encrypted copy existed, and for revoked ones. */
+  /** False for revoked keys, and for keys older than the encrypted copy. */
   readonly showable: boolean
 }
 
@@ -44,8 +44,9 @@ const FIND = `select account_id, key_id from api_key
 export class KeyLimitError extends Error {}
 
 /**
- * Makes a key and returns its secret. Throws KeyLimitError when the account has 10 active keys, and an Error when there
- * is no such account. The count is a statement of its own after the lock: in one statement it would count a stale table.
+ * Creates a key and returns its secret. Throws KeyLimitError when the account has 10 active keys, and an Error when the
+ * account does not exist. Counting is a separate statement after the lock: in one statement it would count a stale
+ * snapshot.
  */
 export async function createKey(
   sql: Sql,
@@ -58,13 +59,16 @@ export async function createKey(
   })
 }
 
-/** Until the transaction ends nobody else makes a key for this account. Throws an Error when there is no such account. */
+/**
+ * Blocks other key creations for this account until the transaction ends. Throws an Error when the account does not
+ * exist.
+ */
 export async function lockKeys(transaction: TransactionSql, accountId: number): Promise<void> {
   const wallet = await transaction.unsafe(LOCK, [String(accountId)])
   if (wallet.length === 0) throw new Error(`there is no account ${accountId}`)
 }
 
-/** The key itself, in a transaction that has called lockKeys. Throws KeyLimitError. */
+/** Creates the key itself, in a transaction that has called lockKeys. Throws KeyLimitError. */
 export async function insertKey(
   transaction: TransactionSql,
   secrets: KeySecrets,
@@ -85,7 +89,7 @@ export async function insertKey(
   return { keyId, key }
 }
 
-/** A name for a key as it is stored: well-formed, no control characters, at most 100 characters. */
+/** A key name as stored: well-formed, no control characters, at most 100 characters. */
 export function cleanLabel(label: string): string {
   const plain = label
     .toWellFormed()
@@ -94,14 +98,14 @@ export function cleanLabel(label: string): string {
   return plain.slice(0, LABEL_CHARACTERS_MAX).toWellFormed()
 }
 
-/** False when there is no such active key. The next call with it fails, on every process. */
+/** False when there is no such active key. The next call with it fails in every process. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
 }
 
 /**
- * A key by its number or its last four characters, of one account or of any; revoked ones too. Null where there is none, and
- * where several end so.
+ * Finds a key by its number or its last four characters, in one account or in all; includes revoked keys. Null when
+ * there is none or the ending is ambiguous.
  */
 export async function findKeyOfAny(
   sql: AnySql,
@@ -115,7 +119,7 @@ export async function findKeyOfAny(
   return { accountId: Number(row.account_id), keyId: Number(row.key_id) }
 }
 
-/** Oldest first, revoked ones too. */
+/** Oldest first, including revoked ones. */
 export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<readonly ApiKey[]> {
   const rows = await sql.unsafe(LIST, [String(accountId)])
   return rows.map(row => ({
@@ -132,8 +136,8 @@ export async function listKeys(sql: Sql | AnySql, accountId: number): Promise<re
 }
 
 /**
- * The secret, for its owner. `gone`: revoked, or made before copies were kept; a new key must be made. Null when there
- * is no such key. Throws when the stored copy is damaged or its encryption key is not configured.
+ * The secret, for its owner. `gone`: the key was revoked, or predates stored copies, so a new one is needed. Null when
+ * there is no such key. Throws when the stored copy is damaged or its encryption key is not configured.
  */
 export async function showKey(
   sql: Sql | AnySql,

@@ -1,4 +1,4 @@
-/** Every limit on people in one place, with the values that a gateway runs with. */
+/** All limits on people, with the values that a gateway uses. */
 
 export interface PeopleLimits {
   readonly passwordCharactersMin: number
@@ -7,34 +7,34 @@ export interface PeopleLimits {
   readonly sessionSeconds: number
   readonly operatorSessionIdleSeconds: number
   readonly operatorSessionSeconds: number
-  /** Sessions of one account; the oldest makes room. */
+  /** Sessions per account; the oldest makes room. */
   readonly sessionsMax: number
-  /** Age of a password check after which a secret is not shown without a new one. */
+  /** Age of a password check after which revealing a secret requires a new one. */
   readonly passwordFreshSeconds: number
-  /** Age of a second factor after which money is not moved without a new one. */
+  /** Age of a second factor after which moving money requires a new one. */
   readonly factorFreshSeconds: number
-  /** Wrong codes at one account, from devices that never gave a right one, before the first wait. */
+  /** Wrong codes for one account, from devices that never gave a right one, before the first wait. */
   readonly factorFailuresMax: number
   readonly verifySeconds: number
   readonly resetSeconds: number
-  /** Failures at one address from one network, or from a device that knows it, before the first wait. */
+  /** Failures for one address from one network, or from a device that knows it, before the first wait. */
   readonly guessesMax: number
-  /** Failures at one address from everywhere: from here on it is slow, for devices that have never signed in there. */
+  /** Failures for one address from everywhere; above this, devices that never signed in there are slowed down. */
   readonly accountFailuresMax: number
   /** Failures from one host, and from one network. Mobile networks put many homes behind one address. */
   readonly hostFailuresMax: number
   readonly networkFailuresMax: number
-  /** Time that a device that has signed in is known. */
+  /** How long a device that signed in stays known. */
   readonly deviceSeconds: number
   readonly throttleFirstSeconds: number
   readonly throttleSeconds: number
-  /** Silence after which failures are forgotten. */
+  /** Quiet time after which failures are forgotten. */
   readonly throttleForgetSeconds: number
-  /** Mails to one address within an hour. */
+  /** Mails to one address per hour. */
   readonly mailsPerHourMax: number
   /** Time that it is known which mails went to whom. */
   readonly mailsSeconds: number
-  /** Registrations from one network, and from everywhere, within an hour. */
+  /** Registrations per hour, from one network and from everywhere. */
   readonly registrationsPerNetworkMax: number
   readonly registrationsMax: number
 }

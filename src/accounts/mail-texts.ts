@@ -1,4 +1,4 @@
-/** The mails that people get, in both languages. Plain text: nothing to render, nothing to track. */
+/** The mails that people receive, in both languages. Plain text: nothing to render, nothing to track. */
 
 import type { Language } from './types.ts'
 

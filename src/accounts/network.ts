@@ -1,10 +1,10 @@
-/** The host and the network that an address belongs to, as throttling counts: of IPv4 /32 and /24, of IPv6 /64 and /48. */
+/** The host and the network of an address, for throttling: /32 and /24 for IPv4, /64 and /48 for IPv6. */
 
 import ipaddr from 'ipaddr.js'
 
 const BITS = { host: { ipv4: 32, ipv6: 64 }, network: { ipv4: 24, ipv6: 48 } } as const
 
-/** Such as `203.0.113.0/24`; what is no address counts as one network of its own. */
+/** Such as `203.0.113.0/24`; anything that is not an address counts as one network. */
 export function networkOf(ipAddress: string): string {
   return cut(ipAddress, BITS.network)
 }

@@ -1,8 +1,8 @@
-/** What operators did, and why. Append-only; written in the transaction of the deed. */
+/** What operators did, and why. Append-only, written in the same transaction as the action. */
 
 import { type AnySql, escapeLike } from '../lib/database.ts'
 
-/** An operator's account and address, or null and `command line`. */
+/** The operator's account and address, or null and `command line`. */
 export interface Actor {
   readonly accountId: number | null
   readonly name: string
@@ -16,11 +16,11 @@ export interface OperatorAction {
   readonly by: Actor
   /** Such as `account.block`, `balance.adjust`, `payment.assign`. */
   readonly action: string
-  /** Whom it concerned. */
+  /** The account concerned. */
   readonly accountId: number | null
   /** Their address. */
   readonly email: string | null
-  /** What it concerned: an amount, a transaction, an order. */
+  /** Details: an amount, a transaction, an order. */
   readonly subject: string
   readonly reason: string
 }

@@ -1,4 +1,4 @@
-/** What operators do with accounts: find, block, give the role. */
+/** What operators do with accounts: search, block, grant the role. */
 
 import { type AnySql, escapeLike, type Sql, type TransactionSql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
@@ -12,7 +12,7 @@ export interface AccountSummary {
   readonly createdAt: Date
   readonly emailVerifiedAt: Date | null
   readonly blockedAt: Date | null
-  /** Null: no operator. */
+  /** Null: not an operator. */
   readonly role: OperatorRole | null
   readonly balanceMicroVnd: MicroVnd
   readonly heldMicroVnd: MicroVnd
@@ -21,7 +21,7 @@ export interface AccountSummary {
   readonly lastUsedDay: string | null
 }
 
-/** A search that is too wide must not hold up the database. */
+/** Too broad a search must not hold up the database. */
 const SEARCH_TIMEOUT_MS = 2_000
 const SEARCH_CHARACTERS_MAX = 254
 const LIST_MAX = 100
@@ -58,7 +58,10 @@ const SEARCH = summaryOf(
     order by account_id limit $3::text::integer`,
 )
 
-/** Null takes it away. False when it was so already or there is no such account. The person signs in anew, under the rules of the role. */
+/**
+ * Null removes the role. False when nothing changed or the account does not exist. The person has to sign in again,
+ * under the role's rules.
+ */
 export function setRole(
   sql: Sql,
   { accountId, role, by, reason = '' }: { accountId: number; role: OperatorRole | null; by: Actor; reason?: string },
@@ -100,7 +103,10 @@ interface BlockRequest {
   readonly reason: string
 }
 
-/** Ends its sessions; its keys are refused from their next call on. Money and keys stay. False when it was blocked. */
+/**
+ * Ends the account's sessions; its keys are refused from their next call on. Money and keys stay. False when it was
+ * already blocked.
+ */
 export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.block', BLOCK, async transaction => {
     await transaction.unsafe(SUSPEND, [String(request.accountId)])
@@ -108,7 +114,7 @@ export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> 
   })
 }
 
-/** Its keys work again. False when it was not blocked. */
+/** Unblocks its keys. False when it was not blocked. */
 export function unblockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.unblock', UNBLOCK, async transaction => {
     await transaction.unsafe(RESUME, [String(request.accountId)])
@@ -123,7 +129,7 @@ function change(
   follow: (transaction: TransactionSql) => Promise<void>,
 ): Promise<boolean> {
   return sql.begin(async transaction => {
-    // Keys are made under this lock: none slips in between.
+    // Keys are created under this lock, so none slips through.
     await transaction.unsafe(LOCK, [String(accountId)])
     if ((await transaction.unsafe(statement, [String(accountId)])).length === 0) return false
     await follow(transaction)
@@ -132,7 +138,7 @@ function change(
   })
 }
 
-/** Accounts whose address has this text in it, or that have this number, in the order of their numbers. */
+/** Accounts whose address contains this text or that have this number, in order of their numbers. */
 export function searchAccounts(
   sql: Sql,
   { text, afterId = 0, limit = 50 }: { text: string; afterId?: number; limit?: number },

@@ -1,4 +1,4 @@
-/** The keys of a customer: who may make one, what each has cost, its name and its monthly cap. */
+/** A customer's keys: who may create one, what each has cost, its name and its monthly cap. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { isUuid } from '../lib/ids.ts'
@@ -11,13 +11,13 @@ export interface OwnKey extends ApiKey {
   /** Its account is blocked. */
   readonly suspended: boolean
   readonly costTodayMicroVnd: MicroVnd
-  /** Today and the 29 days before, in days of Vietnam. */
+  /** Today and the 29 days before, as Vietnamese calendar days. */
   readonly cost30DaysMicroVnd: MicroVnd
   readonly costTotalMicroVnd: MicroVnd
-  /** What counts against the cap: charged since the first of the month, in Vietnam. */
+  /** Counts against the cap: charged since the first of the month, in Vietnam. */
   readonly spentThisMonthMicroVnd: MicroVnd
   readonly monthlyCapMicroVnd: MicroVnd | null
-  /** An operator has set its calls per minute, and the owner cannot. */
+  /** An operator has set its calls per minute, so the owner cannot. */
   readonly rateHeld: boolean
   /** Day of the last call, `2026-11-21`; null when there was none. */
   readonly lastUsedDay: string | null
@@ -29,7 +29,7 @@ export const KEY_CAP_VND_MAX = 1_000_000_000
 const STANDING = `select a.email_verified_at is not null as verified, a.blocked_at is not null as blocked,
     exists (select from credit c where c.account_id = a.account_id and c.amount_micro_vnd > 0) as topped_up
   from account a where a.account_id = $1::text::bigint`
-/** Only for so long is a form that was sent twice taken for one that was sent once more by mistake. */
+/** How long a resubmitted form counts as an accidental repeat. */
 const SUBMITTED = `select key_id, created_at > now() - interval '5 minutes' as fresh from api_key
   where account_id = $1::text::bigint and submission = $2::text::uuid`
 const LIST = `
@@ -54,12 +54,15 @@ const SET_CAP = `update api_key set monthly_cap_micro_vnd = $3::text::bigint
 export type CreatedKey =
   | { readonly outcome: 'created'; readonly keyId: number; readonly key: string }
   | { readonly outcome: 'unverified' | 'never_topped_up' | 'limit' | 'blocked' }
-  /** The form was sent before: its key has been revoked since, or is older than five minutes and needs the password to be shown. */
+  /**
+   * The form was submitted before; its key has since been revoked, or is older than five minutes and takes the password
+   * to reveal.
+   */
   | { readonly outcome: 'gone' }
 
 /**
- * A key for an account that is verified and has once been topped up. `submission` is a UUID that the form carries: sent
- * twice, also at the same moment, it makes one key and shows it twice, for five minutes.
+ * Creates a key for an account that is verified and has topped up at least once. `submission` is a UUID in the form:
+ * submitted twice, even concurrently, it creates one key and reveals it both times, for five minutes.
  */
 export async function createOwnKey(
   sql: Sql,
@@ -96,7 +99,7 @@ async function findSubmitted(
   return revealed?.outcome === 'revealed' ? { outcome: 'created', keyId, key: revealed.key } : { outcome: 'gone' }
 }
 
-/** Active ones first, then the newest. */
+/** Active ones first, newest first. */
 export async function listOwnKeys(sql: AnySql, accountId: number): Promise<readonly OwnKey[]> {
   const rows = await sql.unsafe(LIST, [String(accountId)])
   return rows.map(row => ({
@@ -129,8 +132,8 @@ export async function renameKey(
 }
 
 /**
- * In whole dong a month, or null for none; counts at the next call. False when the account has no such active key. Throws
- * RangeError unless it is a whole number from 1 to KEY_CAP_VND_MAX.
+ * In whole dong per month, null for none; applies from the next call. False when the account has no such active key.
+ * Throws RangeError unless it is a whole number from 1 to KEY_CAP_VND_MAX.
  */
 export async function setKeyCap(
   sql: AnySql,

@@ -1,9 +1,9 @@
-/** Which passwords are taken: long enough, not endless, not the first that anyone would try. */
+/** Which passwords are accepted: long enough, not endless, not among the first that anyone would guess. */
 
 import type { PeopleLimits } from './limits.ts'
 import type { PasswordFault } from './types.ts'
 
-/** Of ten characters and more, the ones that lists of leaked passwords begin with, and those of Vietnamese keyboards. */
+/** The most leaked passwords of ten characters and more, and those typical of Vietnamese keyboards. */
 const COMMON: ReadonlySet<string> = new Set([
   '1234567890',
   '0123456789',
@@ -36,7 +36,7 @@ const COMMON: ReadonlySet<string> = new Set([
   'zxcvbnm123',
 ])
 
-/** Null when the password may be used. The address itself, or one character again and again, is as easy to guess. */
+/** Null when the password is acceptable. The address itself, or one repeated character, is as easy to guess. */
 export function passwordFault(
   password: string,
   { email, limits }: { email: string; limits: PeopleLimits },
@@ -50,7 +50,7 @@ export function passwordFault(
   return easy ? 'too_common' : null
 }
 
-/** Longer than any password that was ever taken, so that it is not even hashed. */
+/** Longer than any accepted password, so it is not even hashed. */
 export function isTooLong(password: string, limits: PeopleLimits): boolean {
   return Buffer.byteLength(password.normalize('NFKC')) > limits.passwordBytesMax
 }

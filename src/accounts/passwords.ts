@@ -1,4 +1,4 @@
-/** Passwords: argon2id as a PHC string, with a cap on the hashes that run at one time. */
+/** Passwords as argon2id PHC strings, with a cap on concurrent hashes. */
 
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -13,20 +13,20 @@ export interface Passwords {
   /** A PHC string with a new salt. Throws PasswordsBusyError when too many wait. */
   hash(password: string): Promise<string>
   /**
-   * False for a wrong password and for null, which takes as long as a real comparison: an account without a password, or
-   * no account at all, cannot be told from a wrong password. Throws PasswordsBusyError when too many wait.
+   * False for a wrong password and for null. Null takes as long as a real comparison, so that accounts without a
+   * password, and unknown accounts, cannot be told from a wrong password. Throws PasswordsBusyError when too many wait.
    */
   verify(phc: string | null, password: string): Promise<boolean>
 }
 
 export interface PasswordsOptions {
-  /** Hashes at one time in this process; each takes 19 MiB and a thread. */
+  /** Concurrent hashes in this process; each takes 19 MiB and a thread. */
   readonly parallelMax?: number
-  /** Hashes that wait; beyond that people are asked to try again. */
+  /** Hashes waiting; beyond that, people are asked to try again. */
   readonly waitingMax?: number
 }
 
-/** Too many people sign in at once. */
+/** Too many people are signing in. */
 export class PasswordsBusyError extends Error {}
 
 export function createPasswords({ parallelMax = 3, waitingMax = 200 }: PasswordsOptions = {}): Passwords {
@@ -82,7 +82,7 @@ async function verifyPassword(phc: string | null, password: string): Promise<boo
   return timingSafeEqual(derived, Buffer.from(tag!, 'base64'))
 }
 
-/** The same password typed on another keyboard must be the same bytes. */
+/** The same password typed on another keyboard must give the same bytes. */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
   const message = Buffer.from(password.normalize('NFKC'), 'utf8')
   return new Promise((resolve, reject) => {

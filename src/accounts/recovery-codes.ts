@@ -1,4 +1,7 @@
-/** Recovery codes, for who has lost the authenticator: 80 random bits each, kept as hashes, each good for one sign-in. */
+/**
+ * Recovery codes for people who lost their authenticator: 80 random bits each, stored as hashes, good for one sign-in
+ * each.
+ */
 
 import { createHash, randomInt } from 'node:crypto'
 import type { AnySql, TransactionSql } from '../lib/database.ts'
@@ -6,7 +9,7 @@ import type { AnySql, TransactionSql } from '../lib/database.ts'
 const CODES = 10
 const GROUPS = 4
 const GROUP_CHARACTERS = 4
-/** Crockford's base 32, as order codes have it: nothing in it is taken for something else. */
+/** Crockford's base 32, as in order codes: no two symbols look alike. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 const DROP = 'delete from recovery_code where account_id = $1::text::bigint'
@@ -17,7 +20,9 @@ const USE = `update recovery_code set used_at = now()
 const COUNT = `select count(*)::integer as left_over from recovery_code
   where account_id = $1::text::bigint and used_at is null`
 
-/** New ones, such as `7K3M-9QXA-0TVE-R2HD`; the old ones are worth nothing any more. They can be shown this once. */
+/**
+ * Creates new ones, such as `7K3M-9QXA-0TVE-R2HD`, and invalidates the old ones. This is the only chance to show them.
+ */
 export async function replaceRecoveryCodes(transaction: TransactionSql, accountId: number): Promise<readonly string[]> {
   const codes = Array.from({ length: CODES }, makeCode)
   await transaction.unsafe(DROP, [String(accountId)])
@@ -29,7 +34,7 @@ export async function dropRecoveryCodes(sql: AnySql, accountId: number): Promise
   await sql.unsafe(DROP, [String(accountId)])
 }
 
-/** True for one that was not used; of two at once one gets false. */
+/** True for an unused code; of two concurrent uses one gets false. */
 export async function useRecoveryCode(sql: AnySql, accountId: number, typed: string): Promise<boolean> {
   return (await sql.unsafe(USE, [String(accountId), hashCode(typed)])).length > 0
 }
@@ -43,7 +48,7 @@ function makeCode(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }
 
-/** Of what was typed: case, dashes and spaces do not matter, nor an O or I for what looks like it. */
+/** Normalises typed codes: case, dashes and spaces do not matter, nor O or I for the digits they look like. */
 function hashCode(typed: string): string {
   const plain = typed
     .toUpperCase()

@@ -1,4 +1,4 @@
-/** Registering: nothing exists until the link in the mail is opened and the password typed again. */
+/** Registration. Nothing exists until the link in the mail is opened and the password typed again. */
 
 import { faultCode } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -12,7 +12,7 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Throttled, Visitor } from './types.ts'
 
 const KNOWN = 'select account_id from account where email_key = lower($1) and password_phc is not null'
-/** An account that an operator made has no password yet: who reads its mail may choose one. */
+/** An account created by an operator has no password yet; whoever reads its mail may choose one. */
 const VERIFY = `
 insert into account as a (email, password_phc, email_verified_at) values ($1, $2, now())
 on conflict (email_key) do update set password_phc = excluded.password_phc, email_verified_at = now()
@@ -21,9 +21,9 @@ returning account_id, blocked_at is not null as blocked`
 const WALLET = 'insert into wallet (account_id) values ($1::text::bigint) on conflict (account_id) do nothing'
 
 /**
- * Sends a mail whether or not the address has an account already, and says the same in both cases. The chosen password
- * goes with the link, not with the account: whoever registers somebody else's address can do nothing with it. Throws
- * PasswordsBusyError when too many people register at once, and the mail server's error when the mail cannot be sent.
+ * Sends a mail whether or not the address has an account, and answers the same in both cases. The chosen password stays
+ * with the link, not the account, so registering somebody else's address achieves nothing. Throws PasswordsBusyError
+ * when too many people register at once, and the mail server's error when the mail cannot be sent.
  */
 export async function register(
   services: PeopleServices,
@@ -74,13 +74,15 @@ async function countRegistration({ sql, limits }: PeopleServices, visitor: Visit
   return 0
 }
 
-/** Whose link it is, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
+/** The link's owner, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
 export async function readVerification({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'registration', token)
   return found === null ? null : { email: found.email }
 }
 
-/** Makes the account, verified and with an empty wallet, and signs in. The password must be the one chosen with the link. */
+/**
+ * Creates the verified account with an empty wallet and signs in. The password must be the one chosen with the link.
+ */
 export async function finishRegistration(
   services: PeopleServices,
   visitor: Visitor,
@@ -109,7 +111,7 @@ export async function finishRegistration(
       return openSession(transaction, limits, { accountId: Number(row.account_id), visitor })
     })
     .catch((error: unknown) => {
-      // Two links for one new address, opened at the same moment.
+      // Two links for one new address, opened concurrently.
       if (faultCode(error) === '23505') return null
       throw error
     })

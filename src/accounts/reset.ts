@@ -1,4 +1,4 @@
-/** A new password: by a link to the mailbox, or by typing the old one. Both end every session of the account. */
+/** A new password: through a link in the mailbox, or by typing the old one. Both end every session of the account. */
 
 import type { AnySql } from '../lib/database.ts'
 import { readEmail } from './accounts.ts'
@@ -12,11 +12,11 @@ import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const FIND = 'select account_id, email from account where email_key = lower($1) and blocked_at is null'
-/** Who reads the mail of an address has verified it. */
+/** Whoever reads an address's mail has verified it. */
 const CHANGE = `update account set password_phc = $2, email_verified_at = coalesce(email_verified_at, now())
   where account_id = $1::text::bigint and blocked_at is null returning email`
 
-/** Says the same for every well-formed address; a mail goes out only where there is an account that is not blocked. */
+/** Answers the same for every well-formed address; mails only accounts that exist and are not blocked. */
 export async function requestReset(
   services: PeopleServices,
   visitor: Visitor,
@@ -38,7 +38,7 @@ export async function requestReset(
     if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
   }
   const row = (await sql.unsafe(FIND, [address]))[0]
-  // Not waited for: the time that a mail takes would tell whether there is an account.
+  // Not awaited: the time that a mail takes would reveal whether there is an account.
   if (row !== undefined)
     sendReset(services, visitor, { accountId: Number(row.account_id), email: row.email }).catch(services.onMailFailed)
   return { outcome: 'accepted' }
@@ -57,7 +57,7 @@ async function sendReset(
   await mailer.send({ to: email, ...MAILS.reset[visitor.language]({ ...facts, minutes }) })
 }
 
-/** Whose link it is, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
+/** The link's owner, for the page behind it; null when it is unknown, used or expired. Changes nothing. */
 export async function readReset({ sql }: PeopleServices, token: string): Promise<{ email: string } | null> {
   const found = await readToken(sql, 'reset', token)
   return found === null ? null : { email: found.email }
@@ -89,7 +89,7 @@ export async function resetPassword(
   return { outcome: 'changed', opened: answer }
 }
 
-/** For somebody who is signed in: needs the present password, ends every session, and signs in with a new one. */
+/** For a signed-in user: requires the current password, ends every session, and signs in with a new one. */
 export async function changePassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -111,7 +111,7 @@ export async function changePassword(
   return { outcome: 'changed', opened }
 }
 
-/** False when the account is blocked. Links that are still about are worth nothing afterwards. */
+/** False when the account is blocked. Outstanding links become invalid. */
 async function change(transaction: AnySql, accountId: number, passwordPhc: string): Promise<boolean> {
   const row = (await transaction.unsafe(CHANGE, [String(accountId), passwordPhc]))[0]
   if (row === undefined) return false

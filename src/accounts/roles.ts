@@ -1,4 +1,4 @@
-/** Operators' roles, and what each may do. Every operator route names what it needs; this is the one table. */
+/** Operators' roles and what each may do. Every operator route names its need; this is the only table. */
 
 /** In the column `account.operator_role`; never reused. */
 const ROLE_CODES = { owner: 1, finance: 2, support: 3, 'read-only': 4 } as const
@@ -6,10 +6,10 @@ export type OperatorRole = keyof typeof ROLE_CODES
 export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
- * `own`: one's own second factor, the only thing that may be done before it is given. `read`: look at customers, calls, orders
- * and transfers. `business`: revenue, costs and margins. `customers`: keys, sessions, notes and blocks of customers. `money`:
+ * `own`: your own second factor, the only thing allowed before it is given. `read`: customers, calls, orders and
+ * transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions, notes and blocks. `money`:
  * everything that changes a balance; asks for the second factor again. `operations`: maintenance, upstreams, what all
- * customers see. `team`: the roles of operators; asks again, too.
+ * customers see. `team`: operators' roles; asks again, too.
  */
 const GRANTS = {
   own: ['owner', 'finance', 'support', 'read-only'],
@@ -24,7 +24,7 @@ const GRANTS = {
 export type OperatorNeed = keyof typeof GRANTS
 export const OPERATOR_NEEDS = Object.keys(GRANTS) as readonly OperatorNeed[]
 
-/** Needs whose forms are taken only with a second factor that was given lately. */
+/** Needs whose forms require a recent second factor. */
 const ASKED_AGAIN: ReadonlySet<OperatorNeed> = new Set(['money', 'team'])
 
 export function mayDo(role: OperatorRole | null, need: OperatorNeed): boolean {
@@ -49,7 +49,7 @@ export function isRole(text: string): text is OperatorRole {
   return Object.hasOwn(ROLE_CODES, text)
 }
 
-/** Of the columns `is_operator` and `operator_role`. Who was an operator before there were roles is an owner. */
+/** From the columns `is_operator` and `operator_role`. Operators from before roles existed are owners. */
 export function readRole(isOperator: boolean, code: number | null): OperatorRole | null {
   if (!isOperator) return null
   if (code === null) return 'owner'

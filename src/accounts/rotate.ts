@@ -1,4 +1,4 @@
-/** Brings stored keys under the secrets that are in force, so that older secrets can be taken out of the environment. */
+/** Moves stored keys to the current secrets, so that older ones can be removed from the environment. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import { keyedHash } from '../lib/secrets.ts'
@@ -11,7 +11,7 @@ const NEXT = `select account_id, key_id, encryption_id, encryption_iv, ciphertex
   where (account_id, key_id) > ($1::text::bigint, $2::text::bigint) and ciphertext is not null
     and (encryption_id <> $3::text::smallint or pepper_id <> $4::text::smallint)
   order by account_id, key_id limit $5::text::integer`
-/** Not where the key was revoked or rotated meanwhile. */
+/** Not if the key was revoked or rotated meanwhile. */
 const REPLACE = `update api_key set key_hash = decode($4, 'hex'), pepper_id = $5::text::smallint,
     encryption_id = $6::text::smallint, encryption_iv = decode($7, 'hex'), ciphertext = decode($8, 'hex')
   where account_id = $1::text::bigint and key_id = $2::text::bigint and encryption_iv = decode($3, 'hex')
@@ -23,17 +23,18 @@ const SAMPLES = `select distinct on (pepper_id, encryption_id) account_id, key_i
     ciphertext from api_key where ciphertext is not null order by pepper_id, encryption_id, account_id`
 
 export interface Rotation {
-  /** Keys that are stored under the current secrets now and were not before. */
+  /** Keys moved to the current secrets. */
   readonly rotated: number
-  /** Keys whose copy does not open: damaged, or its encryption key is not configured. They are left as they are. */
+  /** Keys whose copy does not open: damaged, or their encryption key is not configured. Left as they are. */
   readonly unreadable: readonly KeyRow[]
-  /** The same of operators' authenticators, by their accounts. */
+  /** The same for operators' authenticators, by account. */
   readonly unreadableAuthenticators: readonly number[]
 }
 
 /**
- * Seals every authenticator and every key that can be shown under the current encryption key and stores its hash under the current pepper, 200
- * rows at a time; may be broken off and repeated. Every running process must know the current secrets before.
+ * Reseals every authenticator and every revealable key under the current encryption key, and rehashes keys under the
+ * current pepper, 200 rows at a time. May be interrupted and repeated. Every running process must know the current
+ * secrets first.
  */
 export async function rotateKeys(sql: Sql | AnySql, secrets: KeySecrets): Promise<Rotation> {
   const current = [String(secrets.encryption.currentId), String(secrets.peppers.currentId), String(BATCH_ROWS)]
@@ -74,13 +75,13 @@ async function replace(
   return (await sql.unsafe(REPLACE, [...before, hash.toString('hex'), String(pepperId), ...copy])).length > 0
 }
 
-/** Active keys by the number of the secret that they need; among those that need an encryption key are authenticators. */
+/** Active keys by the number of the secret that they need; those that need an encryption key include authenticators. */
 export interface SecretsInUse {
   readonly peppers: ReadonlyMap<number, number>
   readonly encryption: ReadonlyMap<number, number>
-  /** Of those, keys without a copy: they cannot be brought under another pepper and must be replaced by their owners. */
+  /** Of those, keys without a copy: they cannot be moved to another pepper, so their owners must replace them. */
   readonly withoutCopy: number
-  /** Configured numbers whose secret is another than the one that keys were stored under. */
+  /** Configured numbers whose secret differs from the one that keys were stored under. */
   readonly wrong: { readonly peppers: ReadonlySet<number>; readonly encryption: ReadonlySet<number> }
 }
 
@@ -98,7 +99,7 @@ export async function readSecretsInUse(sql: Sql | AnySql, secrets: KeySecrets): 
   return { peppers, encryption, withoutCopy, wrong: await findWrong(sql, secrets) }
 }
 
-/** One key of each pair of numbers is opened and hashed anew. */
+/** Opens and rehashes one key for each pair of numbers. */
 async function findWrong(sql: Sql | AnySql, secrets: KeySecrets): Promise<SecretsInUse['wrong']> {
   const wrong = { peppers: new Set<number>(), encryption: new Set<number>() }
   for (const row of await sql.unsafe(SAMPLES)) {

@@ -1,4 +1,4 @@
-/** The second factor of operators: an authenticator app, and recovery codes for who has lost it. */
+/** Operators' second factor: an authenticator app, and recovery codes for those who lost it. */
 
 import type { Sql } from '../lib/database.ts'
 import {
@@ -17,7 +17,7 @@ import { type Authenticator, describeAuthenticator, makeTotpSecret, stepOfCode }
 import type { PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
-/** Of two requests with one code, and of a code that somebody has read over a shoulder, only the first is taken. */
+/** Of two requests with the same code, also one read over a shoulder, only the first is accepted. */
 const TAKE_STEP = `update totp set last_step = $2::text::bigint
   where account_id = $1::text::bigint and last_step < $2::text::bigint returning account_id`
 const ADD = `insert into totp as t (account_id, encryption_id, encryption_iv, ciphertext, last_step)
@@ -30,7 +30,7 @@ const DROP = 'delete from totp where account_id = $1::text::bigint returning acc
 const PASSED = `update session set second_factor_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint`
 
-/** A new authenticator that nothing depends on yet: the page carries it, sealed, until a code of it has come. */
+/** A new authenticator that is not in use yet: the page carries it, sealed, until one of its codes arrives. */
 export async function offerAuthenticator(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
   secrets: SealingSecrets,
@@ -41,7 +41,7 @@ export async function offerAuthenticator(
   return { offer, authenticator: await describeAuthenticator(secret, { service: serviceName, email: session.email }) }
 }
 
-/** The same once more, for a page whose code was wrong. Null for an offer that was not made for this account. */
+/** The same offer again, for a page whose code was wrong. Null for an offer made to another account. */
 export async function readOffer(
   { serviceName }: Pick<PeopleServices, 'serviceName'>,
   secrets: SealingSecrets,
@@ -54,10 +54,10 @@ export async function readOffer(
 
 export type Enrolment =
   | { readonly outcome: 'enrolled'; readonly recoveryCodes: readonly string[] }
-  /** `exists`: there is one already, and `replace` was not said. */
+  /** `exists`: there is one already, and `replace` was not set. */
   | { readonly outcome: 'wrong_code' | 'bad_offer' | 'exists' }
 
-/** Takes the offered authenticator when the code is one of its codes. Ends the account's other sessions. */
+/** Accepts the offered authenticator when the code is right. Ends the account's other sessions. */
 export async function enrolAuthenticator(
   services: PeopleServices,
   secrets: SealingSecrets,
@@ -84,14 +84,14 @@ export async function enrolAuthenticator(
 
 export type FactorAnswer =
   | { readonly outcome: 'confirmed' | 'refused' }
-  /** A right code that was taken before: the next one comes within half a minute. */
+  /** A right code that was used before: the next one comes within half a minute. */
   | { readonly outcome: 'used' }
   | Throttled
 
 /**
- * A code of the authenticator, or a recovery code. Guesses count against the account, and wait longer and longer; a device
- * that has given the second factor before has a count of its own, so that nobody who has found a password keeps its owner
- * out.
+ * Takes a code of the authenticator, or a recovery code. Guesses count against the account and wait longer each time. A
+ * device that has given the second factor before has its own count, so that somebody with a stolen password cannot lock
+ * the owner out.
  */
 export async function giveSecondFactor(
   services: PeopleServices,
@@ -130,7 +130,7 @@ async function checkFactor(
   return taken.length > 0 ? 'confirmed' : 'used'
 }
 
-/** New recovery codes; the old ones work no more. */
+/** Creates recovery codes; the old ones stop working. */
 export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): Promise<readonly string[]> {
   const { accountId, email } = session
   return sql.begin(async transaction => {
@@ -140,7 +140,9 @@ export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): P
   })
 }
 
-/** For who has lost authenticator and recovery codes: the next sign-in sets up new ones. False when there was none. */
+/**
+ * For people who lost authenticator and recovery codes: the next sign-in sets up new ones. False when there was none.
+ */
 export function resetSecondFactor(
   sql: Sql,
   { accountId, by, reason }: { accountId: number; by: Actor; reason: string },
@@ -154,7 +156,7 @@ export function resetSecondFactor(
   })
 }
 
-/** Whether it was given in this session so lately that money may be moved. */
+/** Whether it was given in this session recently enough to move money. */
 export function isFactorFresh(
   { limits }: Pick<PeopleServices, 'limits'>,
   session: Pick<Session, 'secondFactorAt'>,
@@ -164,7 +166,10 @@ export function isFactorFresh(
   return at !== null && now.getTime() - at.getTime() <= limits.factorFreshSeconds * 1_000
 }
 
-/** No address has a space in it: a device that knows only the password is none that knows the second factor. */
+/**
+ * Addresses contain no space, so a device that knows only the password is not mistaken for one that knows the second
+ * factor.
+ */
 function factorDevice(device: string, email: string): string {
   return deviceSubject(device, `second factor of ${email}`)
 }

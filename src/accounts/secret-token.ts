@@ -1,4 +1,4 @@
-/** Secrets of cookies and links: 256 random bits, of which only the SHA-256 is stored. */
+/** Secrets of cookies and links: 256 random bits, stored as SHA-256 only. */
 
 import { createHash, randomBytes } from 'node:crypto'
 

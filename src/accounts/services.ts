@@ -1,4 +1,4 @@
-/** Makes what the functions for people need, once per process. */
+/** Creates the services for accounts, once per process. */
 
 import type { Sql } from '../lib/database.ts'
 import type { Mailer } from '../lib/mail.ts'
@@ -9,10 +9,10 @@ import type { PeopleServices } from './types.ts'
 export interface PeopleOptions {
   readonly sql: Sql
   readonly mailer: Mailer
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string
   readonly serviceName: string
-  /** Told of mails that could not be handed over. */
+  /** Called for mails that could not be sent. */
   readonly onMailFailed: (error: unknown) => void
   readonly limits?: Partial<PeopleLimits>
   readonly passwords?: Passwords

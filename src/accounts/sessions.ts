@@ -1,4 +1,4 @@
-/** Sessions: opened at sign-in, found by the hash of their cookie, ended by time, by their owner or by a new password. */
+/** Sessions: opened at sign-in, found by their cookie's hash, ended by time, by their owner or by a new password. */
 
 import type { AnySql } from '../lib/database.ts'
 import { describeDevice } from './device.ts'
@@ -8,13 +8,13 @@ import { hashToken, isToken, makeToken } from './secret-token.ts'
 import { deviceSubject, rememberDevice } from './throttle.ts'
 import type { OpenedSession, PeopleServices, Session, Visitor } from './types.ts'
 
-/** A row is touched at most this often, so that reading a page costs no write. */
+/** A row is updated at most this often, so that reading a page costs no write. */
 const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
   s.second_factor_at, a.email, a.is_operator, a.operator_role, a.email_verified_at,
   exists (select from totp t where t.account_id = s.account_id) as has_second_factor`
-/** $2 to $5: idle and whole life of a session, in seconds, of customers and of operators. */
+/** $2 to $5: idle timeout and lifetime of a session in seconds, for customers and for operators. */
 const ALIVE = `a.blocked_at is null
   and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
   and s.created_at > now() - make_interval(secs => case when a.is_operator then $5 else $3 end::text::integer)`
@@ -40,7 +40,7 @@ const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
 
-/** A new session with a new secret; the oldest of the account make room. */
+/** Opens a session with a new secret; the account's oldest ones make room. */
 export async function openSession(
   sql: AnySql,
   limits: PeopleLimits,
@@ -57,7 +57,7 @@ export async function openSession(
   return { token, session, maxAgeSeconds, device, deviceSeconds: limits.deviceSeconds }
 }
 
-/** Null when it is unknown, ended, too old, or its account is blocked. */
+/** Null when it is unknown, ended or expired, or its account is blocked. */
 export async function readSession({ sql, limits }: PeopleServices, token: string): Promise<Session | null> {
   const hash = hashToken(token)
   if (hash === null) return null
@@ -65,7 +65,7 @@ export async function readSession({ sql, limits }: PeopleServices, token: string
   return row === undefined ? null : toSession(row)
 }
 
-/** The last used first. */
+/** Most recently used first. */
 export async function listSessions({ sql, limits }: PeopleServices, accountId: number): Promise<readonly Session[]> {
   return (await sql.unsafe(LIST, [String(accountId), ...lives(limits)])).map(toSession)
 }
@@ -78,7 +78,7 @@ export async function endSession(
   return (await sql.unsafe(END, [String(accountId), String(sessionId)])).length > 0
 }
 
-/** Signs out everywhere else; how many sessions that were. */
+/** Signs out everywhere else; returns the number of sessions. */
 export async function endOtherSessions(
   { sql }: { sql: AnySql },
   { accountId, sessionId }: Pick<Session, 'accountId' | 'sessionId'>,

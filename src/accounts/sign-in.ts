@@ -1,4 +1,4 @@
-/** Signing in, and asking for the password again before a secret is shown. */
+/** Signing in, and asking for the password again before a secret is revealed. */
 
 import { spellEmail } from './accounts.ts'
 import { hostOf, networkOf } from './network.ts'
@@ -15,8 +15,8 @@ const CONFIRM = `update session set password_checked_at = now()
   where session_id = $1::text::bigint and account_id = $2::text::bigint returning session_id`
 
 /**
- * A wrong password, an address without an account and one that was never verified give the same answer after the same
- * time. `blocked` is told only to who knows the password. Throws PasswordsBusyError when too many sign in at once.
+ * A wrong password, an unknown address and an unverified one get the same answer after the same time. Only someone who
+ * knows the password learns of `blocked`. Throws PasswordsBusyError when too many sign in at once.
  */
 export async function signIn(
   services: PeopleServices,
@@ -40,7 +40,7 @@ export async function signIn(
   return { outcome: 'signed_in', opened }
 }
 
-/** Makes the session's password check fresh again; wrong passwords count as at sign-in. */
+/** Renews the session's password check; wrong passwords count as at sign-in. */
 export async function confirmPassword(
   services: PeopleServices,
   visitor: Visitor,
@@ -70,7 +70,7 @@ export async function checkPassword(
   return { outcome: 'confirmed' }
 }
 
-/** Whether the password was typed so lately that a secret may be shown. */
+/** Whether the password was typed recently enough to reveal a secret. */
 export function isPasswordFresh(
   { limits }: Pick<PeopleServices, 'limits'>,
   session: Pick<Session, 'passwordCheckedAt'>,
@@ -80,16 +80,15 @@ export function isPasswordFresh(
 }
 
 export interface Guard {
-  /** Counts the attempt; seconds to wait, or 0. */
+  /** Counts the attempt; returns the seconds to wait, or 0. */
   begin(): Promise<number>
   /** The password was right. */
   succeed(): Promise<void>
 }
 
 /**
- * Guesses are counted at each address from each network, from each host, and more widely; the address counts whether it has an
- * account or not. A device that has signed in to the address before has a count of its own, so that no stranger can keep its
- * owner out.
+ * Guesses are counted per address and network, per host, and more widely, whether or not the address has an account. A
+ * device that has signed in to the address before has its own count, so that no stranger can lock its owner out.
  */
 export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email: string): Guard {
   const address = addressSubject(email)
@@ -118,7 +117,7 @@ export function guardOf({ sql, limits }: PeopleServices, visitor: Visitor, email
   }
 }
 
-/** As Postgres can store it. */
+/** In a form that Postgres can store. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '')
 }

@@ -7,7 +7,7 @@ import type { PeopleServices } from './types.ts'
 const TOKENS = 'delete from email_token where expires_at < now()'
 const SESSIONS = `delete from session where seen_at < now() - make_interval(secs => $1::text::integer)
   or created_at < now() - make_interval(secs => $2::text::integer)`
-/** Nothing depends on when this runs: expired rows count for nothing. */
+/** Timing does not matter: expired rows have no effect. */
 export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void> {
   await sql.unsafe(TOKENS)
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])

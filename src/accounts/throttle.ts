@@ -1,4 +1,7 @@
-/** Waiting times after failures and quotas per hour, as rows of Postgres: they hold across processes and restarts. */
+/**
+ * Waits after failures, and hourly quotas, as rows of Postgres, so that they survive restarts and hold across
+ * processes.
+ */
 
 import { createHash } from 'node:crypto'
 import type { AnySql, Sql } from '../lib/database.ts'
@@ -28,8 +31,8 @@ export type FailureKind =
 export type QuotaKind = 'mails_to_address' | 'registrations_of_network' | 'registrations'
 
 /**
- * Every attempt counts as a failure before the password is looked at, so that many at once gain nothing; forgiveAttempt
- * takes it back. While a wait lasts nothing counts, and each further failure doubles the next wait.
+ * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing;
+ * forgiveAttempt undoes it. Nothing counts during a wait; each further failure doubles the next one.
  */
 const ATTEMPT = `
 insert into throttle as t (kind, subject, attempts) values ($1::text::smallint, $2, 1)
@@ -63,19 +66,19 @@ const SWEEP = `delete from throttle where at < now() - make_interval(secs =>
   case when kind = ${KINDS.known_devices} then $2::text::integer else $1::text::integer end)
   and (blocked_until is null or blocked_until < now())`
 
-/** An e-mail address as the subject of a row: a hash, so that what strangers type is not kept. */
+/** An e-mail address as a row's subject: hashed, so that what strangers type is not stored. */
 export function addressSubject(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('hex')
 }
 
-/** Seconds to wait; 0 lets the attempt go on. */
+/** Seconds to wait; 0: the attempt may proceed. */
 export async function countAttempt(
   sql: Sql,
   limits: PeopleLimits,
   { kind, subject }: { kind: FailureKind; subject: string },
 ): Promise<number> {
   const { throttleFirstSeconds: firstSeconds, throttleForgetSeconds: forgetSeconds } = limits
-  // Whoever guesses from everywhere slows an address down, and cannot shut it.
+  // A distributed guesser can slow an address down, but not lock it.
   const longestSeconds = kind === 'account_failures' ? firstSeconds : limits.throttleSeconds
   const numbers = [failuresMaxOf(limits, kind), firstSeconds, longestSeconds, forgetSeconds]
   const row = (await sql.unsafe(ATTEMPT, [String(KINDS[kind]), subject, ...numbers.map(String)]))[0]!
@@ -99,8 +102,8 @@ function failuresMaxOf(limits: PeopleLimits, kind: FailureKind): number {
 }
 
 /**
- * After a success: an account's failures are forgotten; of a host or network only this attempt is taken back, or whoever owns
- * one account could guess at others without end.
+ * After a success: clears an account's failures, but undoes only this attempt for a host or network, or someone with
+ * one account could guess at others for ever.
  */
 export async function forgiveAttempt(
   sql: Sql,
@@ -113,14 +116,14 @@ export async function forgiveAttempt(
   } else await sql.unsafe(FORGET, row)
 }
 
-/** A device and an address as the subject of a row. */
+/** A device and an address as a row's subject. */
 export function deviceSubject(device: string, email: string): string {
   return createHash('sha256')
     .update(`${device}|${addressSubject(email)}`)
     .digest('hex')
 }
 
-/** Somebody signed in to this address from there. */
+/** Somebody has signed in to this address from there. */
 export async function rememberDevice(sql: AnySql, subject: string): Promise<void> {
   await sql.unsafe(KNOW, [subject])
 }
@@ -129,13 +132,13 @@ export async function isDeviceKnown(sql: AnySql, limits: PeopleLimits, subject: 
   return (await sql.unsafe(IS_KNOWN, [subject, String(limits.deviceSeconds)])).length > 0
 }
 
-/** Drops what no limit needs any more. */
+/** Deletes rows that no limit needs any more. */
 export async function sweepThrottle(sql: AnySql, limits: PeopleLimits): Promise<void> {
   const seconds = [Math.max(limits.throttleForgetSeconds, 3_600), limits.deviceSeconds]
   await sql.unsafe(SWEEP, seconds.map(String))
 }
 
-/** Seconds to wait until the hour is over, when this is more than `max` within it; else 0. */
+/** Seconds until the hour is over if this exceeds `max` within it; else 0. */
 export async function countQuota(
   sql: Sql,
   { kind, subject, max }: { kind: QuotaKind; subject: string; max: number },

@@ -1,18 +1,18 @@
-/** Codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 seconds, which is what every app takes. */
+/** Codes of authenticator apps (RFC 6238): SHA-1, six digits, 30 seconds, which every app supports. */
 
-/** Also the code of the step before and of the next, for clocks that are off and people who type slowly. */
+/** Also accepts the previous and the next code, for clocks that are off and slow typists. */
 const STEPS_AROUND = 1
 const STEP_MS = 30_000
 const SECRET_BYTES = 20
 
 export interface Authenticator {
-  /** Base 32, for those who type it. */
+  /** Base 32, for typing it in. */
   readonly secret: string
   /** `otpauth://totp/…`, for the QR code. */
   readonly uri: string
 }
 
-/** Loaded when first used: a start does not wait for it. */
+/** Loaded on first use, so that start-up does not wait for it. */
 const library = () => import('otpauth')
 
 export async function makeTotpSecret(): Promise<string> {
@@ -29,7 +29,7 @@ export async function describeAuthenticator(
   return { secret, uri: totp.toString() }
 }
 
-/** Number of the step that the code belongs to, or null for a wrong one. Spaces do not matter. */
+/** The time step that the code belongs to, or null for a wrong code. Ignores spaces. */
 export async function stepOfCode(secret: string, code: string, nowMs: number): Promise<number | null> {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return null

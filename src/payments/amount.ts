@@ -1,11 +1,11 @@
-/** Amounts as people type them. */
+/** Parses amounts as people type them. */
 
 const PLAIN = /^[1-9]\d{0,11}$/
-/** Thousands in groups, all with the same mark: 50.000, 50,000 or 50 000. */
+/** Thousands separated by one kind of mark: 50.000, 50,000 or 50 000. */
 const GROUPED = /^[1-9]\d{0,2}(?:([., \u00A0\u202F])\d{3}(?:\1\d{3}){0,2})$/
 const CURRENCY = /\s*(?:₫|đ|vnd|vnđ|đồng|dong)$/iu
 
-/** Whole dong, or null for anything that could be read in two ways: letters, 50.00, 50.0000, minus. */
+/** Whole dong, or null for anything ambiguous: letters, 50.00, 50.0000, minus. */
 export function readAmountVnd(text: string): number | null {
   const bare = text.normalize('NFC').trim().replace(CURRENCY, '')
   if (!PLAIN.test(bare) && !GROUPED.test(bare)) return null

@@ -5,20 +5,20 @@ import type { AnySql } from '../lib/database.ts'
 export interface PaymentAudit {
   readonly clean: boolean
   readonly differences: {
-    /** Credited transactions without a credit of their amount on their account. */
+    /** Credited transactions without a matching credit. */
     readonly unbooked: number
     /** Credits by bank transfer without a credited transaction. */
     readonly unfounded: number
-    /** Orders whose paid sum is not that of their transactions. */
+    /** Orders whose paid sum differs from their transactions'. */
     readonly orders: number
-    /** Transactions that nobody has judged for five minutes. */
+    /** Transactions undecided for five minutes. */
     readonly undecided: number
   }
-  /** The first accounts with a difference, at most 20; so are transfers and orders. */
+  /** The first accounts with a difference, at most 20; the same for transfers and orders. */
   readonly accounts: readonly number[]
-  /** Numbers of transactions. */
+  /** Transaction numbers. */
   readonly transfers: readonly number[]
-  /** Codes of orders. */
+  /** Order codes. */
   readonly orders: readonly string[]
   readonly creditedVnd: bigint
 }

@@ -6,11 +6,11 @@ import type { PaymentServices, StoredTransaction } from './types.ts'
 
 const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::text::bigint, order_code = $3, state_at = now(), state_by = $4
   where bank_txn_id = $1::text::bigint`
-/** The expected amount does not matter: what arrived is credited, on an order of any state. */
+/** The expected amount does not matter: whatever arrived is credited, on an order in any state. */
 const PAY = `update topup_order set paid_vnd = paid_vnd + $2::text::bigint, first_paid_at = coalesce(first_paid_at, now())
   where order_code = $1`
 
-/** In a transaction that has locked the row and seen that it is not credited. */
+/** Requires a transaction that has locked the row and found it uncredited. */
 export async function bookTransaction(
   { bookCredit }: Pick<PaymentServices, 'bookCredit'>,
   transaction: TransactionSql,

@@ -1,16 +1,16 @@
-/** A transfer that an operator sees on the bank's statement and no provider reported. */
+/** A transfer that an operator sees on the bank statement but that no provider reported. */
 
 import { spellReference } from './providers/read.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { Actor, PaymentServices } from './types.ts'
 
 export interface EnteredTransfer {
-  /** The bank's number: it makes the entry unique, and a later report by a provider the same transfer. */
+  /** The bank's number: it makes the entry unique, and pairs it with a later report by a provider. */
   readonly bankReference: string
   readonly amountVnd: number
-  /** The memo as the statement has it; with an order's code in it the order is paid. */
+  /** The memo on the statement; an order code in it pays that order. */
   readonly memo: string
-  /** Our account; the configured one when it is left out. */
+  /** Our account; defaults to the configured one. */
   readonly accountNumber?: string
   readonly by: Actor
   readonly reason: string
@@ -20,8 +20,8 @@ const PROVIDER = 'manual'
 const AMOUNT_VND_MAX = 1_000_000_000_000
 
 /**
- * Goes the way of every transaction: credited when its memo says whose it is, else it waits with the unmatched. `alias` when
- * a provider has reported it already. Throws RangeError that says what is missing.
+ * Handled like every transaction: credited when its memo names an order, else left with the unmatched. `alias` when a
+ * provider has already reported it. Throws RangeError naming what is missing.
  */
 export async function enterTransfer(services: PaymentServices, given: EnteredTransfer): Promise<Received> {
   const bankReference = spellReference(given.bankReference)

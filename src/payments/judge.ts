@@ -1,4 +1,4 @@
-/** Decides what becomes of a stored transaction, once. */
+/** Decides, once, what happens to a stored transaction. */
 
 import type { TransactionSql } from '../lib/database.ts'
 import { bookTransaction } from './book.ts'
@@ -16,17 +16,19 @@ export type Verdict =
   | { readonly outcome: 'credited'; readonly accountId: number; readonly orderCode: string }
   | { readonly outcome: 'unmatched'; readonly reason: UnmatchedReason }
   | { readonly outcome: 'ignored' | 'alias' }
-  /** Somebody else decided it meanwhile. */
+  /** Somebody else has decided it meanwhile. */
   | { readonly outcome: 'decided' }
 
 export const AUTOMATIC = 'automatic'
 const UNDECIDED_MAX = 500
 
-/** Reports of one transfer by several providers wait for each other, so that the second sees what became of the first. */
+/**
+ * Several providers' reports of one transfer wait for each other, so that the second sees how the first was decided.
+ */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('bank_txn|' || $1, 0))`
 /**
- * The transfer that this is a second sight of: one that another provider reported under the same bank reference and that
- * this provider has not been paired with.
+ * The transfer that this one duplicates: reported by another provider under the same bank reference, and not yet paired
+ * with this provider.
  */
 const ORIGINAL = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -34,7 +36,7 @@ const ORIGINAL = `select y.bank_txn_id from bank_txn y
     and not exists (select from bank_txn z where z.alias_of = y.bank_txn_id and z.provider = $1)
   order by y.bank_txn_id limit 1`
 /**
- * Of one provider two ids under one bank reference are two transfers or one that was told twice: nobody but a person can say.
+ * Two ids from one provider under one bank reference are two transfers, or one reported twice: only a person can tell.
  */
 const REPEATED = `select y.bank_txn_id from bank_txn y
   where y.account_no = $2 and y.bank_ref = $3 and y.amount_vnd = $4::text::bigint and y.direction = $5::text::smallint
@@ -46,7 +48,10 @@ const DECIDE = `update bank_txn set state = $2::text::smallint, reason = $3::tex
 const UNDECIDED = `select bank_txn_id from bank_txn where state = 0 and received_at < now() - interval '30 seconds'
   order by bank_txn_id limit $1::text::integer`
 
-/** Resolves after commit. Rejects with the database's error; the transaction then stays undecided and can be judged again. */
+/**
+ * Resolves after commit. Rejects with the database's error; the transaction then stays undecided and can be decided
+ * again.
+ */
 export async function judgeTransaction(services: PaymentServices, bankTxnId: number): Promise<Verdict> {
   const verdict = await services.sql.begin(transaction => judge(services, transaction, bankTxnId))
   tell(services, bankTxnId, verdict)
@@ -76,7 +81,7 @@ async function judge(services: PaymentServices, transaction: TransactionSql, ban
     const reason = owners.size === 0 ? 'unknown_code' : 'two_owners'
     return decide(transaction, key, { outcome: 'unmatched', reason })
   }
-  // Of several orders of one owner the one that the payer named first.
+  // Of several orders of one owner, the one that the payer named first.
   const known = new Set(orders.map(order => order.order_code as string))
   const orderCode = codes.find(code => known.has(code)) as string
   const accountId = Number(orders[0]!.account_id)
@@ -92,7 +97,7 @@ async function findOriginal(transaction: TransactionSql, given: StoredTransactio
   return row === undefined ? null : Number(row.bank_txn_id)
 }
 
-/** With the lock of `findOriginal`. */
+/** Requires the lock of `findOriginal`. */
 async function isRepeated(
   { limits }: PaymentServices,
   transaction: TransactionSql,
@@ -108,7 +113,7 @@ function identityOf({ provider, accountNumber, bankReference, amountVnd, directi
   return [provider, accountNumber, bankReference, String(amountVnd), direction === 'in' ? '1' : '-1'] as const
 }
 
-/** Banks and people write accounts with spaces, dots and in either case. */
+/** Banks and people write account numbers with spaces, dots and in either case. */
 function spellAccount(accountNumber: string): string {
   return accountNumber.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 }
@@ -141,7 +146,7 @@ function tell({ report, onCredited }: PaymentServices, bankTxnId: number, verdic
   }
 }
 
-/** Judges what a crash or an outage left between storing and judging; how many there were. */
+/** Decides transactions that a crash or an outage left undecided; returns how many. */
 export async function judgeUndecided(services: PaymentServices): Promise<number> {
   const rows = await services.sql.unsafe(UNDECIDED, [String(UNDECIDED_MAX)])
   for (const row of rows) {

@@ -1,26 +1,26 @@
-/** Every limit on payments in one place, with the values that a gateway runs with. */
+/** All limits on payments, with the values that a gateway uses. */
 
 export interface PaymentLimits {
-  /** Smallest and largest amount of an order, in whole dong. Money that arrives is credited whatever its amount. */
+  /** Smallest and largest amount of an order, in whole dong. Transfers are credited whatever their amount. */
   readonly orderVndMin: number
   readonly orderVndMax: number
   readonly orderSeconds: number
-  /** Open orders of one account. */
+  /** Open orders per account. */
   readonly openOrdersMax: number
   /** A larger transfer waits for an operator. */
   readonly creditVndMax: bigint
-  /** Time in which a bank gives a reference to one transfer only. */
+  /** For how long a bank reference identifies a single transfer. */
   readonly referenceSeconds: number
   /** Largest body of a notification. */
   readonly notificationBytesMax: number
-  /** Transactions in one notification. */
+  /** Transactions per notification. */
   readonly transactionsMax: number
-  /** Difference between a notification's time and ours. */
+  /** Largest difference between a notification's clock and ours. */
   readonly notificationAgeSecondsMax: number
-  /** A service that lists transactions is asked so often, for those of the window. */
+  /** How often a service that lists transactions is polled, and for which window. */
   readonly pullPauseSeconds: number
   readonly pullWindowSeconds: number
-  /** Pages of one asking, and the time and size of one page. */
+  /** Pages per poll; time and size limits per page. */
   readonly pullPagesMax: number
   readonly pullTimeoutMs: number
   readonly pullBytesMax: number

@@ -1,16 +1,19 @@
 /**
- * Order codes in what a bank made of a memo: other case, marks taken off, cut into chunks, spaces and punctuation put in,
- * the bank's own text before it and the payer's name behind it.
+ * Finds order codes in what a bank made of a memo: changed case, diacritics stripped, cut into chunks, spaces and
+ * punctuation inserted, the bank's own text in front and the payer's name behind.
  */
 
 import { isOrderCode } from './order-code.ts'
 
 const MEMO_CHARACTERS_MAX = 2_000
 const CODES_MAX = 20
-/** At every place, so that a code which begins inside what looks like another is found too. */
+/** Tries every position, so that a code that starts inside a look-alike is found too. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
-/** Well-formed codes in the order they stand, each once. A code in one piece stays in one piece when the rest is squeezed. */
+/**
+ * Well-formed codes in order of appearance, without duplicates. A code in one piece stays in one piece when the rest is
+ * squeezed.
+ */
 export function findOrderCodes(memo: string): readonly string[] {
   const squeezed = memo
     .slice(0, MEMO_CHARACTERS_MAX)

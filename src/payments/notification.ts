@@ -1,4 +1,7 @@
-/** A notification from its bytes to committed credits: authentic ones are kept as they came before anything is judged. */
+/**
+ * Takes a notification from its bytes to committed credits. Authentic ones are stored as received before anything is
+ * decided.
+ */
 
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
@@ -12,8 +15,8 @@ const FIND = `select notification_id from bank_notification where provider = $1 
 const UNREADABLE = 'select count(*)::integer as unreadable from bank_notification where fault is not null'
 
 /**
- * Resolves after commit: only then may the provider be told that all is well. Throws GatewayError `notification_refused`,
- * `notification_unreadable` (kept all the same), or `ledger_unavailable` while Postgres does not answer.
+ * Resolves after commit; only then may the provider get its OK. Throws GatewayError `notification_refused`,
+ * `notification_unreadable` (stored nevertheless), or `ledger_unavailable` while Postgres does not answer.
  */
 export async function receiveNotification(
   services: PaymentServices,
@@ -52,7 +55,7 @@ async function readNotification(
   }
 }
 
-/** Its number; the same bytes again keep the number of the first. */
+/** Its number; identical bytes keep the number of the first. */
 async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: string | null): Promise<number> {
   const digest = createHash('sha256').update(rawBody).digest('hex')
   const text = rawBody.toString('utf8').replaceAll('\0', '')
@@ -60,7 +63,10 @@ async function keep(sql: Sql, { name }: BankProvider, rawBody: Buffer, fault: st
   return Number(row.notification_id)
 }
 
-/** Authentic notifications that nobody could read: a provider has changed its form, and money may wait in them. */
+/**
+ * Authentic notifications that could not be parsed: the provider has changed its format, and money may be waiting in
+ * them.
+ */
 export async function countUnreadable({ sql }: { sql: Sql }): Promise<number> {
   return (await sql.unsafe(UNREADABLE))[0]!.unreadable
 }

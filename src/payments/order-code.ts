@@ -6,17 +6,19 @@ export const ORDER_PREFIX = 'ST'
 /** Crockford's base 32: without I, L, O and U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const RANDOM_CHARACTERS = 9
-/** A prime, so that every weight below it catches every change of a character but one. */
+/** A prime, so that with every smaller weight any single wrong character is detected. */
 const CHECK_MODULUS = 31
 const CODE = /^ST[0-9A-HJKMNP-TV-Z]{10}$/
 
-/** 45 random bits: codes cannot be guessed, and two are never the same by chance that matters. */
+/** 45 random bits: codes cannot be guessed, and collisions are negligible. */
 export function makeOrderCode(random: (max: number) => number = randomInt): string {
   const body = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[random(ALPHABET.length)]).join('')
   return `${ORDER_PREFIX}${body}${checkCharacter(body)}`
 }
 
-/** True for a well-formed code in capitals whose check character is right; whether there is such an order is another question. */
+/**
+ * True for a well-formed upper-case code with a correct check character; whether the order exists is another question.
+ */
 export function isOrderCode(text: string): boolean {
   return CODE.test(text) && text.at(-1) === checkCharacter(text.slice(ORDER_PREFIX.length, -1))
 }

@@ -1,17 +1,17 @@
-/** Top-up orders: what a customer wants to pay, under a code that finds the payment again. */
+/** Top-up orders: an amount a customer wants to pay, under a code that identifies the payment. */
 
 import type { Sql } from '../lib/database.ts'
 import { isOrderCode, makeOrderCode } from './order-code.ts'
 import type { OrderState, PaymentServices, TopUpOrder } from './types.ts'
 
-/** Paid is for ever; the other states are looks at the clock. */
+/** Only `paid` is final; the other states depend on the clock. */
 const STATE = `case when paid_vnd > 0 then 'paid' when cancelled_at is not null then 'cancelled'
   when expires_at <= now() then 'expired' else 'open' end`
 const COLUMNS = `order_code, account_id, amount_vnd, created_at, expires_at, paid_vnd, first_paid_at, ${STATE} as state`
 const IS_OPEN = 'paid_vnd = 0 and cancelled_at is null and expires_at > now()'
-/** One at a time per account, so that a double submit finds the order of the first. */
+/** One at a time per account, so that a double submit finds the first one's order. */
 const LOCK = `select pg_advisory_xact_lock(hashtextextended('topup_order|' || $1, 0))`
-/** One that has at least half its time left, so that nobody is given a code that is about to expire. */
+/** Reuses an order only if at least half its time is left, so that nobody gets a code that is about to expire. */
 const SAME = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and amount_vnd = $2::text::bigint and ${IS_OPEN}
     and expires_at - now() > (expires_at - created_at) / 2
@@ -23,7 +23,7 @@ const INSERT = `insert into topup_order (order_code, account_id, amount_vnd, exp
 const READ = `select ${COLUMNS} from topup_order where order_code = $1 and account_id = $2::text::bigint`
 const CANCEL = `update topup_order set cancelled_at = now()
   where order_code = $1 and account_id = $2::text::bigint and ${IS_OPEN} returning order_code`
-/** Pages go on behind an order, not behind a time: two orders may be of the same moment. */
+/** Pages continue after an order rather than a time: two orders may share a moment. */
 const LIST = `select ${COLUMNS} from topup_order
   where account_id = $1::text::bigint and ($2::text is null or (created_at, order_code) < (
     select created_at, order_code from topup_order where order_code = $2 and account_id = $1::text::bigint))
@@ -44,7 +44,7 @@ export type CreatedOrder =
   | { readonly outcome: 'out_of_range'; readonly minVnd: number; readonly maxVnd: number }
   | { readonly outcome: 'too_many_open' | 'not_configured' }
 
-/** A new order, or the open one of the same amount. Whole dong. */
+/** Creates an order, or returns the open one of the same amount. Whole dong. */
 export async function createOrder(
   { sql, bank, limits }: PaymentServices,
   { accountId, amountVnd }: { accountId: number; amountVnd: number },
@@ -85,7 +85,7 @@ export async function readOrder(
   return row === undefined ? null : toOrder(row)
 }
 
-/** True when it was open. Money that still comes for it is credited. */
+/** True if it was open. Money that still arrives for it is credited. */
 export async function cancelOrder(
   { sql }: Pick<PaymentServices, 'sql'>,
   { accountId, orderCode }: OrderId,
@@ -108,7 +108,7 @@ export interface ListedOrder extends TopUpOrder {
   readonly email: string
 }
 
-/** Of all accounts, newest first. `text` is a code or its beginning, or a whole address. */
+/** Of all accounts, newest first. `text` is a code or its prefix, or a whole address. */
 export async function listAllOrders(
   { sql }: { sql: Sql },
   given: { state?: OrderState; text?: string; beforeCode?: string; limit?: number } = {},

@@ -1,4 +1,6 @@
-/** What the top-up page shows of an open order: where to transfer, how much, with which memo, and all of it as a QR code. */
+/**
+ * What the top-up page shows of an open order: where to transfer, how much, with which memo, and the same as a QR code.
+ */
 
 import { renderQrSvg } from './qr-svg.ts'
 import type { BankAccount, PaymentServices, TopUpOrder } from './types.ts'
@@ -7,9 +9,9 @@ import { encodeVietQr } from './vietqr.ts'
 export interface PaymentRequest {
   readonly bank: BankAccount
   readonly amountVnd: number
-  /** To be written as it is; banks may mangle it, and it is found all the same. */
+  /** To be copied exactly; if a bank mangles it, it is still found. */
   readonly memo: string
-  /** Text of the QR code. */
+  /** Payload of the QR code. */
   readonly payload: string
   readonly svg: string
 }

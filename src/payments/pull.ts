@@ -1,14 +1,14 @@
-/** Asks a service for what it may have failed to report: nothing that was transferred is missed for good. */
+/** Polls a service for transactions that it may have failed to report, so that no transfer is lost for good. */
 
 import type { AnySql } from '../lib/database.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { BankTransaction, PaymentServices } from './types.ts'
 
-/** A service that lists the movements on our bank account. */
+/** A service that lists the transactions of our bank account. */
 export interface PullSource {
-  /** Another than that of its webhook: a transfer that both report is paired by the bank's reference. */
+  /** Differs from its webhook's name; a transfer reported by both is paired by the bank reference. */
   readonly name: string
-  /** Pages of transactions since then. Throws where they cannot be read. */
+  /** Pages of transactions since then. Throws when they cannot be read. */
   list(since: Date): AsyncIterable<readonly BankTransaction[]>
 }
 
@@ -21,8 +21,8 @@ const FAULT_CHARACTERS_MAX = 300
 export type Pulled = Readonly<Record<Received['outcome'] | 'without_reference', number>>
 
 /**
- * What became of the transactions of the last `pullWindowSeconds`. Rejects when the service or the database fails; what was
- * read until then is kept.
+ * Outcomes of the transactions of the last `pullWindowSeconds`. Rejects when the service or the database fails; what
+ * was read until then is kept.
  */
 export async function pullTransactions(services: PaymentServices, source: PullSource, now: Date): Promise<Pulled> {
   const { sql, limits } = services
@@ -48,7 +48,7 @@ async function pull(services: PaymentServices, source: PullSource, since: Date):
     without_reference: 0,
   }
   for await (const page of source.list(since)) {
-    // Without the bank's reference nobody can tell whether the webhook has reported it: not credited a second time.
+    // Without a bank reference nobody can tell whether the webhook has already reported it, so it is not credited.
     const known = page.filter(transaction => transaction.bankReference !== null)
     pulled.without_reference += page.length - known.length
     const received = await receiveTransactions(

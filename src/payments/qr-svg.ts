@@ -1,11 +1,13 @@
-/** A QR code as SVG: dark on white also on a dark page, without script or style, so that any content policy lets it through. */
+/**
+ * A QR code as SVG: dark on white even on a dark page, without scripts or styles, so that any content policy allows it.
+ */
 
 import encodeQr from 'qr'
 
-/** Light modules around the code, as ISO/IEC 18004 wants them. */
+/** Light modules around the code, as ISO/IEC 18004 requires. */
 const QUIET_MODULES = 4
 
-/** `label` is what a screen reader says. */
+/** `label` is for screen readers. */
 export function renderQrSvg(payload: string, label = 'VietQR'): string {
   const rows = encodeQr(payload, 'raw', { ecc: 'medium', border: QUIET_MODULES })
   const path = rows.flatMap((row, y) => runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`)).join('')
@@ -17,7 +19,7 @@ export function renderQrSvg(payload: string, label = 'VietQR'): string {
   )
 }
 
-/** Start and length of each stretch of dark modules. */
+/** Start and length of each run of dark modules. */
 function runsOf(row: readonly boolean[]): (readonly [number, number])[] {
   const runs: (readonly [number, number])[] = []
   for (let start = 0; start < row.length; ) {

@@ -1,4 +1,4 @@
-/** The one way in for every bank transaction: stored first, then judged, and answered after both are committed. */
+/** The single entrance for bank transactions: stored first, then decided, and answered after both are committed. */
 
 import { judgeTransaction, type Verdict } from './judge.ts'
 import { type Source, storeTransaction } from './transactions.ts'
@@ -8,13 +8,13 @@ export type Received = { readonly bankTxnId: number } & (
   | Exclude<Verdict, { outcome: 'decided' }>
   /** Reported before; nothing changed. */
   | { readonly outcome: 'duplicate' }
-  /** Reported before with another amount, account or direction; nothing changed, an operator must look. */
+  /** Reported before with another amount, account or direction. Nothing changed; an operator must look. */
   | { readonly outcome: 'conflict' }
 )
 
 /**
- * One outcome each, in order. Rejects with the database's error, after which the whole list can be sent again: what was
- * decided is a duplicate then.
+ * One outcome each, in order. Rejects with the database's error; then the whole list can be sent again, and what was
+ * already decided is a duplicate.
  */
 export async function receiveTransactions(
   services: PaymentServices,

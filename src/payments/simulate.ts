@@ -5,7 +5,7 @@ import { readOrder } from './orders.ts'
 import { type Received, receiveTransactions } from './receive.ts'
 import type { PaymentServices } from './types.ts'
 
-/** Null where simulation is off, and for an order that is not this account's. The memo looks as banks make it look. */
+/** Null when simulation is off, and for an order of another account. The memo looks as banks mangle it. */
 export async function simulateTransfer(
   services: PaymentServices,
   { accountId, orderCode, amountVnd }: { accountId: number; orderCode: string; amountVnd?: number },

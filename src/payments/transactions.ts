@@ -1,4 +1,4 @@
-/** Bank transactions as the table keeps them: storing, reading, listing. */
+/** Bank transactions as stored: writing, reading, listing. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type UnmatchedReason,
 } from './types.ts'
 
-/** How a transaction came to us, in the table `bank_txn`; never reused. */
+/** How a transaction reached us, in the table `bank_txn`; never reused. */
 export const VIA_CODES = { webhook: 1, pull: 2, manual: 3, simulated: 4 } as const
 export type Via = keyof typeof VIA_CODES
 
@@ -24,10 +24,10 @@ export const REASON_CODES = {
 } as const
 
 export interface Source {
-  /** Name of the provider, or `manual`, or `simulated`. */
+  /** Provider's name, `manual`, or `simulated`. */
   readonly provider: string
   readonly via: Via
-  /** The notification that it came with. */
+  /** The notification that contained it. */
   readonly notificationId: number | null
 }
 
@@ -50,12 +50,12 @@ const LIST = `select ${COLUMNS} from bank_txn
 
 export type StoreAnswer =
   | { readonly outcome: 'stored'; readonly bankTxnId: number }
-  /** The same transaction was reported before; `undecided` when a crash came before it was judged. */
+  /** The same transaction was reported before; `undecided` when a crash came before the decision. */
   | { readonly outcome: 'duplicate'; readonly bankTxnId: number; readonly undecided: boolean }
   /** Another amount, account or direction under the same reference. */
   | { readonly outcome: 'conflict'; readonly bankTxnId: number }
 
-/** Durable when it answers; nothing is judged yet. */
+/** Durable once it resolves; nothing is decided yet. */
 export async function storeTransaction(sql: Sql, source: Source, given: BankTransaction): Promise<StoreAnswer> {
   const { provider, via, notificationId } = source
   const [amount, direction] = [String(given.amountVnd), String(given.direction === 'in' ? 1 : -1)]
@@ -85,7 +85,7 @@ export async function readTransaction(sql: AnySql, bankTxnId: number): Promise<S
   return row === undefined ? null : toTransaction(row)
 }
 
-/** As readTransaction; nobody else decides about it until the transaction ends. */
+/** As readTransaction, and locks it until the transaction ends. */
 export async function lockTransaction(transaction: AnySql, bankTxnId: number): Promise<StoredTransaction | null> {
   const row = (await transaction.unsafe(LOCKED, [String(bankTxnId)]))[0]
   return row === undefined ? null : toTransaction(row)

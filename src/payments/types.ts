@@ -1,44 +1,44 @@
-/** What the rooms above know of payments: plain data in, plain data out. */
+/** The payments' interface to the rooms above: plain data in, plain data out. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import type { MicroVnd } from '../lib/money.ts'
 import type { PaymentLimits } from './limits.ts'
 
-/** Where customers transfer to. */
+/** The account that customers transfer to. */
 export interface BankAccount {
-  /** Six digits, as NAPAS numbers the banks. */
+  /** NAPAS's six-digit bank number. */
   readonly bin: string
   readonly accountNumber: string
   readonly accountName: string
-  /** Bank's short name for people. */
+  /** The bank's short name, for display. */
   readonly bankName: string
 }
 
-/** One movement on our bank account, whoever reported it. */
+/** One transaction on our bank account, whoever reported it. */
 export interface BankTransaction {
-  /** Unique among the transactions of one provider; the same transaction always has the same. */
+  /** Unique among one provider's transactions, and stable. */
   readonly providerReference: string
-  /** The bank's own number, when it is known: other providers report the same transfer under it. */
+  /** The bank's own number, if known: other providers report the same transfer under it. */
   readonly bankReference: string | null
   readonly accountNumber: string
   /** Above 0. */
   readonly amountVnd: bigint
   readonly direction: 'in' | 'out'
-  /** What the payer wrote, as the bank passed it on. */
+  /** The payer's memo, as the bank passed it on. */
   readonly memo: string
-  /** By the bank's clock; null when it is not told. */
+  /** By the bank's clock; null when not given. */
   readonly bookedAt: Date | null
 }
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** A service that tells us of movements on our bank account. */
+/** A service that notifies us of transactions on our bank account. */
 export interface BankProvider {
   /** In the path of its webhook and in the table. */
   readonly name: string
   /**
-   * The transactions of an authentic notification. Throws GatewayError `notification_refused` when it is forged, stale or
-   * unsigned, and `notification_unreadable` when it is authentic but not understood.
+   * The transactions of an authentic notification. Throws GatewayError `notification_refused` when it is forged, stale
+   * or unsigned, and `notification_unreadable` when it is authentic but cannot be parsed.
    */
   verify(rawBody: Buffer, headers: Headers): readonly BankTransaction[]
 }
@@ -80,18 +80,18 @@ export interface PaymentEvent {
   readonly cause?: unknown
 }
 
-/** Everything that the functions for payments need; made once per process. */
+/** Everything that the payment functions need; created once per process. */
 export interface PaymentServices {
   readonly sql: Sql
-  /** Null: nothing can be topped up by transfer until an account is configured. */
+  /** Null: no top-ups by transfer until an account is configured. */
   readonly bank: BankAccount | null
   readonly bookCredit: BookCredit
   readonly recordAction: RecordAction
-  /** Called after a credit is committed, so that calls that wait for money go on. */
+  /** Called after a credit is committed, so that calls waiting for money can continue. */
   readonly onCredited: (accountId: number) => void
-  /** What an operator should see; holds no memo. */
+  /** Events for the operator; contain no memo. */
   readonly report: (event: PaymentEvent) => void
-  /** True where transfers may be simulated. */
+  /** Whether transfers may be simulated. */
   readonly simulation: boolean
   readonly limits: PaymentLimits
 }
@@ -102,11 +102,11 @@ export interface TopUpOrder {
   readonly orderCode: string
   readonly accountId: number
   readonly amountVnd: number
-  /** A paid order stays paid; money that comes for a cancelled or expired one is credited all the same. */
+  /** A paid order stays paid; money that arrives for a cancelled or expired one is credited nevertheless. */
   readonly state: OrderState
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** What has arrived, which may be more or less than the amount. */
+  /** The amount received so far, which may differ from the order's. */
   readonly paidVnd: number
   readonly firstPaidAt: Date | null
 }
@@ -122,15 +122,15 @@ export const TRANSACTION_STATES = {
 } as const
 export type TransactionState = keyof typeof TRANSACTION_STATES
 
-/** Why a transaction waits for an operator. */
+/** Why a transaction needs an operator. */
 export type UnmatchedReason =
   | 'no_code'
   | 'unknown_code'
   | 'two_owners'
   | 'amount_over_limit'
-  /** It went to an account that is not the one that customers are told. */
+  /** It went to another account than the one that customers are shown. */
   | 'other_account'
-  /** Its service has reported a transfer with the bank's same reference and amount, under another id. */
+  /** Its service has reported a transfer with the same bank reference and amount under another id. */
   | 'repeated_reference'
 
 export interface StoredTransaction {

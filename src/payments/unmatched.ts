@@ -1,4 +1,4 @@
-/** Money that found no owner by itself: operators look at it, oldest first, and decide. */
+/** Transfers without an owner: operators decide about them, oldest first. */
 
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { bookTransaction } from './book.ts'
@@ -33,16 +33,16 @@ export interface Assignment {
   readonly bankTxnId: number
   readonly to: { readonly accountId: number } | { readonly orderCode: string }
   readonly by: Actor
-  /** Why it is theirs. */
+  /** Why it belongs to that customer. */
   readonly reason: string
 }
 
 export type Assigned =
   | { readonly outcome: 'credited'; readonly accountId: number }
-  /** Not waiting any more: somebody else was quicker. */
+  /** No longer unmatched: somebody else was faster. */
   | { readonly outcome: 'already' | 'unknown_transaction' | 'unknown_target' }
 
-/** Credits it, once however often it is asked for. */
+/** Credits it once, however often it is requested. */
 export async function assignTransaction(services: PaymentServices, given: Assignment): Promise<Assigned> {
   const { bankTxnId, to, by, reason } = given
   const answer = await services.sql.begin(async (transaction): Promise<Assigned> => {
@@ -70,7 +70,7 @@ async function ownerOf(transaction: TransactionSql, to: Assignment['to']): Promi
   return rows[0] === undefined ? null : Number(rows[0].account_id)
 }
 
-/** The money was sent back, or is no top-up at all. False when it is not waiting any more. */
+/** The money was sent back, or is not a top-up. False when it is no longer unmatched. */
 export async function settleUnmatched(
   services: PaymentServices,
   { bankTxnId, as, by, reason }: { bankTxnId: number; as: 'returned' | 'ignored'; by: Actor; reason: string },

@@ -1,6 +1,6 @@
 /**
- * The payload of a VietQR code: EMVCo merchant-presented mode with the template of NAPAS (specification 1.5.2). Every banking
- * app of Vietnam fills in bank, account, amount and memo from it.
+ * The payload of a VietQR code: EMVCo merchant-presented mode with NAPAS's template (specification 1.5.2). Every
+ * Vietnamese banking app fills in bank, account, amount and memo from it.
  */
 
 export interface VietQr {
@@ -9,18 +9,18 @@ export interface VietQr {
   /** At most 19 letters and digits. */
   readonly accountNumber: string
   readonly amountVnd: number
-  /** At most 25 letters and digits, as all banks pass them on. */
+  /** At most 25 letters and digits, which all banks pass on. */
   readonly memo: string
 }
 
 const NAPAS = 'A000000727'
 const TRANSFER_TO_ACCOUNT = 'QRIBFTTA'
 const DONG = '704'
-/** An amount is given, so the code is for one payment. */
+/** With an amount: the code is for one payment. */
 const ONE_TIME = '12'
 const CRC_FIELD = '6304'
 
-/** Throws RangeError for what a banking app could not read. */
+/** Throws RangeError for input that banking apps could not read. */
 export function encodeVietQr({ bin, accountNumber, amountVnd, memo }: VietQr): string {
   if (!/^\d{6}$/.test(bin)) throw new RangeError('the bank is not six digits')
   if (!/^[A-Za-z0-9]{1,19}$/.test(accountNumber)) throw new RangeError('the account is not 1 to 19 letters and digits')
@@ -45,7 +45,7 @@ function field(id: string, value: string): string {
   return id + String(value.length).padStart(2, '0') + value
 }
 
-/** CRC-16/CCITT-FALSE; of `123456789` it is 29B1. */
+/** CRC-16/CCITT-FALSE; for `123456789` it is 29B1. */
 export function crc16(text: string): number {
   let crc = 0xffff
   for (const byte of Buffer.from(text, 'latin1')) {

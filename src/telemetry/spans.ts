@@ -98,7 +98,7 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
   const resource = resourceFromAttributes(options.attributes)
   return {
     add(span) {
-      // Above our queue's limit: when the SDK's own queue is full it drops spans without counting them.
+      // Never reached: the SDK's queue would drop spans without counting them.
       if (counts.waiting >= waitingMax) {
         counts.dropped++
         return

@@ -1,4 +1,4 @@
-/** Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and the older form with a token and a list. */
+/** Casso (developer.casso.vn, webhook version 2, read 2026-11-21), and its older format with a token and a list. */
 
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
 import type { BankProvider, BankTransaction, Headers } from '../types.ts'
@@ -6,9 +6,9 @@ import { readAccount, readAmount, readId, readMany, readReference, readText, rea
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface CassoSecrets {
-  /** Of the HMAC-SHA512 signature of version 2; when it is set nothing else is accepted. */
+  /** Secret of version 2's HMAC-SHA512 signature; when it is set, nothing else is accepted. */
   readonly checksumKey: string | null
-  /** Of the header `secure-token` of the older form. */
+  /** For the older format's header `secure-token`. */
   readonly secureToken: string | null
 }
 
@@ -29,7 +29,7 @@ export function createCassoProvider(secrets: CassoSecrets, { limits, nowMs }: Pr
   return {
     name: 'casso',
     verify(rawBody, headers) {
-      // What is signed is the parsed body: without one there is nothing that could be authentic.
+      // The parsed body is what is signed, so without one nothing can be authentic.
       const body = parseJson(rawBody.toString('utf8'))
       if (!isObject(body)) return refuse()
       authenticate(body, headers)

@@ -1,4 +1,4 @@
-/** The providers that are configured. One whose secret is not set is not there: nothing unsigned is ever accepted. */
+/** The configured providers. One without a secret is not served: nothing unsigned is ever accepted. */
 
 import type { PaymentLimits } from '../limits.ts'
 import type { PullSource } from '../pull.ts'
@@ -18,7 +18,7 @@ export interface ProviderSecrets {
   readonly cassoSecureToken: string | null
   /** `whsec_<base64>`. */
   readonly bankWebhookSecret: string | null
-  /** Of SePay's API, for asking; the others are for being told. */
+  /** SePay's API token, for polling; the others are for webhooks. */
   readonly sepayApiToken: string | null
 }
 
@@ -32,7 +32,7 @@ export const NO_PROVIDER_SECRETS: ProviderSecrets = {
   sepayApiToken: null,
 }
 
-/** By the name in the path of their webhook. */
+/** By name, as in the path of their webhook. */
 export function createBankProviders(
   secrets: ProviderSecrets,
   options: ProviderOptions,
@@ -56,7 +56,7 @@ export function createBankProviders(
   return new Map(providers.map(provider => [provider.name, provider]))
 }
 
-/** The services that are asked for what they may have failed to report. */
+/** The services polled for missed transactions. */
 export function createPullSources(
   { sepayApiToken }: ProviderSecrets,
   { limits, sepayApiUrl }: { limits: PaymentLimits; sepayApiUrl: string },

@@ -1,6 +1,7 @@
 /**
- * payOS (payos.vn/docs/tich-hop-webhook/kiem-tra-du-lieu-voi-signature, read 2026-11-21): one transaction per notification,
- * signed inside the body. It carries no time of sending; a replay is the same transaction again and changes nothing.
+ * payOS (payos.vn/docs/tich-hop-webhook/kiem-tra-du-lieu-voi-signature, read 2026-11-21): one transaction per
+ * notification, signed inside the body. It carries no sending time; a replay is the same transaction again and changes
+ * nothing.
  */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull, parseJson } from '../../lib/json.ts'
@@ -12,7 +13,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
   return {
     name: 'payos',
     verify(rawBody) {
-      // What is signed is the parsed data: without it there is nothing that could be authentic.
+      // The parsed data is what is signed, so without it nothing can be authentic.
       const body = objectOrNull(parseJson(rawBody.toString('utf8')))
       const data = objectOrNull(body?.data)
       if (body === null || data === null) return refuse()
@@ -22,7 +23,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
       const reference = readId(data.reference, 'data.reference')
       return [
         {
-          // The bank's reference alone may come again on another day.
+          // A bank reference may recur on another day.
           providerReference: `${readId(data.paymentLinkId, 'data.paymentLinkId')}/${reference}`,
           bankReference: readReference(data.reference),
           accountNumber: readAccount(data.accountNumber, 'data.accountNumber'),
@@ -36,7 +37,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
   }
 }
 
-/** `key=value&…` in the order of the keys; nothing for null. */
+/** `key=value&…` in key order; null becomes empty. */
 function payosText(data: JsonObject): string {
   const keys = Object.keys(data).sort()
   return keys.map(key => `${key}=${payosValue(data[key])}`).join('&')

@@ -1,4 +1,4 @@
-/** Reads what is authentic but comes from elsewhere: every field is checked, and what is missing is named. */
+/** Reads authentic input from elsewhere: every field is checked, and a missing one is named. */
 
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, type JsonValue, parseJson } from '../../lib/json.ts'
@@ -30,14 +30,14 @@ export function readId(value: JsonValue | undefined, name: string): string {
   return clean(text).slice(0, REFERENCE_CHARACTERS_MAX)
 }
 
-/** The bank's number in one spelling, so that two providers' reports of one transfer meet. */
+/** The bank's number in canonical form, so that two providers' reports of one transfer match. */
 export function readReference(value: JsonValue | undefined): string | null {
   const text = typeof value === 'number' ? String(value) : value
   if (typeof text !== 'string') return null
   return spellReference(clean(text)).slice(0, REFERENCE_CHARACTERS_MAX) || null
 }
 
-/** Without spaces and marks that nobody sees, which come along when people copy it, and in plain letters. */
+/** Plain letters without spaces and invisible characters, which come along when people copy it. */
 export function spellReference(text: string): string {
   return text
     .toWellFormed()
@@ -50,12 +50,12 @@ export function readText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? clean(value) : ''
 }
 
-/** Digits and letters only, as banks write accounts. */
+/** Digits and letters only, as banks write account numbers. */
 export function readAccount(value: JsonValue | undefined, name: string): string {
   return readId(value, name).replace(/[^A-Za-z0-9]/g, '') || unreadable(`${name} is missing`)
 }
 
-/** Whole dong above 0; a sign, which some providers use for the direction, is given back apart. */
+/** Whole dong above 0. The sign, which some providers use for the direction, is returned separately. */
 export function readAmount(value: JsonValue | undefined, name: string): { amountVnd: bigint; isNegative: boolean } {
   const text = typeof value === 'number' ? String(value) : value
   const found = typeof text === 'string' ? /^(-?)(\d{1,14})(?:\.0{1,6})?$/.exec(text.trim()) : null
@@ -64,7 +64,7 @@ export function readAmount(value: JsonValue | undefined, name: string): { amount
   return { amountVnd, isNegative: found?.[1] === '-' }
 }
 
-/** `2026-11-21 14:02:37` by the clocks of Vietnam, or an ISO time; null for anything else, since nothing depends on it. */
+/** `2026-11-21 14:02:37` in Vietnamese time, or an ISO time; null for anything else, since nothing depends on it. */
 export function readTime(value: JsonValue | undefined): Date | null {
   if (typeof value !== 'string') return null
   const local = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(value.trim())

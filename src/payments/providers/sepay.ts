@@ -5,9 +5,9 @@ import { readAccount, readAmount, readBody, readId, readReference, readText, rea
 import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale } from './signature.ts'
 
 export interface SepaySecrets {
-  /** Of the HMAC-SHA256 signature, the stronger way; when it is set nothing else is accepted. */
+  /** Secret of the HMAC-SHA256 signature, the stronger way; when it is set, nothing else is accepted. */
   readonly webhookSecret: string | null
-  /** Of the header `Authorization: Apikey …`. */
+  /** For the header `Authorization: Apikey …`. */
   readonly apiKey: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Checks that every provider needs: secrets and signatures in constant time, and the age of a notification. */
+/** Checks for every provider: secrets and signatures in constant time, and a notification's age. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
@@ -11,7 +11,7 @@ export interface ProviderOptions {
   readonly nowMs: () => number
 }
 
-/** Takes as long for a first wrong character as for the last, and for another length. */
+/** Constant time, also for another length. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(digest(given), digest(expected))
@@ -28,18 +28,18 @@ export function hmac(
   return code.digest(encoding)
 }
 
-/** The header's one value; '' when it is absent or sent more than once. */
+/** The header's single value; '' when it is absent or repeated. */
 export function headerOf(headers: Headers, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
 }
 
-/** Says nothing of what was wrong: who asks may be guessing. */
+/** Reveals nothing about the fault: the sender may be guessing. */
 export function refuse(): never {
   throw new GatewayError('notification_refused')
 }
 
-/** Throws GatewayError `notification_refused` unless `text` is a time, in Unix seconds or milliseconds, close to now. */
+/** Throws GatewayError `notification_refused` unless `text` is a time close to now, in Unix seconds or milliseconds. */
 export function refuseStale(text: string, { nowMs, secondsMax }: { nowMs: number; secondsMax: number }): void {
   if (!/^\d{9,14}$/.test(text)) refuse()
   const number = Number(text)

@@ -1,6 +1,6 @@
 /**
- * Any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface, or a service without an
- * adapter here. The body is `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
+ * Any other source, signed as standardwebhooks.com describes: a bridge to a bank's own interface, or a service without
+ * an adapter here. The body is `{"transactions":[{"id","account_number","amount_vnd","direction","memo",…}]}`.
  */
 
 import type { JsonObject } from '../../lib/json.ts'
@@ -21,7 +21,7 @@ import { headerOf, hmac, isSameSecret, type ProviderOptions, refuse, refuseStale
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES_MIN = 24
 
-/** The bytes of `whsec_<base64>`. Throws an Error that says what is wrong, never the value. */
+/** The bytes of `whsec_<base64>`. Throws an Error that says what is wrong, but never the value. */
 export function readWebhookSecret(text: string): Buffer {
   const base64 = text.startsWith(SECRET_PREFIX) ? text.slice(SECRET_PREFIX.length) : ''
   const secret = /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : Buffer.alloc(0)
@@ -36,7 +36,7 @@ export function createSignedProvider(secret: Buffer, { limits, nowMs }: Provider
     const id = headerOf(headers, 'webhook-id')
     const timestamp = headerOf(headers, 'webhook-timestamp')
     const expected = `v1,${hmac('sha256', secret, [`${id}.${timestamp}.`, rawBody], 'base64')}`
-    // Several signatures while the sender changes its secret.
+    // There are several signatures while the sender rotates its secret.
     const given = headerOf(headers, 'webhook-signature').split(' ').slice(0, 10)
     if (given.filter(signature => isSameSecret(signature, expected)).length === 0) refuse()
     refuseStale(timestamp, { nowMs: nowMs(), secondsMax: limits.notificationAgeSecondsMax })
