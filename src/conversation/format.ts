@@ -4,7 +4,7 @@ import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import type { PairedTurn } from './pairing.ts'
 import type { FoldedReply, ReplyReader, ReplySink, ReplyWriter, UpstreamEvent } from './reply.ts'
-import type { ConversationRequest } from './request.ts'
+import type { ConversationRequest, ReasoningRequest, StructureRequest } from './request.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageFacts } from './usage.ts'
 
@@ -12,6 +12,13 @@ import type { TokenUsage, UsageFacts } from './usage.ts'
 export interface ConversationFormat<Echo = unknown> {
   /** Throws GatewayError `invalid_request` for what no other format can say, and for a value of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
+  /** The two parts of `readRequest` that the dialect asks of a client's own body. */
+  readReasoning(body: JsonObject): ReasoningRequest
+  readStructure(body: JsonObject): StructureRequest | null
+  /** Name of the field that holds stop sequences. */
+  readonly stopField: string
+  /** How clients of the format name the message or item of this index. */
+  place(index: number): string
   /** The canonical body: with all that the format can say; what the model does not take of it is the dialect's business. */
   writeRequest(request: WritableRequest, facts: WriteFacts): WrittenRequest
   /** The JSON is a whole reply, as far as its shape tells. */

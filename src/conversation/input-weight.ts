@@ -1,5 +1,6 @@
 /** What the input of a request consists of, for a count; each chat format has its own reader. */
 
+import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
 
 export interface InputWeight {
@@ -22,6 +23,12 @@ const BYTES_PER_PAGE = 50_000
 
 export function noInput(): InputWeight {
   return { texts: [], images: [], documentPages: 0, turns: 0, tools: 0 }
+}
+
+/** The data of a data URL; null for other addresses. */
+export function base64Of(url: JsonValue | undefined): string | null {
+  const text = textOrNull(url)
+  return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
 }
 
 /** Size of an image in base64; null without data. */

@@ -3,19 +3,9 @@
  * byte of the body stays as the client sent it.
  */
 
-import type { ReasoningRequest, StructureRequest } from '../conversation/request.ts'
-import { adaptChat } from '../dialect/chat/adapt.ts'
-import { adaptMessages } from '../dialect/messages/adapt.ts'
-import { adaptResponses } from '../dialect/responses/adapt.ts'
-import type { Adapt, Adapted, DialectFacts } from '../dialect/types.ts'
-import { readReasoning as readChatReasoning } from '../formats/chat/read-reasoning.ts'
-import { readStructure as readChatStructure } from '../formats/chat/read-tools.ts'
-import { readReasoning as readMessagesReasoning } from '../formats/messages/read-reasoning.ts'
-import { readStructure as readMessagesStructure } from '../formats/messages/read-tools.ts'
-import {
-  readReasoning as readResponsesReasoning,
-  readStructure as readResponsesStructure,
-} from '../formats/responses/read-request.ts'
+import { PASSES } from '../dialect/index.ts'
+import type { Adapted, DialectFacts } from '../dialect/types.ts'
+import { FORMATS } from '../formats/index.ts'
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { editsBetween } from '../lib/json-diff.ts'
@@ -39,43 +29,11 @@ export interface SameFormatCall {
   readonly openMark?: (text: string) => JsonValue | null
 }
 
-interface Wire {
-  readonly adapt: Adapt
-  readonly reasoning: (body: JsonObject) => ReasoningRequest
-  readonly structure: (body: JsonObject) => StructureRequest | null
-  readonly stopField: string
-  readonly place: (index: number) => string
-}
-
-const WIRES: Readonly<Record<WireName, Wire>> = {
-  messages: {
-    adapt: adaptMessages,
-    reasoning: readMessagesReasoning,
-    structure: readMessagesStructure,
-    stopField: 'stop_sequences',
-    place: index => `messages.${index}`,
-  },
-  chat_completions: {
-    adapt: adaptChat,
-    reasoning: readChatReasoning,
-    structure: readChatStructure,
-    stopField: 'stop',
-    place: index => `messages[${index}]`,
-  },
-  responses: {
-    adapt: adaptResponses,
-    reasoning: readResponsesReasoning,
-    structure: readResponsesStructure,
-    stopField: 'stop',
-    place: index => `input[${index}]`,
-  },
-}
-
 /** Throws GatewayError for what the upstream is known to refuse in words that clients do not understand. */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
   const { dialect } = target
-  const { adapt, reasoning, structure, stopField, place } = WIRES[format]
+  const own = FORMATS[format]
   const facts: DialectFacts = {
     dialect,
     road: 'same',
@@ -84,14 +42,14 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
     contextTokens: entry.contextTokens,
     inputTokensEstimate: 0,
     outputTokensAfforded,
-    reasoning: reasoning(body),
-    structure: knowsSchemas(dialect) ? null : structure(body),
+    reasoning: own.readReasoning(body),
+    structure: knowsSchemas(dialect) ? null : own.readStructure(body),
     betas,
-    stopField,
-    place,
+    stopField: own.stopField,
+    place: own.place,
     openMark,
   }
-  const adapted = adapt(body, facts)
+  const adapted = PASSES[format](body, facts)
   return { ...adapted, edits: editsBetween(body, adapted.body) }
 }
 

@@ -78,7 +78,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['several choices', { ...hi, n: 2 }, 'n: this model gives one choice per call; send n: 1 or leave it out'],
   ['web search', { ...hi, web_search_options: {} }, 'web_search_options: web search is not available with this model on this endpoint'],
   ['a file by id', ask([{ type: 'file', file: { file_id: 'f' } }]), 'messages[0].content[0].file: file ids belong to one provider and cannot be used here; send the content as file_data'],
-  ['a file of another type', ask([{ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }]), 'messages[0].content[0].file.file_data: files of type "application/zip" are not supported; send a PDF'],
+  ['a file of another type', ask([{ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }]), 'messages[0].content[0].file.file_data: files of type "application/zip" are not supported; send a PDF, text or an image'],
   ['an image of another type', ask([{ type: 'image_url', image_url: { url: 'data:image/tiff;base64,AA==' } }]), 'messages[0].content[0].image_url.url: expected a base64 image of type image/png, image/jpeg, image/gif or image/webp'],
   ['an image from elsewhere', ask([{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }]), 'messages[0].content[0].image_url.url: expected a data URL or an http(s) URL'],
   ['an image for a model without vision', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'capability_rejected: image_block (messages[0]: this model takes no images)', noVision],

@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { withResults } from '../results.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
@@ -12,7 +13,7 @@ import { wantsUsage, withCap, withEndUser, withSampling, withStops, withUsage } 
 import { withEcho, withoutSeals, withSignature } from './history.ts'
 import { planChat } from './plan.ts'
 import { withReasoning } from './reasoning.ts'
-import { withResults } from './results.ts'
+import { RESULTS } from './results.ts'
 import { withReplyTool, withTools } from './tools.ts'
 import { placed, withInstruction, withPrefill } from './turns.ts'
 
@@ -84,7 +85,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
     }
   })
   const instructed = instruction === null ? each : withInstruction(each, instruction, turns)
-  return withPrefill(placed(withResults(instructed, tools.resultImages), turns), turns, facts.road)
+  return withPrefill(placed(withResults(instructed, tools.resultImages, RESULTS), turns), turns, facts.road)
 }
 
 function withStructure(body: JsonObject, structure: StructurePlan | null): JsonObject {

@@ -1,11 +1,11 @@
 /** Content of the messages of a chat request: images, documents, and texts that must be plain strings. */
 
-import { isHttpUrl, readDataUrl } from '../../conversation/images.ts'
-import { refuse, refuseCapability } from '../../conversation/refuse.ts'
+import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
+import { asksOfMedia, givenFile, textForDocument, textForImage } from '../media.ts'
+import { resultText } from '../results.ts'
 import type { DialectFacts } from '../types.ts'
-import { resultText } from './results.ts'
 
 /** What the facts ask of contents; null where every content may stay as it is. */
 export interface ContentRules {
@@ -15,9 +15,8 @@ export interface ContentRules {
 }
 
 export function contentRules(facts: DialectFacts): ContentRules | null {
-  const { content } = facts.dialect
-  const media = !facts.hasVision || content.imageUrl !== 'pass' || content.documents !== 'file'
-  const strings = content.text === 'string'
+  const media = asksOfMedia(facts)
+  const strings = facts.dialect.content.text === 'string'
   return media || strings ? { facts, media, strings } : null
 }
 
@@ -41,40 +40,17 @@ function plainTexts(parts: readonly JsonValue[]): string[] | null {
 
 function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue {
   if (!isObject(part)) return part
-  if (part.type === 'image_url') return imageFor(part, place, facts)
-  return part.type === 'file' ? fileFor(part, place, facts) : part
+  const text = textFor(part, place, facts)
+  return text === null ? part : { type: 'text', text }
 }
 
-function imageFor(part: JsonObject, place: string, { dialect, hasVision }: DialectFacts): JsonObject {
-  if (!hasVision) {
-    if (dialect.content.imagesUnsupported === 'placeholder') return note('image omitted: this model takes no images')
-    return refuseCapability('image_block', `${place}: this model takes no images`)
+/** The text that stands for an image or a document; null for what stays. */
+function textFor(part: JsonObject, place: string, facts: DialectFacts): string | null {
+  if (part.type === 'image_url') {
+    const url = typeof part.image_url === 'string' ? part.image_url : objectOrNull(part.image_url)?.url
+    return textForImage(facts, place, typeof url === 'string' && isHttpUrl(url))
   }
-  if (dialect.content.imageUrl === 'pass') return part
-  const url = typeof part.image_url === 'string' ? part.image_url : objectOrNull(part.image_url)?.url
-  if (typeof url !== 'string' || !isHttpUrl(url)) return part
-  return refuse(place, 'this model takes no image URLs; send the image as base64')
-}
-
-function fileFor(part: JsonObject, place: string, { dialect }: DialectFacts): JsonObject {
-  if (dialect.content.documents === 'file') return part
+  if (part.type !== 'file' || facts.dialect.content.documents === 'file') return null
   const file = objectOrNull(part.file)
-  const title = textOrNull(file?.filename) ?? 'document.pdf'
-  const text = textOf(textOrNull(file?.file_data))
-  if (text !== null) return { type: 'text', text: `${title}\n\n${text}` }
-  if (dialect.content.documents === 'placeholder') {
-    return note(`document ${title} omitted: this model takes no documents`)
-  }
-  return refuseCapability('document_block', `${place}: this model takes no documents`)
-}
-
-/** Text of a document that is nothing else; null for others. */
-function textOf(content: string | null): string | null {
-  const data = content === null ? null : readDataUrl(content)
-  if (data === null || !(data.mediaType.startsWith('text/') || data.mediaType === 'application/json')) return null
-  return Buffer.from(data.data, 'base64').toString('utf8')
-}
-
-function note(text: string): JsonObject {
-  return { type: 'text', text: `[${text}]` }
+  return textForDocument(facts, place, givenFile(textOrNull(file?.filename), textOrNull(file?.file_data)))
 }

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../l
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
+import { goesStrict, schemaFor } from '../tools.ts'
 import { type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMark } from './cache-marks.ts'
 
@@ -20,24 +21,13 @@ export function withTools(body: JsonObject, choice: JsonValue | undefined, facts
 }
 
 function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
-  const { dialect, road } = facts
   const tool = dropsMarks(facts) ? withoutMark(given) : given
   const fn = isObject(tool) ? objectOrNull(tool.function) : null
   if (!isObject(tool) || fn === null) return tool
-  let changed = fn
-  const { schema: form } = dialect.tools
-  let schema = objectOrNull(fn.parameters)
-  if (road === 'converted') schema = toolSchema(fn.parameters, form)
-  else if (schema !== null && form === 'no_meta_schema') schema = withoutMembers(schema, ['$schema'])
-  if (schema !== null) changed = withMember(changed, 'parameters', schema)
-  // A client that writes this format itself is told what is wrong with its schema.
-  const isRefused = dialect.tools.strict === 'drop' || (road === 'converted' && !isStrictSchema(fn, schema))
-  return withMember(tool, 'function', isRefused ? withoutMembers(changed, ['strict']) : changed)
-}
-
-/** As the tool says that it is; without the word nothing is looked at. */
-function isStrictSchema({ strict }: JsonObject, schema: JsonObject | null): boolean {
-  return strict === undefined || (schema !== null && qualifiesForStrictChat(schema))
+  const schema = schemaFor(fn.parameters, facts)
+  const changed = schema === null ? fn : withMember(fn, 'parameters', schema)
+  const strict = goesStrict(fn, schema, facts, qualifiesForStrictChat)
+  return withMember(tool, 'function', strict ? changed : withoutMembers(changed, ['strict']))
 }
 
 /** A tool that must be called in the place of all others: its input is the reply. */

@@ -2,6 +2,7 @@
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { withMember } from '../copy.ts'
+import { joined, joinedTexts, merged } from '../joining.ts'
 import type { Road } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
@@ -33,7 +34,8 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
 /** Instructions that come later, as the upstream takes them; turns of one role as one, where roles must alternate. */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
-  return alternate ? merged(set) : set
+  // Messages of results stay apart, and so does what follows calls.
+  return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
 }
 
 function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_text'): JsonValue[] {
@@ -49,41 +51,6 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
   }
   const [top, ...others] = [...messages.slice(0, first).filter(isSystem), ...later] as [JsonObject, ...JsonObject[]]
   return [others.reduce(joined, top), ...rest.filter(message => !isSystem(message))]
-}
-
-/** Messages of results stay apart, and so does what follows calls. */
-function merged(messages: readonly JsonValue[]): JsonValue[] {
-  const out: JsonValue[] = []
-  for (const message of messages) {
-    const last = out.at(-1)
-    const joins =
-      isObject(last) &&
-      isObject(message) &&
-      last.role === message.role &&
-      message.role !== 'tool' &&
-      last.tool_calls === undefined
-    if (joins) out.splice(-1, 1, joined(last, message))
-    else out.push(message)
-  }
-  return out.length === messages.length ? (messages as JsonValue[]) : out
-}
-
-function joined(first: JsonObject, second: JsonObject): JsonObject {
-  return { ...first, ...second, role: first.role, content: joinedContent(first.content, second.content) }
-}
-
-function joinedContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
-  if (typeof first === 'string' && typeof second === 'string') return joinedTexts(first, second)
-  return [...partsOf(first), ...partsOf(second)]
-}
-
-function joinedTexts(...texts: string[]): string {
-  return texts.filter(Boolean).join('\n\n')
-}
-
-function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
-  if (Array.isArray(content)) return content
-  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 }
 
 /**

@@ -1,13 +1,13 @@
 /** Blocks of a messages request: images, documents, and texts that must be plain strings. */
 
-import { refuse, refuseCapability } from '../../conversation/refuse.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
+import { asksOfMedia, type GivenDocument, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
 /** Whether the facts ask anything of contents. */
-export function asksOfContent({ dialect: { content }, hasVision }: DialectFacts): boolean {
-  return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file' || content.text === 'string'
+export function asksOfContent(facts: DialectFacts): boolean {
+  return asksOfMedia(facts) || facts.dialect.content.text === 'string'
 }
 
 export function withContent(content: JsonValue | undefined, place: string, facts: DialectFacts): JsonValue | undefined {
@@ -43,10 +43,13 @@ function plainTexts(blocks: readonly JsonValue[]): string[] | null {
 function blockFor(block: JsonValue, place: string, facts: DialectFacts): JsonValue {
   if (!isObject(block)) return block
   switch (block.type) {
-    case 'image':
-      return imageFor(block, place, facts)
+    case 'image': {
+      const text = textForImage(facts, place, objectOrNull(block.source)?.type === 'url')
+      return text === null ? block : { type: 'text', text }
+    }
     case 'document':
-      return documentFor(block, place, facts)
+      if (facts.dialect.content.documents === 'file') return block
+      return { type: 'text', text: textForDocument(facts, place, givenDocument(block)) }
     case 'tool_result': {
       const content = withContent(block.content, place, facts)
       return content === undefined ? block : withMember(block, 'content', content)
@@ -56,25 +59,13 @@ function blockFor(block: JsonValue, place: string, facts: DialectFacts): JsonVal
   }
 }
 
-function imageFor(block: JsonObject, place: string, { dialect, hasVision }: DialectFacts): JsonObject {
-  if (!hasVision) {
-    if (dialect.content.imagesUnsupported === 'placeholder') return note('[image omitted: this model takes no images]')
-    return refuseCapability('image_block', `${place}: this model takes no images`)
-  }
-  if (dialect.content.imageUrl === 'pass' || objectOrNull(block.source)?.type !== 'url') return block
-  return refuse(place, 'this model takes no image URLs; send the image as base64')
-}
-
-function documentFor(block: JsonObject, place: string, { dialect }: DialectFacts): JsonObject {
-  if (dialect.content.documents === 'file') return block
+function givenDocument(block: JsonObject): GivenDocument {
   const source = objectOrNull(block.source)
   const title = textOrNull(block.title)
-  if (source?.type === 'text' || source?.type === 'content') {
-    const text = source.type === 'text' ? source.data : textsOf(source.content)
-    return note([title, text].filter(line => typeof line === 'string' && line !== '').join('\n\n'))
-  }
-  if (dialect.content.documents === 'placeholder') return note(`[document ${title ?? 'document.pdf'} omitted]`)
-  return refuseCapability('document_block', `${place}: this model takes no documents`)
+  const isText = source?.type === 'text' || source?.type === 'content'
+  const said = source?.type === 'text' ? source.data : textsOf(source?.content)
+  const text = [title, said].filter(line => typeof line === 'string' && line !== '').join('\n\n')
+  return { text: isText ? text : null, note: `[document ${title ?? 'document.pdf'} omitted]` }
 }
 
 function textsOf(content: JsonValue | undefined): string {
@@ -82,8 +73,4 @@ function textsOf(content: JsonValue | undefined): string {
   return arrayOrEmpty(content)
     .map(block => textOrNull(objectOrNull(block)?.text) ?? '')
     .join('\n')
-}
-
-function note(text: string): JsonObject {
-  return { type: 'text', text }
 }

@@ -1,46 +1,32 @@
-/** What reasoning, a forced tool and a JSON reply come to in one messages call: each depends on the others. */
+/** What a messages request asks of tools and reasoning. */
 
-import type { ReasoningRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../../lib/json.ts'
+import { type CallPlan, planCall } from '../call-plan.ts'
 import { onlyName } from '../forced-choice.ts'
-import { BUDGET_TOKENS_MIN, planForcedTool, planMessagesReasoning, type ReasoningPlan } from '../reasoning-plan.ts'
-import { planMessagesStructure, type StructurePlan } from '../structure.ts'
+import { BUDGET_TOKENS_MIN, planMessagesReasoning, type ReasoningPlan } from '../reasoning-plan.ts'
+import { planMessagesStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 import { endsInUnsignedToolTurn } from './thinking.ts'
 
-export interface MessagesPlan {
-  readonly reasoning: ReasoningPlan
-  /** `tool_choice`; null: none, or one that is no object. */
-  readonly choice: JsonObject | null
-  /** null: the client's own words for it go up. */
-  readonly structure: StructurePlan | null
-}
-
-/** `maxTokens`: the cap that is sent. */
-export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): MessagesPlan {
+/** `choice`; null: none, or one that is no object. `maxTokens`: the cap that is sent. */
+export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): CallPlan<JsonObject | null> {
   const { dialect, road } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
   const choice = choiceOf(body, dialect)
-  const forces = (hasTools || road === 'same') && (choice?.type === 'any' || choice?.type === 'tool')
-  const method = dialect.structuredOutput.method
-  const callable = hasTools && choice?.type !== 'none'
-  const repliesByTool = road === 'converted' && facts.structure?.kind === 'schema' && method === 'tool' && !callable
-  const reason = (wanted: ReasoningRequest): ReasoningPlan => {
-    const own = wanted === facts.reasoning ? ownReasoning(body, facts, maxTokens) : null
-    if (own !== null) return own
-    const unsignedToolTurn = endsInUnsignedToolTurn(body)
-    return planMessagesReasoning(wanted, dialect.reasoning, { maxTokens, unsignedToolTurn })
-  }
-  const { plan, forced } =
-    forces || repliesByTool
-      ? planForcedTool(facts.reasoning, dialect, reason)
-      : { plan: reason(facts.reasoning), forced: false }
-  return {
-    reasoning: plan,
-    choice: forces && !forced && choice !== null ? autoChoice(choice) : choice,
-    structure: planStructure(facts, repliesByTool && forced),
-  }
+  return planCall(facts, {
+    choice,
+    forces: (hasTools || road === 'same') && (choice?.type === 'any' || choice?.type === 'tool'),
+    unforced: () => choice && autoChoice(choice),
+    callable: hasTools && choice?.type !== 'none',
+    reason(request) {
+      const own = request === facts.reasoning ? ownReasoning(body, facts, maxTokens) : null
+      if (own !== null) return own
+      const unsignedToolTurn = endsInUnsignedToolTurn(body)
+      return planMessagesReasoning(request, dialect.reasoning, { maxTokens, unsignedToolTurn })
+    },
+    ask: planMessagesStructure,
+  })
 }
 
 /** What the client wrote in this very format, where the model takes it so; null where it must be planned. */
@@ -85,14 +71,6 @@ function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): 
 
 function autoChoice({ disable_parallel_tool_use: flag }: JsonObject): JsonObject {
   return { type: 'auto', ...(flag !== undefined && { disable_parallel_tool_use: flag }) }
-}
-
-/** In the same format the reply passes through, so it cannot be the input of a forced tool. */
-function planStructure({ road, structure, dialect }: DialectFacts, canForceTool: boolean): StructurePlan | null {
-  const { method } = dialect.structuredOutput
-  const isKnown = method === 'native' || method === 'json_schema'
-  if (structure === null || (road === 'same' && isKnown)) return null
-  return planMessagesStructure({ request: structure, mode: method, canForceTool })
 }
 
 /** The switch as it is sent: the planned one, with the client's own request for what is shown of the reasoning. */

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../l
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictMessages, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
+import { goesStrict, schemaFor } from '../tools.ts'
 import type { DialectFacts } from '../types.ts'
 
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
@@ -21,22 +22,12 @@ export function withTools(body: JsonObject, choice: JsonObject | null, facts: Di
   )
 }
 
-function toolFor(tool: JsonValue, { dialect, road }: DialectFacts): JsonValue {
+function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   if (!isObject(tool)) return tool
-  let changed = tool
-  const { schema: form } = dialect.tools
-  let schema = objectOrNull(tool.input_schema)
-  if (road === 'converted') schema = toolSchema(tool.input_schema, form)
-  else if (schema !== null && form === 'no_meta_schema') schema = withoutMembers(schema, ['$schema'])
-  if (schema !== null) changed = withMember(changed, 'input_schema', schema)
-  // A client that writes this format itself is told what is wrong with its schema.
-  const isRefused = dialect.tools.strict === 'drop' || (road === 'converted' && !isStrictSchema(tool, schema))
-  return isRefused ? withoutMembers(changed, ['strict']) : changed
-}
-
-/** As the tool says that it is; without the word nothing is looked at. */
-function isStrictSchema({ strict }: JsonObject, schema: JsonObject | null): boolean {
-  return strict === undefined || (schema !== null && qualifiesForStrictMessages(schema))
+  const schema = schemaFor(tool.input_schema, facts)
+  const changed = schema === null ? tool : withMember(tool, 'input_schema', schema)
+  const strict = goesStrict(tool, schema, facts, qualifiesForStrictMessages)
+  return strict ? changed : withoutMembers(changed, ['strict'])
 }
 
 /** A tool that must be called in the place of all others: its input is the reply. */

@@ -3,6 +3,7 @@
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
+import { merged, partsOf } from '../joining.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
@@ -17,7 +18,7 @@ function joinedSystem(system: JsonValue | undefined, more: JsonValue | undefined
   if (!isFilled(system)) return more ?? ''
   if (!isFilled(more)) return system
   if (typeof system === 'string' && typeof more === 'string') return `${system}\n${more}`
-  return [...blocksOf(system), ...blocksOf(more)]
+  return [...partsOf(system), ...partsOf(more)]
 }
 
 function isFilled(content: JsonValue | undefined): content is JsonValue {
@@ -32,7 +33,12 @@ export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFa
   if (midSystem === 'hoist') changed = hoisted(changed, body.messages)
   else if (midSystem === 'user_text') changed = withMember(changed, 'messages', mapList(body.messages, asUserText))
   else if (road === 'converted') changed = withMember(changed, 'messages', mapList(body.messages, placedMessage))
-  if (alternate) changed = withMember(changed, 'messages', merged(changed.messages as JsonValue[]))
+  if (alternate)
+    changed = withMember(
+      changed,
+      'messages',
+      merged(changed.messages as JsonValue[], () => true),
+    )
   return withPrefill(changed, prefill)
 }
 
@@ -67,26 +73,6 @@ function placedMessage(message: JsonValue, index: number, messages: readonly Jso
   const next = messages[index + 1]
   const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
   return isPlaced ? message : asUserText(message)
-}
-
-function merged(messages: readonly JsonValue[]): JsonValue[] {
-  const out: JsonValue[] = []
-  for (const message of messages) {
-    const last = out.at(-1)
-    if (!isObject(last) || !isObject(message) || last.role !== message.role) out.push(message)
-    else out.splice(-1, 1, { ...last, ...message, content: joinedContent(last.content, message.content) })
-  }
-  return out.length === messages.length ? (messages as JsonValue[]) : out
-}
-
-function joinedContent(first: JsonValue | undefined, second: JsonValue | undefined): JsonValue {
-  if (typeof first === 'string' && typeof second === 'string') return [first, second].filter(Boolean).join('\n\n')
-  return [...blocksOf(first), ...blocksOf(second)]
-}
-
-function blocksOf(content: JsonValue | undefined): readonly JsonValue[] {
-  if (Array.isArray(content)) return content
-  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : []
 }
 
 /** Asks the model to go on where it does not continue a last assistant message by itself. */

@@ -2,6 +2,7 @@
 
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
+import { withResults } from '../results.ts'
 import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
 import { namesOf } from '../tool-names.ts'
 import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
@@ -11,7 +12,7 @@ import { withCap, withEndUser, withSampling } from './fields.ts'
 import { withoutBareIds, withoutMarks } from './marks.ts'
 import { planResponses } from './plan.ts'
 import { withEcho, withReasoning } from './reasoning.ts'
-import { withResults } from './results.ts'
+import { RESULTS } from './results.ts'
 import { withReplyTool, withTools } from './tools.ts'
 import { placed, withInstruction, withRoles } from './turns.ts'
 
@@ -46,7 +47,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   if (body.store === false) items = withoutBareIds(items, facts)
   items = withRoles(items, turns)
   items = withEcho(items, reasoning, facts.road)
-  items = withResults(items, tools.resultImages)
+  items = withResults(items, tools.resultImages, RESULTS)
   items = rewriter.items(items)
   return withMember(body, 'input', placed(items, turns))
 }

@@ -1,47 +1,28 @@
-/** What reasoning, a forced tool and a JSON reply come to in one responses call: each depends on the others. */
+/** What a responses request asks of tools and reasoning. */
 
 import { nearestLevel } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { type CallPlan, planCall } from '../call-plan.ts'
 import { onlyName } from '../forced-choice.ts'
-import { effortOf, planForcedTool, type ReasoningPlan } from '../reasoning-plan.ts'
-import { isStructureOurs, planChatStructure, type StructurePlan } from '../structure.ts'
+import { effortOf, type ReasoningPlan } from '../reasoning-plan.ts'
+import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 
-export interface ResponsesPlan {
-  /** `fields` are members of `reasoning`. */
-  readonly reasoning: ReasoningPlan
-  /** `tool_choice`; undefined: none. */
-  readonly choice: JsonValue | undefined
-  /** null: the client's own words for it go up. */
-  readonly structure: StructurePlan | null
-}
-
-export function planResponses(body: JsonObject, facts: DialectFacts): ResponsesPlan {
+/** `reasoning.fields` are members of `reasoning`. `choice`; undefined: none. */
+export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
-  const reason = (wanted: ReasoningRequest) => planReasoning(wanted, dialect.reasoning, hasTools)
   const choice = dialect.tools.forced === 'named_only' && hasTools ? namedChoice(body) : body.tool_choice
-  const forces = hasTools && isForced(choice)
-  const asksHere = isStructureOurs(facts)
-  const repliesByTool =
-    asksHere &&
-    facts.road === 'converted' &&
-    dialect.structuredOutput.method === 'tool' &&
-    !(hasTools && choice !== 'none')
-  const { plan, forced } =
-    forces || repliesByTool
-      ? planForcedTool(facts.reasoning, dialect, reason)
-      : { plan: reason(facts.reasoning), forced: false }
-  const canForceTool = repliesByTool && forced
-  return {
-    reasoning: plan,
-    choice: forces && !forced ? unforced(choice) : choice,
-    structure: asksHere
-      ? planChatStructure({ request: facts.structure, mode: dialect.structuredOutput.method, canForceTool })
-      : null,
-  }
+  return planCall(facts, {
+    choice,
+    forces: hasTools && isForced(choice),
+    unforced: () => unforced(choice),
+    callable: hasTools && choice !== 'none',
+    reason: request => planReasoning(request, dialect.reasoning, hasTools),
+    ask: planChatStructure,
+  })
 }
 
 /** In this format every way of reasoning is an effort, and `none` switches it off. */

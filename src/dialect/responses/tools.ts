@@ -1,9 +1,10 @@
 /** Tools of a responses request, the choice among them, and the tool that stands for a JSON reply. */
 
-import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { qualifiesForStrictChat, toolSchema } from '../schemas.ts'
 import { REPLY_TOOL } from '../structure.ts'
+import { goesStrict, schemaFor } from '../tools.ts'
 import type { DialectFacts } from '../types.ts'
 
 export function withTools(body: JsonObject, choice: JsonValue | undefined, facts: DialectFacts): JsonObject {
@@ -23,19 +24,13 @@ function toolsFor(tools: readonly JsonValue[], facts: DialectFacts): JsonValue[]
   })
 }
 
-function functionFor(tool: JsonObject, { dialect, road }: DialectFacts): JsonObject {
-  const { schema: form, strict } = dialect.tools
-  const given = objectOrNull(tool.parameters)
-  let changed = tool
-  if (road === 'converted') {
-    const parameters = toolSchema(given ?? {}, form)
-    changed = withMember(changed, 'parameters', parameters)
-    // A client that writes this format itself is told what is wrong with its schema.
-    if (tool.strict === true && !qualifiesForStrictChat(parameters)) changed = withMember(changed, 'strict', false)
-  } else if (given !== null && form === 'no_meta_schema') {
-    changed = withMember(changed, 'parameters', withoutMembers(given, ['$schema']))
-  }
-  return strict === 'pass' ? changed : withoutMembers(changed, ['strict'])
+function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
+  // A function without a schema has an empty one where it was written here.
+  const schema = schemaFor(tool.parameters, facts)
+  const changed = schema === null ? tool : withMember(tool, 'parameters', schema)
+  if (facts.dialect.tools.strict === 'drop') return withoutMembers(changed, ['strict'])
+  const strict = goesStrict(tool, schema, facts, qualifiesForStrictChat)
+  return strict ? changed : withMember(changed, 'strict', false)
 }
 
 /** A tool that must be called in the place of all others: its input is the reply. */

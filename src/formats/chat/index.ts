@@ -2,14 +2,20 @@
 
 import type { ConversationFormat } from '../../conversation/format.ts'
 import { arrayOrEmpty, isObject } from '../../lib/json.ts'
+import { readReasoning } from './read-reasoning.ts'
 import { ChatReplyReader } from './read-reply.ts'
 import { type ChatEcho, readRequest } from './read-request.ts'
+import { readStructure } from './read-tools.ts'
 import { replay } from './replay.ts'
 import { ChatReplyWriter, writeReply } from './write-reply.ts'
 import { writeRequest } from './write-request.ts'
 
 export const chat: ConversationFormat<ChatEcho> = {
   readRequest,
+  readReasoning,
+  readStructure,
+  stopField: 'stop',
+  place: index => `messages[${index}]`,
   writeRequest,
   // Some providers leave the message out of a reply that their filter has taken away.
   isReply: reply =>

@@ -1,6 +1,6 @@
 /** What the input of a chat request consists of, for a count: its text, its images, its documents. */
 
-import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
+import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
 export function weighInput(body: JsonObject): InputWeight {
@@ -42,10 +42,4 @@ function weighPart(part: JsonObject, weight: InputWeight): void {
 function weighCall(call: JsonValue | undefined, weight: InputWeight): void {
   if (!isObject(call)) return
   weight.texts.push(textOrNull(call.name) ?? '', textOrNull(call.arguments) ?? '')
-}
-
-/** The data of a data URL; null for other addresses. */
-function base64Of(url: JsonValue | undefined): string | null {
-  const text = textOrNull(url)
-  return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
 }

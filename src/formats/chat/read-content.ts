@@ -1,6 +1,6 @@
 /** Content of chat messages as parts. What the messages format cannot say is refused, with the place of the part. */
 
-import { imageMediaType, isHttpUrl, readDataUrl } from '../../conversation/images.ts'
+import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
 import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -40,7 +40,7 @@ function readPart(value: JsonValue, place: string): MediaPart {
     case 'image_url':
       return readImage(part, place)
     case 'file':
-      return readFile(part, place)
+      return readFilePart(part, place)
     case 'input_audio':
       return refuse(place, 'this model takes no audio; send text, images or files')
     default:
@@ -57,37 +57,18 @@ function readImage(part: JsonObject, place: string): ImagePart {
   const image = part.image_url
   const url = typeof image === 'string' ? image : textOrNull(objectOrNull(image)?.url)
   if (url === null) refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
-  if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url }, ...cacheControl(part) }
-  const data = readDataUrl(url) ?? refuse(`${place}.image_url.url`, 'expected a data URL or an http(s) URL')
-  const mediaType = imageMediaType(data.mediaType)
-  if (mediaType === null || data.data === '') {
-    refuse(`${place}.image_url.url`, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
-  }
-  return { kind: 'image', source: { type: 'base64', mediaType, data: data.data }, ...cacheControl(part) }
+  return { ...readImageUrl(url, `${place}.image_url.url`), ...cacheControl(part) }
 }
 
-function readFile(part: JsonObject, place: string): MediaPart {
+function readFilePart(part: JsonObject, place: string): MediaPart {
   const file = objectOrNull(part.file)
   const content = textOrNull(file?.file_data)
   if (file === null || content === null) {
     refuse(`${place}.file`, 'file ids belong to one provider and cannot be used here; send the content as file_data')
   }
-  const data = readDataUrl(content) ?? { mediaType: 'application/pdf', data: content }
   const title = textOrNull(file.filename) ?? ''
-  if (data.mediaType === 'application/pdf') {
-    const source = { type: 'base64', mediaType: data.mediaType, data: data.data } as const
-    return { kind: 'document', source, title, place: `${place}.file`, ...cacheControl(part) }
-  }
-  const image = imageMediaType(data.mediaType)
-  if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data: data.data } }
-  if (data.mediaType.startsWith('text/') || data.mediaType === 'application/json') {
-    const text = Buffer.from(data.data, 'base64').toString('utf8')
-    return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}`, ...cacheControl(part) }
-  }
-  return refuse(
-    `${place}.file.file_data`,
-    `files of type ${JSON.stringify(data.mediaType)} are not supported; send a PDF`,
-  )
+  const places = { place: `${place}.file.file_data`, documentPlace: `${place}.file` }
+  return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }
 
 /** Marks of clients that know caching of the other format; whether they go up is the dialect's business. */

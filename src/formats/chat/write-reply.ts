@@ -2,7 +2,7 @@
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
-import { lengthWritten } from '../../conversation/output-gatherer.ts'
+import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
@@ -21,9 +21,7 @@ export class ChatReplyWriter implements ReplyWriter {
   #kind: PartKind | null = null
   #callIndex = -1
   #hasReasoning = false
-  /** A further piece of reasoning has begun: its text stands apart from the one before. */
-  #divides = false
-  #lengths: number[] = []
+  readonly #pieces = new ReasoningPieces()
   #refused = false
   /** Text or a call has begun. */
   #answers = false
@@ -43,8 +41,7 @@ export class ChatReplyWriter implements ReplyWriter {
     this.#kind = part.kind
     this.#answers ||= part.kind !== 'reasoning'
     if (part.kind === 'reasoning') {
-      this.#divides = this.#hasReasoning
-      this.#lengths = []
+      this.#pieces.begin({ apart: this.#hasReasoning })
     } else if (part.kind === 'call') {
       this.#callIndex++
       const id = part.id === '' ? `call_${this.#facts.newId()}` : part.id
@@ -55,7 +52,8 @@ export class ChatReplyWriter implements ReplyWriter {
   delta(text: string): void {
     switch (this.#kind) {
       case 'reasoning':
-        this.#text += this.#chunks.reasoning(this.#piece(text))
+        this.#hasReasoning = true
+        this.#text += this.#chunks.reasoning(this.#pieces.add(text))
         return
       case 'call':
         this.#text += this.#chunks.callArguments(this.#callIndex, text)
@@ -69,13 +67,13 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   divide(): void {
-    this.#divides = true
+    this.#pieces.divide()
   }
 
   close(seal: Seal | null = null): void {
     this.#kind = null
     if (seal !== null && travels(seal, this.#answers))
-      this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#lengths))
+      this.#text += this.#chunks.sealed(this.#facts.markSeal(seal, this.#pieces.lengths))
   }
 
   said(): void {}
@@ -87,26 +85,17 @@ export class ChatReplyWriter implements ReplyWriter {
   }
 
   canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
+    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin)
   }
 
   written(text: ByteText): ByteText {
-    if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
+    if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
     return this.#chunks.written(this.#kind === 'reasoning' ? 'reasoning_content' : 'content', text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {
     const finish = finishReasonOf(stopReason, this.#refused)
     return this.take() + this.#chunks.end(finish, this.#wantsUsage ? usage : null)
-  }
-
-  #piece(text: string): string {
-    const divides = this.#divides
-    this.#divides = false
-    this.#hasReasoning = true
-    if (divides || this.#lengths.length === 0) this.#lengths.push(0)
-    this.#lengths[this.#lengths.length - 1]! += text.length
-    return divides ? PIECES_APART + text : text
   }
 }
 

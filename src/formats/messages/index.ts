@@ -1,14 +1,20 @@
 /** The messages format. */
 
 import type { ConversationFormat } from '../../conversation/format.ts'
+import { readReasoning } from './read-reasoning.ts'
 import { MessagesReplyReader } from './read-reply.ts'
 import { type MessagesEcho, readRequest } from './read-request.ts'
+import { readStructure } from './read-tools.ts'
 import { replay } from './replay.ts'
 import { MessagesReplyWriter, writeReply } from './write-reply.ts'
 import { writeRequest } from './write-request.ts'
 
 export const messages: ConversationFormat<MessagesEcho> = {
   readRequest,
+  readReasoning,
+  readStructure,
+  stopField: 'stop_sequences',
+  place: index => `messages.${index}`,
   writeRequest,
   isReply: reply => Array.isArray(reply.content),
   replay,

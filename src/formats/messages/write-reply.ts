@@ -1,15 +1,15 @@
 /** A reply as a messages stream, or as a whole messages reply. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
+import { CallIds } from '../../conversation/call-ids.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
-import { lengthWritten } from '../../conversation/output-gatherer.ts'
+import { ReasoningPieces } from '../../conversation/reasoning-pieces.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { CallIds } from './call-ids.ts'
 import type { MessagesEcho } from './read-request.ts'
 import { writeUsage } from './usage.ts'
 import {
@@ -30,13 +30,11 @@ export class MessagesReplyWriter implements ReplyWriter {
   #text = ''
   #index = -1
   #kind: PartKind | null = null
-  /** Lengths of the pieces of the open reasoning. */
-  #lengths: number[] = []
-  #divides = false
+  readonly #pieces = new ReasoningPieces()
 
   constructor({ knownIds }: MessagesEcho, facts: WriterFacts) {
     this.#facts = facts
-    this.#ids = new CallIds(knownIds, facts.newId)
+    this.#ids = new CallIds(knownIds, () => `toolu_${facts.newId()}`)
   }
 
   /** The model's own count may not be known yet, but some clients read it here only. */
@@ -49,14 +47,14 @@ export class MessagesReplyWriter implements ReplyWriter {
   open(part: PartStart): void {
     this.#index++
     this.#kind = part.kind
-    this.#lengths = []
+    this.#pieces.begin({ apart: false })
     this.#text += blockStart(this.#index, this.#block(part))
   }
 
   delta(text: string): void {
     switch (this.#kind) {
       case 'reasoning':
-        this.#text += thinkingDelta(this.#index, this.#piece(text))
+        this.#text += thinkingDelta(this.#index, this.#pieces.add(text))
         return
       case 'call':
         this.#text += inputDelta(this.#index, text)
@@ -67,11 +65,11 @@ export class MessagesReplyWriter implements ReplyWriter {
   }
 
   divide(): void {
-    this.#divides = true
+    this.#pieces.divide()
   }
 
   close(seal: Seal | null = null): void {
-    if (seal !== null) this.#text += signatureDelta(this.#index, this.#facts.markSeal(seal, this.#lengths))
+    if (seal !== null) this.#text += signatureDelta(this.#index, this.#facts.markSeal(seal, this.#pieces.lengths))
     this.#text += blockStop(this.#index)
     this.#kind = null
   }
@@ -85,24 +83,16 @@ export class MessagesReplyWriter implements ReplyWriter {
   }
 
   canWriteRaw(kind: PartKind): boolean {
-    return this.#kind === kind && !(kind === 'reasoning' && this.#divides)
+    return this.#kind === kind && (kind !== 'reasoning' || this.#pieces.isWithin)
   }
 
   written(text: ByteText): ByteText {
-    if (this.#kind === 'reasoning') this.#lengths[this.#lengths.length - 1]! += lengthWritten(text)
+    if (this.#kind === 'reasoning') this.#pieces.addWritten(text)
     return writtenDelta(this.#kind === 'reasoning' ? 'thinking' : 'text', this.#index, text)
   }
 
   end(stopReason: StopReason, usage: TokenUsage): string {
     return this.take() + messageEnd(stopReason, usage)
-  }
-
-  #piece(text: string): string {
-    const divides = this.#divides && this.#lengths.length > 0
-    if (divides || this.#lengths.length === 0) this.#lengths.push(0)
-    this.#divides = false
-    this.#lengths[this.#lengths.length - 1]! += text.length
-    return divides ? PIECES_APART + text : text
   }
 
   #block(part: PartStart): JsonObject {
@@ -126,7 +116,7 @@ const NOTHING: TokenUsage = {
 }
 
 export function writeReply(reply: FoldedReply, { knownIds }: MessagesEcho, facts: WriterFacts): JsonObject {
-  const ids = new CallIds(knownIds, facts.newId)
+  const ids = new CallIds(knownIds, () => `toolu_${facts.newId()}`)
   const content = reply.parts.map(part => writePart(part, ids, facts))
   return {
     id: `msg_${facts.newId()}`,

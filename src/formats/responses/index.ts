@@ -3,13 +3,17 @@
 import type { ConversationFormat } from '../../conversation/format.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { ResponsesReader } from './read-reply.ts'
-import { readRequest } from './read-request.ts'
+import { readReasoning, readRequest, readStructure } from './read-request.ts'
 import { replayResponse } from './replay.ts'
 import { ResponsesWriter, writeReply } from './write-reply.ts'
 import { writeRequest } from './write-request.ts'
 
 export const responses: ConversationFormat<ResponsesEcho> = {
   readRequest,
+  readReasoning,
+  readStructure,
+  stopField: 'stop',
+  place: index => `input[${index}]`,
   writeRequest,
   isReply: reply => Array.isArray(reply.output),
   replay: replayResponse,

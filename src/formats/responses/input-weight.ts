@@ -1,6 +1,6 @@
 /** What the input of a responses request consists of, for a count: its text, its images, its documents. */
 
-import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
+import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
 /** Sealed history is left out: only its provider knows how long it is. */
@@ -68,10 +68,4 @@ function weighPart(part: JsonObject, weight: InputWeight): void {
         if (typeof text === 'string') weight.texts.push(text)
       }
   }
-}
-
-/** The data of a data URL; null for other addresses. */
-function base64Of(url: JsonValue | undefined): string | null {
-  const text = textOrNull(url)
-  return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
 }

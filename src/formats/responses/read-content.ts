@@ -1,8 +1,8 @@
 /** Content of messages and outputs of a responses request as parts. */
 
-import { imageMediaType, isHttpUrl, readDataUrl } from '../../conversation/images.ts'
+import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
-import type { DocumentPart, ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
+import type { ImagePart, ResultContent, TextPart } from '../../conversation/request.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
 const FILE_IDS = 'file ids belong to one provider and cannot be used here'
@@ -45,7 +45,7 @@ function readPart(value: JsonValue, place: string): ResultContent {
     case 'input_image':
       return readImage(part, place)
     case 'input_file':
-      return readFile(part, place)
+      return readFilePart(part, place)
     case 'input_audio':
       return refuse(place, 'this model takes no audio; send text, images or files')
     default:
@@ -64,41 +64,19 @@ function readImage(part: JsonObject, place: string): ImagePart {
     if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the image as a data URL`)
     refuse(`${place}.image_url`, 'expected a data URL or an http(s) URL')
   }
-  if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
-  const data = readDataUrl(url) ?? refuse(`${place}.image_url`, 'expected a data URL or an http(s) URL')
-  const mediaType = imageMediaType(data.mediaType)
-  if (mediaType === null || data.data === '') {
-    refuse(`${place}.image_url`, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
-  }
-  return { kind: 'image', source: { type: 'base64', mediaType, data: data.data } }
+  return readImageUrl(url, `${place}.image_url`)
 }
 
-function readFile(part: JsonObject, place: string): ResultContent {
+function readFilePart(part: JsonObject, place: string): ResultContent {
   const title = textOrNull(part.filename) ?? ''
   const url = textOrNull(part.file_url)
   const content = textOrNull(part.file_data)
   if (content === null) {
-    if (url !== null) return document({ type: 'url', url })
+    if (url !== null) return { kind: 'document', source: { type: 'url', url }, title, place }
     if (textOrNull(part.file_id) !== null) refuse(`${place}.file_id`, `${FILE_IDS}; send the content as file_data`)
     refuse(`${place}.file_data`, 'expected a data URL, or send file_url')
   }
-  const data = readDataUrl(content) ?? { mediaType: mediaTypeOf(title), data: content }
-  if (data.mediaType === 'application/pdf')
-    return document({ type: 'base64', mediaType: data.mediaType, data: data.data })
-  const image = imageMediaType(data.mediaType)
-  if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data: data.data } }
-  if (data.mediaType.startsWith('text/') || data.mediaType === 'application/json') {
-    const text = Buffer.from(data.data, 'base64').toString('utf8')
-    return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}` }
-  }
-  return refuse(
-    `${place}.file_data`,
-    `files of type ${JSON.stringify(data.mediaType)} are not supported; send a PDF, text or an image`,
-  )
-
-  function document(source: DocumentPart['source']): DocumentPart {
-    return { kind: 'document', source, title, place }
-  }
+  return readFile({ content, title, bareType: mediaTypeOf(title), place: `${place}.file_data`, documentPlace: place })
 }
 
 /** Of bare base64: by the file's name, and PDF without one that tells. */

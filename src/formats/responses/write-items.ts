@@ -1,11 +1,10 @@
 /** Items of a response as the client gets them, the same in streams and in whole replies. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
+import { CallIds } from '../../conversation/call-ids.ts'
 import type { WriterFacts } from '../../conversation/format.ts'
-import { idInForm } from '../../conversation/names.ts'
 import type { PartStart } from '../../conversation/reply.ts'
 import type { Seal } from '../../conversation/seal.ts'
-import { signId } from '../../conversation/signed-ids.ts'
 import { isObject, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { ClientTool, ResponsesEcho } from './echo.ts'
 
@@ -19,21 +18,16 @@ export interface ClientCall extends ClientTool {
 /** Gives ids out, none of them twice in a conversation. One per reply. */
 export class ReplyCalls {
   readonly #tools: ResponsesEcho['tools']
-  readonly #newId: () => string
-  readonly #taken: Set<string>
+  readonly #ids: CallIds
 
   constructor({ tools, callIds }: ResponsesEcho, { newId }: WriterFacts) {
     this.#tools = tools
-    this.#newId = newId
-    this.#taken = new Set(callIds)
+    this.#ids = new CallIds(callIds, () => `call_${newId()}`)
   }
 
   describe({ id, name, signature }: CallStart): ClientCall {
-    const legal = idInForm(id, 'word')
-    const own = legal === '' || this.#taken.has(legal) ? `call_${this.#newId()}` : legal
-    this.#taken.add(own)
     const tool = this.#tools.get(name) ?? { kind: 'function', name, namespace: null }
-    return { ...tool, callId: signId(own, signature) }
+    return { ...tool, callId: this.#ids.assign(id, signature) }
   }
 }
 

@@ -1,0 +1,43 @@
+/** Images and files as clients write them in URLs. Each reader throws GatewayError `invalid_request` for what no model takes. */
+
+import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
+import { refuse } from './refuse.ts'
+import type { DocumentPart, ImagePart, TextPart } from './request.ts'
+
+/** `place`: of the URL. */
+export function readImageUrl(url: string, place: string): ImagePart {
+  if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
+  const data = readDataUrl(url) ?? refuse(place, 'expected a data URL or an http(s) URL')
+  const mediaType = imageMediaType(data.mediaType)
+  if (mediaType === null || data.data === '') {
+    refuse(place, 'expected a base64 image of type image/png, image/jpeg, image/gif or image/webp')
+  }
+  return { kind: 'image', source: { type: 'base64', mediaType, data: data.data } }
+}
+
+export interface GivenFile {
+  /** A data URL, or bare base64. */
+  readonly content: string
+  /** File name; '' where none was given. */
+  readonly title: string
+  /** Of bare base64. */
+  readonly bareType: string
+  /** Place of the content, and of the document that it may be, for refusals. */
+  readonly place: string
+  readonly documentPlace: string
+}
+
+export function readFile(file: GivenFile): ImagePart | DocumentPart | TextPart {
+  const { content, title, bareType, place, documentPlace } = file
+  const { mediaType, data } = readDataUrl(content) ?? { mediaType: bareType, data: content }
+  if (mediaType === 'application/pdf') {
+    return { kind: 'document', source: { type: 'base64', mediaType, data }, title, place: documentPlace }
+  }
+  const image = imageMediaType(mediaType)
+  if (image !== null) return { kind: 'image', source: { type: 'base64', mediaType: image, data } }
+  if (mediaType.startsWith('text/') || mediaType === 'application/json') {
+    const text = Buffer.from(data, 'base64').toString('utf8')
+    return { kind: 'text', text: title === '' ? text : `${title}\n\n${text}` }
+  }
+  return refuse(place, `files of type ${JSON.stringify(mediaType)} are not supported; send a PDF, text or an image`)
+}

@@ -1,0 +1,81 @@
+/** Images and documents in the results of calls: most upstreams take text there and nothing else. */
+
+import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
+import { withMember } from './copy.ts'
+import type { Dialect } from './words.ts'
+
+/** How a format writes results, and the messages of a user behind them. */
+export interface ResultForm {
+  readonly isResult: (value: JsonValue) => value is JsonObject
+  readonly isUser: (value: JsonValue) => value is JsonObject
+  /** Member of a result with its content, and the one with the id of its call. */
+  readonly content: string
+  readonly id: string
+  /** What images and documents are called, by the type of their part. */
+  readonly media: Readonly<Record<string, string>>
+  /** Type of a text among the parts of a user's message. */
+  readonly text: string
+  readonly userMessage: (content: JsonObject[]) => JsonObject
+}
+
+type Where = Dialect['tools']['resultImages']
+
+/** The list with what does not fit into results in the user message behind them, or noted as left out. */
+export function withResults(list: readonly JsonValue[], where: Where, form: ResultForm): JsonValue[] {
+  const holdsMedia = (value: JsonValue) => form.isResult(value) && mediaOf(value, form).length > 0
+  if (where === 'native' || !list.some(holdsMedia)) return list as JsonValue[]
+  const written: JsonValue[] = []
+  let attached: JsonObject[] = []
+  for (const value of list) {
+    if (form.isResult(value)) {
+      written.push(holdsMedia(value) ? textResult(value, where, form) : value)
+      if (where === 'following_user') attached.push(...attachments(value, form))
+      continue
+    }
+    const joins = attached.length > 0 && form.isUser(value)
+    if (attached.length > 0 && !joins) written.push(form.userMessage(attached))
+    written.push(joins ? withMember(value, 'content', [...attached, ...ownParts(value, form)]) : value)
+    attached = []
+  }
+  if (attached.length > 0) written.push(form.userMessage(attached))
+  return written
+}
+
+function ownParts({ content }: JsonObject, { text }: ResultForm): readonly JsonValue[] {
+  return typeof content === 'string' ? [{ type: text, text: content }] : arrayOrEmpty(content)
+}
+
+function attachments(result: JsonObject, form: ResultForm): JsonObject[] {
+  const media = mediaOf(result, form)
+  if (media.length === 0) return []
+  const id = textOrNull(result[form.id]) ?? ''
+  return [{ type: form.text, text: `Attached to the result of tool call ${id}:` }, ...media]
+}
+
+function textResult(result: JsonObject, where: Where, form: ResultForm): JsonObject {
+  const lines: string[] = []
+  const notes: string[] = []
+  for (const part of arrayOrEmpty(result[form.content])) {
+    if (!isObject(part)) continue
+    const kind = mediaKind(part, form)
+    if (kind !== null) notes.push(`[${kind}: ${where === 'placeholder' ? 'omitted' : 'see the next user message'}]`)
+    else if (typeof part.text === 'string') lines.push(part.text)
+  }
+  return withMember(result, form.content, resultText([...lines, ...notes]))
+}
+
+/** A result that failed says so in a part of its own, where it holds anything but text. */
+export function resultText(lines: readonly string[]): string {
+  const text = lines.filter(line => line !== '').join('\n')
+  return lines[0] === 'Error:' ? text.replace('\n', ' ') : text
+}
+
+function mediaOf(result: JsonObject, form: ResultForm): JsonObject[] {
+  return arrayOrEmpty(result[form.content])
+    .filter(isObject)
+    .filter(part => mediaKind(part, form) !== null)
+}
+
+function mediaKind({ type }: JsonObject, { media }: ResultForm): string | null {
+  return typeof type === 'string' && Object.hasOwn(media, type) ? (media[type] ?? null) : null
+}
