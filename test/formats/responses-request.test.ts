@@ -12,6 +12,7 @@ import { GatewayError } from '../../src/errors.ts'
 import { readRequest } from '../../src/formats/responses/read-request.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
+import { anyJson } from '../support/any-json.ts'
 
 const sealer = makeSealer(parseSecretSet('KEY_PEPPERS', generateSecretSet()), '7')
 const FACTS: ReadFacts = { openMark: sealer.open, origin: 'here', toolsLeftOut: null }
@@ -611,15 +612,7 @@ describe('what is refused', () => {
       '',
       'x',
     )
-    const leaf = fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null))
-    const value: fc.Arbitrary<unknown> = fc.letrec(tie => ({
-      node: fc.oneof(
-        { depthSize: 'small' },
-        leaf,
-        fc.array(tie('node'), { maxLength: 3 }),
-        fc.dictionary(key, tie('node'), { maxKeys: 5 }),
-      ),
-    })).node
+    const value = anyJson(key, word)
     const top = fc.constantFrom(
       'input',
       'instructions',

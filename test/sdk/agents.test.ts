@@ -20,61 +20,43 @@ import { ChatOpenAI } from '@langchain/openai'
 import { Agent, tool as agentTool, OpenAIChatCompletionsModel, Runner } from '@openai/agents'
 import { generateText, isStepCount, type LanguageModel, Output, streamText, tool } from 'ai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { startTestGateway, type TestAccount, type TestGateway, type UsageRow } from '../support/gateway.ts'
+import {
+  DESCRIPTION,
+  expectLoop,
+  NAME,
+  PARAMETERS,
+  QUESTION,
+  SYSTEM,
+  tokensOf,
+  useWeatherWorld,
+} from '../support/weather.ts'
 
 const MODELS = ['claude-opus-5', 'gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash']
-const QUESTION = 'In parallel, what is the weather in "Hanoi" and "Paris"?'
-const SYSTEM = 'You tell people about the weather.'
-const PARAMETERS = z.object({ city: z.string(), days: z.number().int().min(1).max(5) })
-const CREDIT = 1_000_000n * 1_000_000n
+const world = useWeatherWorld()
 
-let running: TestGateway
-let account: TestAccount
-/** Cities that the tool was called for. */
-let cities: string[]
-
-beforeAll(async () => {
-  running = await startTestGateway()
-})
-beforeEach(async () => {
-  account = await running.account(CREDIT)
-  cities = []
-})
-afterAll(() => running.close())
-
-const NAME = 'get_weather'
-const DESCRIPTION = 'Current weather of a city'
 function weatherIn({ city }: { city: string }): string {
-  cities.push(city)
+  world.cities.push(city)
   return `${city}: 31 degrees, humid`
 }
 
-/** Two tools were run and the answer tells of them; every call succeeded and was charged. */
-async function expectLoop(model: string, answer: string): Promise<UsageRow[]> {
-  expect(cities).toHaveLength(2)
-  expect(answer).toContain('31 degrees')
-  const rows = await running.usage(account.accountId)
-  expect(rows.map(row => [row.model, row.status, row.charged > 0n, row.estimated])).toEqual([
-    [model, 200, true, false],
-    [model, 200, true, false],
-  ])
-  return rows
-}
-
-const tokensOf = (rows: readonly UsageRow[]) => rows.reduce((sum, row) => sum + row.input_tokens + row.output_tokens, 0)
-
 const AI_PROVIDERS: [string, (model: string) => LanguageModel][] = [
-  ['@ai-sdk/anthropic', model => createAnthropic({ baseURL: `${running.url}/v1`, apiKey: account.apiKey })(model)],
-  ['@ai-sdk/openai, chat', model => createOpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey }).chat(model)],
+  [
+    '@ai-sdk/anthropic',
+    model => createAnthropic({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey })(model),
+  ],
+  [
+    '@ai-sdk/openai, chat',
+    model => createOpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey }).chat(model),
+  ],
   [
     '@ai-sdk/openai-compatible',
     model =>
       createOpenAICompatible({
         name: 'gateway',
-        baseURL: `${running.url}/v1`,
-        apiKey: account.apiKey,
+        baseURL: `${world.running.url}/v1`,
+        apiKey: world.account.apiKey,
         includeUsage: true,
       })(model),
   ],
@@ -95,7 +77,7 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
 
   test.each(MODELS)('generateText with %s', async model => {
     const result = await generateText(call(model))
-    const rows = await expectLoop(model, result.text)
+    const rows = await expectLoop(world, model, result.text)
     expect([result.steps.length, result.finishReason]).toEqual([2, 'stop'])
     expect(result.usage.totalTokens).toBe(tokensOf(rows))
   })
@@ -107,7 +89,7 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
       if (part.type === 'error') throw part.error
       kinds.add(part.type)
     }
-    const rows = await expectLoop(model, await result.text)
+    const rows = await expectLoop(world, model, await result.text)
     expect(kinds).toContain('tool-input-delta')
     expect((await result.usage).totalTokens).toBe(tokensOf(rows))
   })
@@ -119,8 +101,8 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
     const language = provider.endsWith('compatible')
       ? createOpenAICompatible({
           name: 'gateway',
-          baseURL: `${running.url}/v1`,
-          apiKey: account.apiKey,
+          baseURL: `${world.running.url}/v1`,
+          apiKey: world.account.apiKey,
           supportsStructuredOutputs: true,
         })(model)
       : modelOf(model)
@@ -144,10 +126,10 @@ const LANGCHAIN = [
     (model: string) =>
       new ChatOpenAI({
         model,
-        apiKey: account.apiKey,
+        apiKey: world.account.apiKey,
         useResponsesApi: false,
         maxRetries: 0,
-        configuration: { baseURL: `${running.url}/v1` },
+        configuration: { baseURL: `${world.running.url}/v1` },
       }),
   ],
   [
@@ -155,8 +137,8 @@ const LANGCHAIN = [
     (model: string) =>
       new ChatAnthropic({
         model,
-        apiKey: account.apiKey,
-        anthropicApiUrl: running.url,
+        apiKey: world.account.apiKey,
+        anthropicApiUrl: world.running.url,
         maxTokens: 2000,
         maxRetries: 0,
       }),
@@ -185,7 +167,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
           )
         }
       }
-      const rows = await expectLoop(model, answer?.text ?? '')
+      const rows = await expectLoop(world, model, answer?.text ?? '')
       // Streamed from the messages format it reads the input from the estimate at the start.
       if (way === 'invoke') expect(told).toBe(tokensOf(rows))
       else expect(told).toBeGreaterThan(0)
@@ -206,7 +188,7 @@ describe('@openai/agents on chat completions', () => {
       name: 'weather',
       instructions: SYSTEM,
       model: new OpenAIChatCompletionsModel(
-        new OpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey, maxRetries: 0 }),
+        new OpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey, maxRetries: 0 }),
         model,
       ),
       tools: [agentTool({ name: NAME, description: DESCRIPTION, parameters: PARAMETERS, execute: weatherIn })],
@@ -214,7 +196,7 @@ describe('@openai/agents on chat completions', () => {
 
   test.each(MODELS)('run with %s', async model => {
     const result = await new Runner({ tracingDisabled: true }).run(agentOf(model), QUESTION)
-    await expectLoop(model, String(result.finalOutput))
+    await expectLoop(world, model, String(result.finalOutput))
   })
 
   test.each(MODELS)('streamed with %s', async model => {
@@ -223,7 +205,7 @@ describe('@openai/agents on chat completions', () => {
       // Read to the end.
     }
     await result.completed
-    await expectLoop(model, String(result.finalOutput))
+    await expectLoop(world, model, String(result.finalOutput))
   })
 
   test.each(['claude-opus-5', 'gpt-5.5'])('hands over to another agent, with %s', async model => {
@@ -232,6 +214,6 @@ describe('@openai/agents on chat completions', () => {
     const question = 'What is the weather in "Hanoi"? sandbox:tool=transfer_to_weather'
     const result = await new Runner({ tracingDisabled: true }).run(desk, question, { maxTurns: 3 })
     expect(result.lastAgent?.name).toBe('weather')
-    expect((await running.usage(account.accountId)).map(row => row.status)).toEqual([200, 200])
+    expect((await world.running.usage(world.account.accountId)).map(row => row.status)).toEqual([200, 200])
   })
 })

@@ -7,9 +7,18 @@ import { ChatOpenAI } from '@langchain/openai'
 import { Agent, tool as agentTool, OpenAIProvider, Runner } from '@openai/agents'
 import { generateText, isStepCount, type ModelMessage, Output, streamText, tool } from 'ai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { startTestGateway, type TestAccount, type TestGateway, type UsageRow } from '../support/gateway.ts'
+import {
+  DESCRIPTION,
+  expectLoop,
+  NAME,
+  PARAMETERS,
+  QUESTION,
+  SYSTEM,
+  tokensOf,
+  useWeatherWorld,
+} from '../support/weather.ts'
 
 /** Messages, chat, responses of two kinds of reasoning, and both AWS wires. */
 const MODELS = [
@@ -21,48 +30,16 @@ const MODELS = [
   'svc/claude-sonnet-5',
   'svc/gpt-oss-120b',
 ]
-const QUESTION = 'In parallel, what is the weather in "Hanoi" and "Paris"?'
-const SYSTEM = 'You tell people about the weather.'
-const PARAMETERS = z.object({ city: z.string(), days: z.number().int().min(1).max(5) })
-const CREDIT = 1_000_000n * 1_000_000n
+const world = useWeatherWorld()
 
-let running: TestGateway
-let account: TestAccount
-/** Cities that the tool was called for. */
-let cities: string[]
-
-beforeAll(async () => {
-  running = await startTestGateway()
-})
-beforeEach(async () => {
-  account = await running.account(CREDIT)
-  cities = []
-})
-afterAll(() => running.close())
-
-const NAME = 'get_weather'
-const DESCRIPTION = 'Current weather of a city'
 function weatherIn({ city }: { city: string }): string {
-  cities.push(city)
+  world.cities.push(city)
   return `${city}: 31 degrees, humid`
 }
 
-/** Two tools were run and the answer tells of them; every call succeeded and was charged. */
-async function expectLoop(model: string, answer: string): Promise<UsageRow[]> {
-  expect(cities).toHaveLength(2)
-  expect(answer).toContain('31 degrees')
-  const rows = await running.usage(account.accountId)
-  expect(rows.map(row => [row.model, row.status, row.charged > 0n, row.estimated])).toEqual([
-    [model, 200, true, false],
-    [model, 200, true, false],
-  ])
-  return rows
-}
-
-const tokensOf = (rows: readonly UsageRow[]) => rows.reduce((sum, row) => sum + row.input_tokens + row.output_tokens, 0)
-
 describe('ai with openai(model), which refers to items of earlier turns by their ids', () => {
-  const modelOf = (model: string) => createOpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey })(model)
+  const modelOf = (model: string) =>
+    createOpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey })(model)
   const tools = { [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: weatherIn }) }
   const call = (model: string) => ({
     model: modelOf(model),
@@ -85,7 +62,7 @@ describe('ai with openai(model), which refers to items of earlier turns by their
 
   test.each(MODELS)('generateText with %s', async model => {
     const result = await generateText({ ...call(model), prompt: QUESTION })
-    const rows = await expectLoop(model, result.text)
+    const rows = await expectLoop(world, model, result.text)
     expect([result.steps.length, result.finishReason]).toEqual([2, 'stop'])
     expect(result.usage.totalTokens).toBe(tokensOf(rows))
     await goOn(model, result.responseMessages)
@@ -98,7 +75,7 @@ describe('ai with openai(model), which refers to items of earlier turns by their
       if (part.type === 'error') throw part.error
       kinds.add(part.type)
     }
-    const rows = await expectLoop(model, await result.text)
+    const rows = await expectLoop(world, model, await result.text)
     expect([...kinds]).toEqual(expect.arrayContaining(['tool-input-delta', 'text-delta']))
     expect((await result.usage).totalTokens).toBe(tokensOf(rows))
     await goOn(model, await result.responseMessages)
@@ -135,7 +112,7 @@ describe('@openai/agents with its defaults', () => {
     new Runner({
       tracingDisabled: true,
       modelProvider: new OpenAIProvider({
-        openAIClient: new OpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey, maxRetries: 0 }),
+        openAIClient: new OpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey, maxRetries: 0 }),
       }),
     })
   const agentOf = (model: string) =>
@@ -148,7 +125,7 @@ describe('@openai/agents with its defaults', () => {
 
   test.each(MODELS)('run with %s', async model => {
     const result = await runner().run(agentOf(model), QUESTION)
-    await expectLoop(model, String(result.finalOutput))
+    await expectLoop(world, model, String(result.finalOutput))
   })
 
   test.each(MODELS)('streamed with %s', async model => {
@@ -157,7 +134,7 @@ describe('@openai/agents with its defaults', () => {
       // Read to the end.
     }
     await result.completed
-    await expectLoop(model, String(result.finalOutput))
+    await expectLoop(world, model, String(result.finalOutput))
   })
 
   test.each(MODELS)('hands over to another agent, with %s', async model => {
@@ -166,7 +143,7 @@ describe('@openai/agents with its defaults', () => {
     const question = 'What is the weather in "Hanoi"? sandbox:tool=transfer_to_weather'
     const result = await runner().run(desk, question, { maxTurns: 3 })
     expect(result.lastAgent?.name).toBe('weather')
-    expect((await running.usage(account.accountId)).map(row => row.status)).toEqual([200, 200])
+    expect((await world.running.usage(world.account.accountId)).map(row => row.status)).toEqual([200, 200])
   })
 })
 
@@ -185,10 +162,10 @@ describe('@langchain/openai with the Responses format', () => {
     async (model, way) => {
       const bound = new ChatOpenAI({
         model,
-        apiKey: account.apiKey,
+        apiKey: world.account.apiKey,
         useResponsesApi: true,
         maxRetries: 0,
-        configuration: { baseURL: `${running.url}/v1` },
+        configuration: { baseURL: `${world.running.url}/v1` },
       }).bindTools([weather])
       const messages: BaseMessage[] = [new HumanMessage(QUESTION)]
       let answer: AIMessageChunk | null = null
@@ -201,7 +178,7 @@ describe('@langchain/openai with the Responses format', () => {
           messages.push(new ToolMessage({ tool_call_id: called.id ?? '', content }))
         }
       }
-      await expectLoop(model, answer?.text ?? '')
+      await expectLoop(world, model, answer?.text ?? '')
     },
   )
 })

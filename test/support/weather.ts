@@ -1,0 +1,51 @@
+/** The tool loop that agent libraries run against the gateway: one tool, asked for two cities, and an answer that tells of both. */
+
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { z } from 'zod'
+import { startTestGateway, type TestAccount, type TestGateway, type UsageRow } from './gateway.ts'
+
+export const QUESTION = 'In parallel, what is the weather in "Hanoi" and "Paris"?'
+export const SYSTEM = 'You tell people about the weather.'
+export const PARAMETERS = z.object({ city: z.string(), days: z.number().int().min(1).max(5) })
+export const NAME = 'get_weather'
+export const DESCRIPTION = 'Current weather of a city'
+
+const CREDIT = 1_000_000n * 1_000_000n
+
+export interface WeatherWorld {
+  readonly running: TestGateway
+  /** A fresh one for each test. */
+  readonly account: TestAccount
+  /** Cities that the tool was called for. */
+  readonly cities: string[]
+}
+
+/** One gateway for the tests of a file. */
+export function useWeatherWorld(): WeatherWorld {
+  const world = {} as { -readonly [Member in keyof WeatherWorld]: WeatherWorld[Member] }
+  beforeAll(async () => {
+    world.running = await startTestGateway()
+  })
+  beforeEach(async () => {
+    world.account = await world.running.account(CREDIT)
+    world.cities = []
+  })
+  afterAll(() => world.running.close())
+  return world
+}
+
+/** Two tools were run and the answer tells of them; every call succeeded and was charged. */
+export async function expectLoop(world: WeatherWorld, model: string, answer: string): Promise<UsageRow[]> {
+  expect(world.cities).toHaveLength(2)
+  expect(answer).toContain('31 degrees')
+  const rows = await world.running.usage(world.account.accountId)
+  expect(rows.map(row => [row.model, row.status, row.charged > 0n, row.estimated])).toEqual([
+    [model, 200, true, false],
+    [model, 200, true, false],
+  ])
+  return rows
+}
+
+export function tokensOf(rows: readonly UsageRow[]): number {
+  return rows.reduce((sum, row) => sum + row.input_tokens + row.output_tokens, 0)
+}
