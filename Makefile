@@ -62,8 +62,8 @@ SPOOLS ?= 10000
 fuzz-spools: install ## Start on spools with random damage: [SPOOLS=10000] [SEED=n]
 	@SPOOLS=$(SPOOLS) vitest run test/ledger/spool-damage.test.ts
 
-bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name]; see bench/README.md
-	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)")
+bench: install ## Measure the gateway against a bare proxy, and its parts: [BASE=ref] [NAME=name] [ROUNDS=7]; see bench/README.md
+	@node bench/main.ts $(if $(BASE),--base "$(BASE)") $(if $(NAME),--name "$(NAME)") $(if $(ROUNDS),--rounds "$(ROUNDS)")
 	@node bench/stream-conversion.ts
 	@node bench/reports.ts
 	@node bench/pages.ts

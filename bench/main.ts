@@ -1,6 +1,7 @@
 /**
  * All that is measured of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
- * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n]
+ * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n] [--slice ms]
+ *      [--warm-up ms] [--node-tools]; see README.md
  */
 
 import { execFileSync } from 'node:child_process'
@@ -8,14 +9,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import {
-  measureIdleStreams,
-  measureLatency,
-  measureModelList,
-  measureStarts,
-  measureWorkers,
-  type Row,
-} from './proxy/extras.ts'
+import { measureModelList, measureStarts, measureWorkers } from './proxy/extras.ts'
+import { measureLatency } from './proxy/latency.ts'
+import { measureOpenStreams, startMemory } from './proxy/memory.ts'
+import type { Row } from './proxy/rows.ts'
 import { CASES } from './proxy/scenarios.ts'
 import { openWorld } from './proxy/world.ts'
 import { measureProxy, type ProxyRow } from './proxy.ts'
@@ -28,10 +25,17 @@ const { values } = parseArgs({
   options: {
     base: { type: 'string' },
     name: { type: 'string', default: new Date().toISOString().replaceAll(':', '-').slice(0, 19) },
-    rounds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '7' },
+    slice: { type: 'string', default: '1000' },
+    'warm-up': { type: 'string', default: '2500' },
+    'node-tools': { type: 'boolean', default: false },
   },
 })
-const rounds = Number(values.rounds)
+const rotation = {
+  rounds: Number(values.rounds),
+  sliceMs: Number(values.slice),
+  warmUpMs: Number(values['warm-up']),
+}
 const baseRef = values.base === undefined || values.base === '' ? null : values.base
 
 const proxy: ProxyRow[] = []
@@ -39,20 +43,21 @@ const others: Row[] = []
 const startedAt = new Date().toISOString()
 const loadBefore = loadavg()[0] ?? 0
 others.push(...ledgerRows())
-const world = await openWorld({ baseRef })
+const world = await openWorld({ baseRef, nodeTools: values['node-tools'] })
 try {
   const say = (rows: readonly Row[]) => {
     others.push(...rows)
     for (const row of rows) console.error(JSON.stringify(row))
   }
-  // First what looks at memory, while the processes are fresh.
-  say(await measureIdleStreams(world, 1_000))
-  await measureProxy(world, { rounds, cases: CASES, only: '', profile: null }, row => {
+  const memory = await startMemory(world)
+  await measureProxy(world, { ...rotation, cases: CASES, only: '', profile: null }, row => {
     proxy.push(row)
     console.error(JSON.stringify(row))
   })
-  say(await measureLatency(world, { rounds: 4, perSecond: 200 }))
-  say(await measureModelList(world, 2 * rounds))
+  say(memory())
+  say(await measureOpenStreams(world, 1_000))
+  say(await measureLatency(world, { rounds: rotation.rounds, perSecond: 200, milliseconds: 3_000 }))
+  say(await measureModelList(world, 2 * rotation.rounds))
   say(await measureStarts(world, 5))
   say(await measureWorkers(world, 4))
 } finally {
@@ -64,6 +69,7 @@ const results: Results = {
   cpu: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
   loadBefore,
   base: baseRef,
+  setup: world.setup,
   proxy,
   others,
 }

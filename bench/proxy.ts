@@ -1,32 +1,26 @@
 /**
- * CPU of the gateway per call and per stream event, against "bare" (Fastify and undici, nothing else) and a raw pipe in the
- * same run. Gateway, references, upstream and Postgres are processes of their own; the slices of the contenders rotate, so
- * that a busy machine slows all alike; ratios are what counts.
- * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--case start of name] [--only part of contender's name]
- *      [--events n] [--profile folder] [--with 'NAME=value NAME=value']
- * `--events` is for streams of another length than 200 deltas, which shows what an event costs apart from its call.
- * `--with` compares with a gateway of this tree that has these variables too, such as METRICS_PORT=0: its rows say `base:`.
+ * CPU of the gateway per call and per stream event, against "bare" (Fastify and undici, nothing else), the limit of Node and a
+ * raw pipe in the same run. All are processes of their own; the slices of the contenders rotate, so that a busy machine slows
+ * all alike; ratios are what counts. README.md has the method and every option.
+ * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms] [--case start of name]
+ *      [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
  */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, parseEnv } from 'node:util'
-import { CASES, type Case, type Contender, contendersOf, quiet, runCase, type Sum } from './proxy/scenarios.ts'
+import { CASES, type Case, type Contender, checkRoads, contendersOf } from './proxy/scenarios.ts'
+import { type Figures, figuresOf, type Rotation, runCase, type Slice } from './proxy/slices.ts'
 import { openWorld, type World } from './proxy/world.ts'
+import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
-const SLICE_MS = 1_500
-
-export interface ProxyRow {
+export interface ProxyRow extends Figures {
   readonly case: string
   readonly contender: string
-  readonly cpuMicroseconds: number
   readonly ofReference: number
-  readonly postgresMicroseconds: number
-  readonly unitsPerSecond: number
 }
 
-export interface ProxyOptions {
-  readonly rounds: number
+export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
   /** Contenders that run beside the references. */
   readonly only: string
@@ -36,52 +30,39 @@ export interface ProxyOptions {
 
 export async function measureProxy(
   world: World,
-  { rounds, cases, only, profile }: ProxyOptions,
+  { cases, only, profile, ...rotation }: ProxyOptions,
   report: (row: ProxyRow) => void,
 ): Promise<void> {
   const all = contendersOf(world)
-  const contenders = all.filter(({ name, against }) => name === against || name.includes(only))
+  const contenders = all.filter(({ name, isReference }) => isReference || name.includes(only))
+  await checkRoads(world, contenders)
   for (const one of cases) {
-    if (profile !== null) await runCase(world, one, contenders, { rounds: 0, sliceMs: SLICE_MS })
+    if (profile !== null) await runCase(world, one, contenders, { ...rotation, rounds: 0 })
     if (profile !== null) await world.gateway.role.tell({ profileFile: null })
-    const sums = await runCase(world, one, contenders, { rounds, sliceMs: SLICE_MS })
+    const taken = await runCase(world, one, contenders, rotation)
     if (profile !== null) await world.gateway.role.tell({ profileFile: profileFile(profile, one) })
-    for (const contender of contenders) report(rowOf(one, contender, sums))
+    for (const contender of contenders) report(rowOf(one, contender, contenders, taken))
+    for (const { load } of contenders) await load.close()
   }
-  for (const { load } of all) load.close()
 }
 
 function profileFile(folder: string, one: Case): string {
   mkdirSync(folder, { recursive: true })
-  return join(folder, `${one.name.replaceAll(' ', '-')}.cpuprofile`)
+  return join(folder, `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
 }
 
-function rowOf(one: Case, { name, against }: Contender, sums: ReadonlyMap<string, Sum>): ProxyRow {
-  const own = sums.get(name) as Sum
-  // A whole call is the same to bare in both formats, and twice the slices are a better figure.
-  const references = one.pace.streamed ? [against] : ['bare, messages', 'bare, chat']
-  const reference = { slices: references.flatMap(of => (sums.get(of) as Sum).slices) }
-  return {
-    case: one.name,
-    contender: name,
-    cpuMicroseconds: quiet(own.slices),
-    ofReference: quiet(own.slices) / quiet(reference.slices),
-    postgresMicroseconds: own.postgres / own.units,
-    unitsPerSecond: own.units / own.seconds,
-  }
+/** A whole call is the same to bare in every format, and all of its slices are a better figure. */
+function rowOf(
+  one: Case,
+  { name, wire }: Contender,
+  contenders: readonly Contender[],
+  taken: ReadonlyMap<string, readonly Slice[]>,
+): ProxyRow {
+  const references = contenders.filter(other => other.isReference && (!one.pace.streamed || other.wire === wire))
+  const reference = figuresOf(references.flatMap(other => taken.get(other.name) ?? []))
+  const own = figuresOf(taken.get(name) ?? [])
+  return { case: one.name, contender: name, ofReference: own.cpuMicroseconds / reference.cpuMicroseconds, ...own }
 }
-
-export function proxyTableRow(row: ProxyRow): string {
-  const figures = [
-    row.cpuMicroseconds.toFixed(1),
-    row.ofReference.toFixed(2),
-    row.postgresMicroseconds.toFixed(1),
-    row.unitsPerSecond.toFixed(0),
-  ]
-  return `| ${row.case} | ${row.contender} | ${figures.join(' | ')} |`
-}
-
-export const PROXY_TABLE_HEAD = `| case | contender | CPU µs | of bare | Postgres µs | per second |\n|---|---|--:|--:|--:|--:|`
 
 function variablesOf(text: string | undefined): Record<string, string> | null {
   return text === undefined ? null : (parseEnv(text.replaceAll(' ', '\n')) as Record<string, string>)
@@ -95,20 +76,34 @@ if (process.argv[1]?.endsWith('bench/proxy.ts')) {
   const { values } = parseArgs({
     options: {
       base: { type: 'string' },
-      rounds: { type: 'string', default: '6' },
+      rounds: { type: 'string', default: '7' },
+      slice: { type: 'string', default: '1000' },
+      'warm-up': { type: 'string', default: '2500' },
       case: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       events: { type: 'string' },
       profile: { type: 'string' },
       with: { type: 'string' },
+      'node-tools': { type: 'boolean', default: false },
     },
   })
-  const world = await openWorld({ baseRef: values.base ?? null, baseEnvironment: variablesOf(values.with) })
+  const world = await openWorld({
+    baseRef: values.base ?? null,
+    baseEnvironment: variablesOf(values.with),
+    nodeTools: values['node-tools'],
+  })
   try {
-    console.log(PROXY_TABLE_HEAD)
-    const cases = CASES.filter(({ name }) => name.startsWith(values.case)).map(one => withEvents(one, values.events))
-    const options = { rounds: Number(values.rounds), cases, only: values.only, profile: values.profile ?? null }
-    await measureProxy(world, options, row => console.log(proxyTableRow(row)))
+    for (const line of world.setup) console.log(`- ${line}`)
+    console.log(`\n${PROXY_TABLE_HEAD}`)
+    const options = {
+      rounds: Number(values.rounds),
+      sliceMs: Number(values.slice),
+      warmUpMs: Number(values['warm-up']),
+      cases: CASES.filter(({ name }) => name.startsWith(values.case)).map(one => withEvents(one, values.events)),
+      only: values.only,
+      profile: values.profile ?? null,
+    }
+    await measureProxy(world, options, row => console.log(proxyTableRow([row])))
   } finally {
     await world.stop()
   }

@@ -1,10 +1,10 @@
 /**
- * Results as a Markdown table; of several runs, the range of each figure.
+ * Results as a Markdown table; of several runs, the range of each figure. Results of the former method have fewer columns.
  * Run: npm exec node bench/results.ts bench/results/a.json bench/results/b.json …
  */
 
 import { readFileSync } from 'node:fs'
-import type { Row } from './proxy/extras.ts'
+import type { Row } from './proxy/rows.ts'
 import type { ProxyRow } from './proxy.ts'
 
 export interface Results {
@@ -15,8 +15,35 @@ export interface Results {
   readonly loadBefore: number
   /** Revision that was compared with. */
   readonly base: string | null
+  /** How it was measured; absent by the former method. */
+  readonly setup?: readonly string[]
   readonly proxy: readonly ProxyRow[]
   readonly others: readonly Row[]
+}
+
+type Column = readonly [head: string, figure: (row: ProxyRow) => number, digits: number]
+
+const COLUMNS: readonly Column[] = [
+  ['CPU µs', row => row.cpuMicroseconds, 1],
+  ['of bare', row => row.ofReference, 2],
+  ['Postgres µs', row => row.postgresMicroseconds, 1],
+  ['load and upstream µs', row => row.toolsMicroseconds, 1],
+  ['per second', row => row.unitsPerSecond, 0],
+  ['waited', row => row.wait, 2],
+  ['disturbed', row => row.disturbed, 0],
+  ['slices', row => row.slices, 0],
+]
+
+export const PROXY_TABLE_HEAD = [
+  `| case | contender | ${COLUMNS.map(([head]) => head).join(' | ')} |`,
+  `|---|---|${'--:|'.repeat(COLUMNS.length)}`,
+].join('\n')
+
+/** Of the same case and contender in each run. */
+export function proxyTableRow(rows: readonly ProxyRow[]): string {
+  const [first] = rows
+  const figures = COLUMNS.map(([, figure, digits]) => range(rows.map(figure), digits))
+  return `| ${first?.case} | ${first?.contender} | ${figures.join(' | ')} |`
 }
 
 export function tableOf(runs: readonly Results[]): string {
@@ -25,53 +52,39 @@ export function tableOf(runs: readonly Results[]): string {
   const lines = [
     `${runs.length} run${runs.length === 1 ? '' : 's'}, Node ${first.node}, ${first.cpu}, load before: ${runs.map(run => run.loadBefore.toFixed(1)).join(', ')}`,
     '',
-    '| case | contender | CPU µs | of bare | Postgres µs | per second |',
-    '|---|---|--:|--:|--:|--:|',
+    ...(first.setup ?? ['by the former method']).map(line => `- ${line}`),
+    '',
+    PROXY_TABLE_HEAD,
   ]
   for (const row of first.proxy) {
-    const same = runs.flatMap(run =>
-      run.proxy.filter(other => other.case === row.case && other.contender === row.contender),
+    lines.push(
+      proxyTableRow(
+        runs.flatMap(run => run.proxy.filter(other => other.case === row.case && other.contender === row.contender)),
+      ),
     )
-    const figures = [
-      range(
-        same.map(each => each.cpuMicroseconds),
-        1,
-      ),
-      range(
-        same.map(each => each.ofReference),
-        2,
-      ),
-      range(
-        same.map(each => each.postgresMicroseconds),
-        1,
-      ),
-      range(
-        same.map(each => each.unitsPerSecond),
-        0,
-      ),
-    ]
-    lines.push(`| ${row.case} | ${row.contender} | ${figures.join(' | ')} |`)
   }
   lines.push('', '| what | of | figures |', '|---|---|---|')
   for (const row of first.others) {
     const same = runs.flatMap(run =>
       run.others.filter(({ what, contender }) => what === row.what && contender === row.contender),
     )
-    const figures = Object.keys(row.figures).map(
-      name =>
-        `${name} ${range(
-          same.map(each => each.figures[name] ?? Number.NaN),
-          2,
-        )}`,
-    )
+    const figures = Object.keys(row.figures).map(name => {
+      return `${name} ${range(
+        same.map(each => each.figures[name] ?? Number.NaN),
+        2,
+      )}`
+    })
     lines.push(`| ${row.what} | ${row.contender} | ${figures.join(', ')} |`)
   }
   return `${lines.join('\n')}\n`
 }
 
-function range(values: readonly number[], digits: number): string {
-  const least = Math.min(...values).toFixed(digits)
-  const most = Math.max(...values).toFixed(digits)
+/** Empty where nothing was measured. */
+function range(values: readonly (number | undefined)[], digits: number): string {
+  const known = values.filter(value => value !== undefined && Number.isFinite(value)) as number[]
+  if (known.length === 0) return ''
+  const least = Math.min(...known).toFixed(digits)
+  const most = Math.max(...known).toFixed(digits)
   return least === most ? least : `${least}–${most}`
 }
 

@@ -19,6 +19,13 @@ const WORDS = [
   '.',
   '\n',
 ]
+const RESPONSES_USAGE = {
+  input_tokens: 20,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 400,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 420,
+}
 const USAGE = { prompt_tokens: 20, completion_tokens: 400, total_tokens: 420 }
 
 function word(index: number): string {
@@ -84,6 +91,47 @@ export function messagesStreamText(shape: StreamShape, deltas: number): string {
       usage: { output_tokens: 400 },
     }),
     event({ type: 'message_stop' }),
+  ].join('')
+}
+
+/** A Responses stream with one message. */
+export function responsesStreamText(deltas: number): string {
+  let sequence = 0
+  const event = (type: string, data: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...data })}\n\n`
+  const words = Array.from({ length: deltas }, (_, index) => word(index))
+  const part = (text: string) => ({ type: 'output_text', annotations: [], logprobs: [], text })
+  const item = (status: string, content: readonly object[]) => {
+    return { id: 'msg_0b2f6d1c9a', type: 'message', status, role: 'assistant', content }
+  }
+  const response = (status: string, output: readonly object[], usage: object | null) => ({
+    id: 'resp_0b2f6d1c9a',
+    object: 'response',
+    created_at: 1_790_000_000,
+    status,
+    error: null,
+    incomplete_details: null,
+    model: 'upstream-model-2026-04-23',
+    output,
+    parallel_tool_calls: true,
+    store: false,
+    tool_choice: 'auto',
+    tools: [],
+    usage,
+  })
+  const at = { item_id: 'msg_0b2f6d1c9a', output_index: 0, content_index: 0 }
+  const whole = part(words.join(''))
+  const done = item('completed', [whole])
+  return [
+    event('response.created', { response: response('in_progress', [], null) }),
+    event('response.in_progress', { response: response('in_progress', [], null) }),
+    event('response.output_item.added', { output_index: 0, item: item('in_progress', []) }),
+    event('response.content_part.added', { ...at, part: part('') }),
+    ...words.map(delta => event('response.output_text.delta', { ...at, delta, logprobs: [], obfuscation: 'x7Gt2mQ9' })),
+    event('response.output_text.done', { ...at, text: whole.text, logprobs: [] }),
+    event('response.content_part.done', { ...at, part: whole }),
+    event('response.output_item.done', { output_index: 0, item: done }),
+    event('response.completed', { response: response('completed', [done], RESPONSES_USAGE) }),
   ].join('')
 }
 

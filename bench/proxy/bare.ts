@@ -1,8 +1,8 @@
-/** What a gateway is measured against: Fastify and undici, every request passed on as it came, every reply passed back. */
+/** What a gateway is measured against: Fastify and the cheapest undici there was, every request passed on, every reply passed back. */
 
 import Fastify from 'fastify'
-import { Pool } from 'undici'
-import { serveRole } from './role.ts'
+import { Pool } from 'undici-7'
+import { serveRole } from './serve-role.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
 const server = Fastify({ bodyLimit: 20 * 1024 * 1024, keepAliveTimeout: 600_000, logger: false })

@@ -1,92 +1,19 @@
-/** What is measured beside CPU per call: latency at a fixed rate, memory of open streams, the model list, starts. */
+/** What is measured beside calls: the model list, starts, the gain of a second worker. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { Client, Load, requestBytes } from './load.ts'
-import { contendersOf, foreignSince, quiet, requestBody, type Slice } from './scenarios.ts'
-import { FLAGS, processIds, statOf, TICK_US, type World } from './world.ts'
+import { requestBody } from './bodies.ts'
+import { pinnedTo } from './cores.ts'
+import { meterOf, treeOf } from './cpu.ts'
+import { callOf } from './load.ts'
+import type { Row } from './rows.ts'
+import { SMALL_CALL } from './scenarios.ts'
+import { figuresOf, measureSlice, type Slice } from './slices.ts'
+import { FLAGS, type World } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-
-export interface Row {
-  readonly what: string
-  readonly contender: string
-  readonly figures: Readonly<Record<string, number>>
-}
-
-const WHOLE = { streamed: false, events: 1, pauseMs: 0 }
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}
-
-/** 1 kB calls at a fixed rate: what each contender adds to the upstream asked directly, in ms. */
-export async function measureLatency(
-  world: World,
-  { rounds, perSecond }: { rounds: number; perSecond: number },
-): Promise<Row[]> {
-  await world.upstream.tell(WHOLE)
-  const body = requestBody('claude-opus-5', { bytes: 1_000, pace: WHOLE })
-  const target = (url: string, apiKey: string) => ({ url, path: '/v1/messages', apiKey, body })
-  const contenders = [
-    { name: 'upstream', target: target(world.upstream.url, 'key') },
-    { name: 'bare', target: target(world.bare.url, 'key') },
-    { name: 'gateway', target: target(world.gateway.role.url, world.gateway.apiKey) },
-    ...(world.base === null ? [] : [{ name: 'base: gateway', target: target(world.base.role.url, world.base.apiKey) }]),
-  ].map(contender => ({ ...contender, load: new Load(contender.target.url), taken: [] as number[] }))
-  for (let round = -1; round < rounds; round++) {
-    for (const { load, target: to, taken } of contenders) {
-      const times = await load.pace(requestBytes(to), { perSecond, milliseconds: 3_000 })
-      if (round >= 0) taken.push(...times)
-    }
-  }
-  const sorted = contenders.map(({ name, load, taken }) => {
-    load.close()
-    return { name, taken: taken.sort((left, right) => left - right) }
-  })
-  const direct = sorted[0]?.taken ?? []
-  return sorted.slice(1).map(({ name, taken }) => ({
-    what: `latency added at ${perSecond} calls/s`,
-    contender: name,
-    figures: {
-      p50Ms: quantile(taken, 0.5) - quantile(direct, 0.5),
-      p99Ms: quantile(taken, 0.99) - quantile(direct, 0.99),
-    },
-  }))
-}
-
-/** Streams that are open and silent after their first events: memory of the process above what it had before. */
-export async function measureIdleStreams(world: World, streams: number): Promise<Row[]> {
-  await world.upstream.tell({ streamed: true, events: 10, pauseMs: null })
-  const rows: Row[] = []
-  for (const { name, role, target, load } of contendersOf(world)) {
-    load.close()
-    if (!['bare, messages', 'messages', 'base: messages'].includes(name)) continue
-    const one = {
-      name: '',
-      per: 'call',
-      bytes: 1_000,
-      concurrency: 1,
-      pace: { streamed: true, events: 10, pauseMs: 0 },
-    } as const
-    const request = requestBytes(target(one))
-    const before = await role.memoryBytes()
-    const clients = Array.from({ length: streams }, () => new Client(role.url))
-    for (let from = 0; from < streams; from += 50) {
-      await Promise.all(clients.slice(from, from + 50).map(client => client.open(request)))
-    }
-    const megabytes = ((await role.memoryBytes()) - before) / 1e6
-    for (const client of clients) client.close()
-    rows.push({
-      what: `${streams} idle streams`,
-      contender: name,
-      figures: { megabytes, kilobytesEach: (megabytes * 1000) / streams },
-    })
-  }
-  return rows
-}
 
 /** `GET /v1/models` against Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
@@ -97,23 +24,25 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
     { name: 'bare', role: world.bare, apiKey: 'key' },
     { name: 'gateway', role: world.gateway.role, apiKey: world.gateway.apiKey },
     ...(world.base === null ? [] : [{ name: 'base: gateway', role: world.base.role, apiKey: world.base.apiKey }]),
-  ].map(contender => ({ ...contender, load: new Load(contender.role.url), cpu: [] as Slice[] }))
+  ].map(contender => ({ ...contender, load: world.tools.loadTo(contender.role.url), slices: [] as Slice[] }))
   for (let round = -1; round < rounds; round++) {
-    for (const { role, apiKey, load, cpu } of contenders) {
-      const foreign = foreignSince(world)
-      const before = await role.cpuMicroseconds()
-      const request = requestBytes({ url: role.url, path: '/v1/models', body: null, apiKey })
-      const calls = await load.drive(request, { concurrency: 64, milliseconds: 400 })
-      if (round >= 0) cpu.push({ cpu: ((await role.cpuMicroseconds()) - before) / calls, foreignTicks: foreign() })
+    for (const { role, apiKey, load, slices } of contenders) {
+      const call = callOf({ url: role.url, path: '/v1/models', body: null, apiKey })
+      const slice = await measureSlice(world, role, async () => {
+        const { calls, seconds } = await load.drive(call, { concurrency: 64, milliseconds: 400 })
+        return { units: calls, seconds }
+      })
+      if (round >= 0) slices.push(slice)
     }
   }
-  const reference = quiet(contenders[0]?.cpu ?? [])
-  return contenders.map(({ name, load, cpu }) => {
-    load.close()
+  const [reference] = contenders
+  const bare = figuresOf(reference?.slices ?? []).cpuMicroseconds
+  return contenders.map(({ name, slices }) => {
+    const { cpuMicroseconds, disturbed } = figuresOf(slices)
     return {
       what: 'model list',
       contender: name,
-      figures: { cpuMicroseconds: quiet(cpu), ofBare: quiet(cpu) / reference },
+      figures: { cpuMicroseconds, ofBare: cpuMicroseconds / bare, disturbed },
     }
   })
 }
@@ -128,11 +57,12 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
   const generate: number[] = []
   for (let index = 0; index <= times; index++) {
     const started = performance.now()
-    const gateway = await serve(environment)
+    const gateway = await serve(world, environment)
     ready.push(performance.now() - started)
     await gateway.stop()
     const begun = performance.now()
-    execFileSync(process.execPath, ['codegen/main.ts', 'generate'], { cwd: ROOT, stdio: 'ignore' })
+    const [program, ...rest] = pinnedTo(allCores(world), process.execPath, 'codegen/main.ts', 'generate')
+    execFileSync(program, rest, { cwd: ROOT, stdio: 'ignore' })
     generate.push(performance.now() - begun)
   }
   return [
@@ -156,27 +86,32 @@ function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
 /** 1 kB calls through one and two worker processes; empty where the gateway knows no WORKERS. */
 export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
   if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
-  await world.upstream.tell(WHOLE)
+  await world.tools.answer(SMALL_CALL.pace)
   const rows: Row[] = []
   for (const workers of [1, 2]) {
     const { apiKey, environment } = await world.prepare(`workers${workers}`)
-    const gateway = await serve({ ...environment, WORKERS: String(workers) })
-    const load = new Load(gateway.url)
-    const body = requestBody('claude-opus-5', { bytes: 1_000, pace: WHOLE })
-    const request = requestBytes({ url: gateway.url, path: '/v1/messages', apiKey, body })
-    await load.drive(request, { concurrency: 256, milliseconds: 2_000 })
-    const before = treeMicroseconds(gateway.pid)
-    const calls = await load.drive(request, { concurrency: 256, milliseconds: seconds * 1000 })
-    const cpuMicroseconds = (treeMicroseconds(gateway.pid) - before) / calls
-    load.close()
+    const gateway = await serve(world, { ...environment, WORKERS: String(workers) })
+    const load = world.tools.loadTo(gateway.url)
+    const body = requestBody('messages', { model: 'claude-opus-5', bytes: SMALL_CALL.bytes, streamed: false })
+    const call = callOf({ url: gateway.url, path: '/v1/messages', apiKey, body })
+    await load.drive(call, { concurrency: 256, milliseconds: 2_000 })
+    const meter = meterOf(() => treeOf(gateway.pid))
+    const driven = await load.drive(call, { concurrency: 256, milliseconds: seconds * 1000 })
+    const { run } = await meter()
+    await load.close()
     await gateway.stop()
     rows.push({
       what: `WORKERS=${workers}`,
       contender: 'gateway',
-      figures: { callsPerSecond: calls / seconds, cpuMicroseconds },
+      figures: { callsPerSecond: driven.calls / driven.seconds, cpuMicroseconds: run / driven.calls },
     })
   }
   return rows
+}
+
+/** Not only those that the bench itself is left with. */
+function allCores({ cores }: World): string | null {
+  return cores?.all ?? null
 }
 
 interface Served {
@@ -185,9 +120,11 @@ interface Served {
   stop(): Promise<void>
 }
 
-/** Runs `serve` as an operator does, on a free port; resolves when it says that it is ready. */
-async function serve(environment: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, [...FLAGS, 'src/start.js', 'serve', '--json'], {
+/** Runs `serve` as an operator does, on all cores and a free port; resolves when it says that it is ready. */
+async function serve(world: World, environment: Readonly<Record<string, string>>): Promise<Served> {
+  const node = pinnedTo(allCores(world), process.execPath, ...FLAGS, 'src/start.js', 'serve', '--json')
+  const [program, ...rest] = node
+  const child = spawn(program, rest, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -213,14 +150,4 @@ function freePort(): Promise<number> {
       server.close(() => resolve(port))
     })
   })
-}
-
-/** CPU so far of a process and its children, in microseconds. */
-function treeMicroseconds(pid: number): number {
-  let ticks = 0
-  for (const id of processIds()) {
-    const stat = statOf(id)
-    if (stat !== null && (id === String(pid) || stat.parent === String(pid))) ticks += stat.ticks
-  }
-  return ticks * TICK_US
 }

@@ -6,8 +6,8 @@ import { environmentConfig } from '../../src/app/foundation.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { TABLES } from '../../src/generated/tables.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
-import { serveRole } from './role.ts'
+import { parseSecretSet } from '../../src/lib/secrets.ts'
+import { serveRole } from './serve-role.ts'
 
 /** Microseconds between two samples of a profile. */
 const SAMPLE_US = 500
@@ -20,7 +20,7 @@ const gateway = await startGateway({
   keySecrets: {
     service: TABLES.settings.service,
     peppers: parseSecretSet('KEY_PEPPERS', env.KEY_PEPPERS as string),
-    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet()),
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', env.KEY_ENCRYPTION_KEYS as string),
   },
   sandboxUrl: null,
   log: createLog(config.logLevel),

@@ -1,6 +1,7 @@
 /**
- * Clients on plain sockets, so that the load costs far less than what is measured: a request is one prepared piece of bytes,
- * and of a reply only what says where it ends is read. Each client makes one call after the other on its own connection.
+ * Clients on plain sockets: a request is one prepared piece of bytes, and of a reply only what says where it ends is read. Each
+ * client makes one call after the other on its own connection. This load serves where there is no compiler; `native/load.c`
+ * does the same for less.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -11,12 +12,38 @@ export interface Target {
   /** Null: a GET. */
   readonly body: Buffer | null
   readonly apiKey: string
+  /** What the last event of the reply says; absent: it is no stream. */
+  readonly mark?: string | null
+}
+
+/** A request as it is sent. */
+export interface Call {
+  readonly bytes: Buffer
+  /** Null: the reply is no stream. */
+  readonly mark: string | null
+}
+
+/**
+ * Calls to one address. A reply must have status 200, come whole, and if it is a stream end well; anything else rejects.
+ */
+export interface Load {
+  /**
+   * `concurrency` calls at once, each followed by the next, for a time; resolves when the last of them have ended. The first
+   * ones begin evenly over `spreadMs`.
+   */
+  drive(
+    call: Call,
+    options: { readonly concurrency: number; readonly milliseconds: number; readonly spreadMs?: number },
+  ): Promise<{ readonly calls: number; readonly seconds: number }>
+  /** Calls at a fixed rate whether or not earlier ones have ended; resolves with the ms of each, from when it was due. */
+  pace(call: Call, options: { readonly perSecond: number; readonly milliseconds: number }): Promise<number[]>
+  close(): Promise<void>
 }
 
 const HEAD_END = '\r\n\r\n'
 const CHUNKED_END = '\r\n0\r\n\r\n'
 /** Bytes of a reply's end that are kept, to see that a stream ended well. */
-const TAIL_BYTES = 512
+const TAIL_BYTES = 16_384
 
 /** One connection with one call at a time. */
 export class Client {
@@ -26,7 +53,7 @@ export class Client {
   #headDone = false
   #left = 0
   #isChunked = false
-  #isStream = false
+  #mark: string | null = null
   #tail: Buffer[] = []
   #tailBytes = 0
   #finish: ((error: Error | null) => void) | null = null
@@ -46,7 +73,8 @@ export class Client {
   }
 
   /** Resolves when the whole reply has come. Rejects for a status other than 200 and for a stream that did not end well. */
-  call(request: Buffer): Promise<void> {
+  call({ bytes, mark }: Call): Promise<void> {
+    this.#mark = mark
     this.#head = ''
     this.#headDone = false
     this.#tail = []
@@ -55,16 +83,16 @@ export class Client {
     if (this.#socket.destroyed) this.#socket = this.#connect()
     return new Promise((resolve, reject) => {
       this.#finish = error => (error === null ? resolve() : reject(error))
-      this.#socket.write(request)
+      this.#socket.write(bytes)
     })
   }
 
   /** Sends a call and resolves when the reply has begun. */
-  open(request: Buffer): Promise<void> {
+  open({ bytes }: Call): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#finish = error => error && reject(error)
       this.#socket.once('data', () => resolve())
-      this.#socket.write(request)
+      this.#socket.write(bytes)
     })
   }
 
@@ -85,7 +113,7 @@ export class Client {
       body = chunk.subarray(end + HEAD_END.length - this.#head.length)
       this.#readHead(text.slice(0, end))
     }
-    if (this.#isStream || this.#isChunked) this.#keepTail(body)
+    if (this.#isChunked) this.#keepTail(body)
     if (this.#isChunked) {
       if (this.#endsWith(CHUNKED_END)) this.#end(this.#verdict())
       return
@@ -98,7 +126,6 @@ export class Client {
     this.#headDone = true
     this.#head = head
     this.#isChunked = /transfer-encoding: chunked/i.test(head)
-    this.#isStream = head.includes('text/event-stream')
     this.#left = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
   }
 
@@ -124,9 +151,9 @@ export class Client {
 
   #verdict(): Error | null {
     if (!this.#head.startsWith('HTTP/1.1 200')) return new Error(`not a good reply: ${this.#head}`)
-    if (!this.#isStream) return null
+    if (this.#mark === null) return null
     const tail = Buffer.concat(this.#tail).toString('latin1')
-    return /message_stop|\[DONE\]/.test(tail) ? null : new Error(`a stream broke off: ${tail}`)
+    return tail.includes(this.#mark) ? null : new Error(`a stream broke off: ${tail}`)
   }
 
   #end(error: Error | null): void {
@@ -136,7 +163,7 @@ export class Client {
   }
 }
 
-export function requestBytes({ url, path, body, apiKey }: Target): Buffer {
+export function callOf({ url, path, body, apiKey, mark = null }: Target): Call {
   const head = [
     `${body === null ? 'GET' : 'POST'} ${path} HTTP/1.1`,
     `host: ${new URL(url).host}`,
@@ -145,10 +172,10 @@ export function requestBytes({ url, path, body, apiKey }: Target): Buffer {
     'user-agent: bench',
     ...(body === null ? [] : ['content-type: application/json', `content-length: ${body.length}`]),
   ]
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}${HEAD_END}`), body ?? Buffer.alloc(0)])
+  return { bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}${HEAD_END}`), body ?? Buffer.alloc(0)]), mark }
 }
 
-export class Load {
+export class NodeLoad implements Load {
   readonly #clients: Client[] = []
   readonly #url: string
 
@@ -156,50 +183,45 @@ export class Load {
     this.#url = url
   }
 
-  /** `concurrency` calls at once, each followed by the next, for a time; resolves with how many finished. */
   async drive(
-    request: Buffer,
-    options: { readonly concurrency: number; readonly milliseconds: number },
-  ): Promise<number> {
-    const until = performance.now() + options.milliseconds
+    call: Call,
+    { concurrency, milliseconds, spreadMs = 0 }: Parameters<Load['drive']>[1],
+  ): ReturnType<Load['drive']> {
+    const begun = performance.now()
     let calls = 0
-    const work = async (client: Client) => {
+    const work = async (client: Client, index: number) => {
+      if (spreadMs > 0) await sleep((index * spreadMs) / concurrency)
       do {
-        await client.call(request)
+        await client.call(call)
         calls++
-      } while (performance.now() < until)
+      } while (performance.now() < begun + milliseconds)
     }
-    await Promise.all(this.#take(options.concurrency).map(work))
-    return calls
+    await Promise.all(this.#take(concurrency).map(work))
+    return { calls, seconds: (performance.now() - begun) / 1000 }
   }
 
-  /** Calls at a fixed rate whether or not earlier ones have ended; resolves with the milliseconds of each. */
-  async pace(
-    request: Buffer,
-    { perSecond, milliseconds }: { readonly perSecond: number; readonly milliseconds: number },
-  ): Promise<number[]> {
+  async pace(call: Call, { perSecond, milliseconds }: Parameters<Load['pace']>[1]): Promise<number[]> {
     const free = this.#take(Math.min(64, perSecond)).slice()
     const taken: number[] = []
     const running: Promise<void>[] = []
     const start = performance.now()
     const total = Math.floor((perSecond * milliseconds) / 1000)
     for (let index = 0; index < total; index++) {
-      const wait = start + (index * 1000) / perSecond - performance.now()
-      if (wait > 0) await new Promise(resolve => setTimeout(resolve, wait))
-      const client = free.pop()
-      if (client === undefined) continue
-      const begun = performance.now()
-      const done = client.call(request).then(() => {
-        taken.push(performance.now() - begun)
+      const due = start + (index * 1000) / perSecond
+      if (due > performance.now()) await sleep(due - performance.now())
+      const client = free.pop() ?? new Client(this.#url)
+      const done = client.call(call).then(() => {
+        taken.push(performance.now() - due)
         free.push(client)
       })
       running.push(done)
     }
     await Promise.all(running)
+    this.#clients.push(...free.filter(client => !this.#clients.includes(client)))
     return taken
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const client of this.#clients.splice(0)) client.close()
   }
 
@@ -207,4 +229,8 @@ export class Load {
     while (this.#clients.length < count) this.#clients.push(new Client(this.#url))
     return this.#clients.slice(0, count)
   }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
 }

@@ -1,7 +1,7 @@
 /** The floor of all proxies: bytes from one socket to the other, in both directions, without a look at them. */
 
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { serveRole } from './role.ts'
+import { serveRole } from './serve-role.ts'
 
 const upstream = new URL(process.env.UPSTREAM_URL as string)
 const server = createServer({ noDelay: true }, client => {

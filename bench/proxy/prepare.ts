@@ -1,4 +1,4 @@
-/** Makes the database of one tree of sources ready for a bench: its tables, and a key with money. Prints the key as JSON. */
+/** Makes the database of one tree of sources ready for a bench: its tables, and a key with money. Prints the key and the secrets as JSON. */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { limitConcurrency } from '../../src/accounts/key-rate.ts'
@@ -13,6 +13,7 @@ import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 const BALANCE_VND = 1_000_000_000
 
 const peppers = generateSecretSet()
+const encryption = generateSecretSet()
 const sql = openDatabase({ url: process.env.DATABASE_URL as string, name: 'bench', connectionsMax: 2 })
 await migrate(sql)
 const { accountId } = await createAccount(sql, 'bench@example.com')
@@ -21,11 +22,11 @@ const { keyId, key } = await createKey(
   {
     service: 'svc',
     peppers: parseSecretSet('KEY_PEPPERS', peppers),
-    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', generateSecretSet()),
+    encryption: parseSecretSet('KEY_ENCRYPTION_KEYS', encryption),
   },
   { accountId },
 )
 await limitConcurrency(sql, { accountId, keyId, by: COMMAND_LINE }, 0)
 await credit(sql, { accountId, amountMicroVnd: vndToMicro(BALANCE_VND), kind: 'adjustment', reference: 'bench' })
 await sql.end()
-process.stdout.write(JSON.stringify({ apiKey: key, peppers }))
+process.stdout.write(JSON.stringify({ apiKey: key, peppers, encryption }))

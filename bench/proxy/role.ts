@@ -1,35 +1,35 @@
-/** A child process with one role, whose CPU is its own: started, asked for its CPU and memory, told to stop. */
+/** A child process with one role, whose CPU is its own: started, asked for its memory, told things, ended. */
 
 import { fork } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { join } from 'node:path'
+import { pinnedTo } from './cores.ts'
+import type { Answer, Question } from './serve-role.ts'
 
 export interface Role {
   readonly url: string
   readonly pid: number
-  /** CPU time used so far, in microseconds, user and system. */
+  /** CPU time by the process's own account, in microseconds, user and system: where the system tells no more. */
   cpuMicroseconds(): Promise<number>
   /** Resident memory in bytes, after a collection of garbage where the role was started with --expose-gc. */
   memoryBytes(): Promise<number>
-  /** Tells the role something; it answers when it has taken note. */
-  tell(message: unknown): Promise<void>
+  /** Tells the role something; resolves, with what it says to it, when it has taken note. */
+  tell(message: unknown): Promise<string>
   stop(): Promise<void>
 }
 
 export interface RoleOptions {
   readonly environment?: Readonly<Record<string, string>>
-  /** Flags of Node, for profiles. */
+  /** Flags of Node. */
   readonly flags?: readonly string[]
   /** File that takes what the role logs. */
   readonly logFile?: string
   /** Tree of sources; absent: this one. */
   readonly root?: string
-}
-
-interface Answer {
-  readonly url?: string
-  readonly cpuMicroseconds?: number
-  readonly memoryBytes?: number
+  /** Cores to run on, as taskset takes them; absent or null: those of this process. */
+  readonly cores?: string | null
+  /** Ends it by SIGKILL: production takes more than a minute to drain. */
+  readonly kill?: boolean
 }
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -37,12 +37,14 @@ const ROOT = join(import.meta.dirname, '..', '..')
 /** Starts `bench/proxy/<name>.ts`; resolves when it listens. */
 export async function startRole(
   name: string,
-  { environment = {}, flags = [], logFile, root = ROOT }: RoleOptions = {},
+  { environment = {}, flags = [], logFile, root = ROOT, cores = null, kill = false }: RoleOptions = {},
 ): Promise<Role> {
   const output = logFile === undefined ? 'inherit' : openSync(logFile, 'a')
+  const [program, ...before] = pinnedTo(cores, process.execPath)
   const child = fork(join(root, 'bench', 'proxy', `${name}.ts`), {
     cwd: root,
-    execArgv: [...flags],
+    execPath: program,
+    execArgv: [...before, ...flags],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', output, output, 'ipc'],
   })
@@ -51,9 +53,9 @@ export async function startRole(
   })
   gone.catch(() => {})
   const answer = () => Promise.race([new Promise<Answer>(resolve => child.once('message', resolve)), gone])
-  const ask = (message: object): Promise<Answer> => {
+  const ask = (question: Question): Promise<Answer> => {
     const answered = answer()
-    child.send(message)
+    child.send(question)
     return answered
   }
   const { url = '' } = await answer()
@@ -62,41 +64,13 @@ export async function startRole(
     pid: child.pid as number,
     cpuMicroseconds: async () => (await ask({ ask: 'cpu' })).cpuMicroseconds ?? 0,
     memoryBytes: async () => (await ask({ ask: 'memory' })).memoryBytes ?? 0,
-    tell: async message => void (await ask({ ask: 'tell', message })),
+    tell: async message => (await ask({ ask: 'tell', message })).said ?? '',
     stop: () =>
       new Promise(resolve => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve()
         child.once('exit', () => resolve())
-        child.send({ ask: 'stop' })
+        if (kill) child.kill('SIGKILL')
+        else child.send({ ask: 'stop' } satisfies Question)
       }),
   }
-}
-
-export interface RoleDuties {
-  readonly url: string
-  readonly told?: (message: unknown) => void | Promise<void>
-  readonly stop: () => Promise<void>
-}
-
-/** What a role calls once it listens. */
-export function serveRole({ url, told, stop }: RoleDuties): void {
-  process.on('message', async (asked: { ask: 'cpu' | 'memory' | 'tell' | 'stop'; message?: unknown }) => {
-    switch (asked.ask) {
-      case 'cpu': {
-        const { user, system } = process.cpuUsage()
-        process.send?.({ cpuMicroseconds: user + system })
-        return
-      }
-      case 'memory':
-        globalThis.gc?.()
-        process.send?.({ memoryBytes: process.memoryUsage.rss() })
-        return
-      case 'tell':
-        await told?.(asked.message)
-        process.send?.({})
-        return
-      case 'stop':
-        void stop().then(() => process.exit(0))
-    }
-  })
-  process.send?.({ url })
 }

@@ -1,172 +1,142 @@
 /** What is measured through the proxies: cases, and the contenders of each, whose slices rotate in one run. */
 
-import { Load, requestBytes, type Target } from './load.ts'
+import { requestBody } from './bodies.ts'
+import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
+import type { Call, Load } from './load.ts'
+import { callOf } from './load.ts'
+import type { Pace } from './replies.ts'
 import type { Role } from './role.ts'
-import type { Pace } from './upstream.ts'
-import { type GatewayUnderTest, TICK_US, type World } from './world.ts'
+import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** What the CPU is divided by: calls, or events as the upstream sends them. */
+  /** What the CPU is divided by: calls, or deltas of streams as the upstream sends them. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number
   readonly pace: Pace
 }
 
-/** Deltas of a stream; its other events come on top. */
+/** Deltas of a stream. */
 const STREAM_EVENTS = 200
-const WHOLE: Pace = { streamed: false, events: 1, pauseMs: 0 }
+const PAUSE_MS = 10
+const STREAM = { streamed: true, events: STREAM_EVENTS, textBytes: 0, calls: 0 } as const
+
+function whole(textBytes: number, calls: number): Pace {
+  return { streamed: false, events: 1, pauseMs: 0, textBytes, calls }
+}
+
+/** Calls with bodies of these bytes and replies that fit them. */
+const SIZES: readonly { readonly bytes: number; readonly concurrency: readonly number[]; readonly pace: Pace }[] = [
+  { bytes: 1_000, concurrency: [64, 16], pace: whole(500, 0) },
+  { bytes: 5_000, concurrency: [64, 16], pace: whole(800, 1) },
+  { bytes: 20_000, concurrency: [64, 16], pace: whole(1_500, 2) },
+  { bytes: 200_000, concurrency: [8], pace: whole(3_000, 4) },
+]
+export const SMALL_CALL: Case = {
+  name: '1 kB call',
+  per: 'call',
+  bytes: 1_000,
+  concurrency: 64,
+  pace: whole(500, 0),
+}
 
 export const CASES: readonly Case[] = [
-  { name: '1 kB call', per: 'call', bytes: 1_000, concurrency: 256, pace: WHOLE },
-  { name: '5 kB call', per: 'call', bytes: 5_000, concurrency: 128, pace: WHOLE },
-  { name: '200 kB call', per: 'call', bytes: 200_000, concurrency: 16, pace: WHOLE },
-  {
-    name: 'paced event',
-    per: 'event',
-    bytes: 1_000,
-    concurrency: 50,
-    pace: { streamed: true, events: STREAM_EVENTS, pauseMs: 10 },
-  },
-  {
-    name: 'burst event',
-    per: 'event',
-    bytes: 1_000,
-    concurrency: 16,
-    pace: { streamed: true, events: STREAM_EVENTS, pauseMs: 0 },
-  },
+  ...SIZES.flatMap(({ bytes, concurrency, pace }) =>
+    concurrency.map(
+      (atOnce): Case => ({
+        name: `${bytes / 1000} kB call, ${atOnce} at once`,
+        per: 'call',
+        bytes,
+        concurrency: atOnce,
+        pace,
+      }),
+    ),
+  ),
+  { name: 'paced event', per: 'event', bytes: 1_000, concurrency: 64, pace: { ...STREAM, pauseMs: PAUSE_MS } },
+  { name: 'burst event', per: 'event', bytes: 1_000, concurrency: 64, pace: { ...STREAM, pauseMs: 0 } },
 ]
 
 export interface Contender {
   readonly name: string
-  /** Contender that its figures are divided by. */
-  readonly against: string
+  /** Format of the upstream, and of the reference that its streams are divided by. */
+  readonly wire: Format
+  readonly isReference: boolean
   readonly role: Role
   readonly load: Load
-  readonly target: (one: Case) => Target
+  readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-const MESSAGES = { path: '/v1/messages', model: 'claude-opus-5' }
-const CHAT = { path: '/v1/chat/completions', model: 'gpt-5.5' }
+/** A format, and the model through which its calls get to an upstream in one. */
+interface Road {
+  readonly client: Format
+  readonly wire: Format
+  readonly model: string
+  /** Asks for thinking, which with tools is the reason for another wire than the client's format. */
+  readonly thinks?: boolean
+}
+
+const CLAUDE = 'claude-opus-5'
+const GPT = 'gpt-5.5'
+/** Speaks chat alone. */
+const GLM = 'glm-5.1'
+
+const ROADS: readonly Road[] = [
+  { client: 'messages', wire: 'messages', model: CLAUDE },
+  { client: 'chat', wire: 'chat', model: GPT },
+  { client: 'responses', wire: 'responses', model: GPT },
+  { client: 'chat', wire: 'messages', model: CLAUDE },
+  { client: 'messages', wire: 'chat', model: GPT },
+  { client: 'responses', wire: 'messages', model: CLAUDE },
+  { client: 'responses', wire: 'chat', model: GLM },
+  { client: 'messages', wire: 'responses', model: GPT, thinks: true },
+  { client: 'chat', wire: 'responses', model: GPT, thinks: true },
+]
 
 export function contendersOf(world: World): Contender[] {
   const contender = (
     name: string,
-    against: string,
     { role, apiKey }: GatewayUnderTest,
-    { path, model }: { path: string; model: string },
+    { client, wire, model, thinks = false }: Road,
   ): Contender => ({
     name,
-    against,
+    wire,
+    isReference: role === world.bare,
     role,
-    load: new Load(role.url),
-    target: one => ({ url: role.url, path, apiKey, body: requestBody(model, one) }),
+    load: world.tools.loadTo(role.url),
+    call: ({ bytes, pace: { streamed } }) =>
+      callOf({
+        url: role.url,
+        path: PATHS[client],
+        apiKey,
+        body: requestBody(client, { model, bytes, streamed, thinks }),
+        mark: streamed ? MARKS[client] : null,
+      }),
   })
-  const bare = { role: world.bare, apiKey: 'key' }
-  const pipe = { role: world.pipe, apiKey: 'key' }
+  const plain = (role: Role) => ({ role, apiKey: 'key' })
+  const straight = (format: Format): Road => ({ client: format, wire: format, model: GPT })
   const gateways = [
     { prefix: '', gateway: world.gateway },
     ...(world.base === null ? [] : [{ prefix: 'base: ', gateway: world.base }]),
   ]
   return [
-    contender('bare, messages', 'bare, messages', bare, MESSAGES),
-    contender('bare, chat', 'bare, chat', bare, CHAT),
-    contender('pipe, messages', 'bare, messages', pipe, MESSAGES),
-    contender('pipe, chat', 'bare, chat', pipe, CHAT),
-    ...gateways.flatMap(({ prefix, gateway }) => [
-      contender(`${prefix}messages`, 'bare, messages', gateway, MESSAGES),
-      contender(`${prefix}chat`, 'bare, chat', gateway, CHAT),
-      // Each against bare with the bytes that it has to do with upstream.
-      contender(`${prefix}chat client, messages upstream`, 'bare, messages', gateway, {
-        ...CHAT,
-        model: MESSAGES.model,
-      }),
-      contender(`${prefix}messages client, chat upstream`, 'bare, chat', gateway, { ...MESSAGES, model: CHAT.model }),
-    ]),
+    ...FORMATS.map(format => contender(`bare, ${format}`, plain(world.bare), straight(format))),
+    contender('limit, chat', plain(world.limit), straight('chat')),
+    contender('pipe, chat', plain(world.pipe), straight('chat')),
+    ...gateways.flatMap(({ prefix, gateway }) =>
+      ROADS.map(road => contender(`${prefix}${road.client} → ${road.wire}`, gateway, road)),
+    ),
   ]
 }
 
-/** What the slices of one contender came to. */
-export interface Sum {
-  readonly slices: Slice[]
-  postgres: number
-  units: number
-  seconds: number
-}
-
-export interface Slice {
-  /** Microseconds per unit. */
-  readonly cpu: number
-  /** CPU that other programs of the machine took meanwhile. */
-  readonly foreignTicks: number
-}
-
-/** Share of the slices that counts. */
-const CALM_SHARE = 1 / 3
-
-/** The median of the calmest slices: other programs fill the caches and only ever add. */
-export function quiet(slices: readonly Slice[]): number {
-  const calm = slices
-    .toSorted((left, right) => left.foreignTicks - right.foreignTicks)
-    .slice(0, Math.max(1, Math.ceil(slices.length * CALM_SHARE)))
-    .map(({ cpu }) => cpu)
-    .sort((left, right) => left - right)
-  return calm[Math.floor(calm.length / 2)] ?? Number.NaN
-}
-
-/** CPU that other programs take from now on, in ticks. */
-export function foreignSince(world: World): () => number {
-  const before = world.ticks()
-  return () => {
-    const now = world.ticks()
-    return Math.max(0, now.machine - before.machine - (now.own - before.own))
+/** Sends one call by each contender and throws when it came to the upstream in another format than its name says. */
+export async function checkRoads(world: World, contenders: readonly Contender[]): Promise<void> {
+  await world.tools.answer(SMALL_CALL.pace)
+  for (const { name, wire, load, call } of contenders) {
+    await load.drive(call(SMALL_CALL), { concurrency: 1, milliseconds: 0 }).catch(error => {
+      throw new Error(`${name}: ${error.message}`)
+    })
+    const path = await world.tools.asked()
+    if (path !== PATHS[wire]) throw new Error(`${name} came to the upstream at ${path}`)
   }
-}
-
-export interface Rotation {
-  readonly rounds: number
-  readonly sliceMs: number
-}
-
-/** Of each contender before a case: until then much of it runs as V8 has not compiled it yet. */
-const WARM_UP_MS = 2_500
-
-/** Runs a case with all contenders, slice after slice in turn. */
-export async function runCase(
-  world: World,
-  one: Case,
-  contenders: readonly Contender[],
-  { rounds, sliceMs }: Rotation,
-): Promise<ReadonlyMap<string, Sum>> {
-  await world.upstream.tell(one.pace)
-  const sums = new Map(
-    contenders.map(({ name }) => [name, { slices: [] as Slice[], postgres: 0, units: 0, seconds: 0 }]),
-  )
-  const requests = contenders.map(contender => requestBytes(contender.target(one)))
-  for (let round = -1; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      const foreign = foreignSince(world)
-      const before = { cpu: await contender.role.cpuMicroseconds(), postgres: world.ticks().postgres }
-      const start = performance.now()
-      const options = { concurrency: one.concurrency, milliseconds: round < 0 ? WARM_UP_MS : sliceMs }
-      const calls = await contender.load.drive(requests[index] as Buffer, options)
-      if (round < 0) continue
-      const sum = sums.get(contender.name) as Sum
-      const units = one.per === 'call' ? calls : calls * one.pace.events
-      const cpu = ((await contender.role.cpuMicroseconds()) - before.cpu) / units
-      sum.slices.push({ cpu, foreignTicks: foreign() })
-      sum.postgres += (world.ticks().postgres - before.postgres) * TICK_US
-      sum.units += units
-      sum.seconds += (performance.now() - start) / 1000
-    }
-  }
-  return sums
-}
-
-export function requestBody(model: string, { bytes, pace }: Pick<Case, 'bytes' | 'pace'>): Buffer {
-  const content = 'Tell me about the old quarter of the city. '.repeat(Math.ceil(bytes / 43)).slice(0, bytes - 120)
-  return Buffer.from(
-    JSON.stringify({ model, max_tokens: 1000, stream: pace.streamed, messages: [{ role: 'user', content }] }),
-  )
 }

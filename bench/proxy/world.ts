@@ -1,27 +1,21 @@
-/** What a run needs: Postgres, an upstream, the references, and the gateway of this tree and of another revision. */
+/** What a run needs: Postgres, load and upstream, the references, and the gateway of this tree and of another revision. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
+import { type Cores, findCores, pinSelf } from './cores.ts'
+import { HAS_SCHEDSTAT, type Meter, meterOf, treeOf } from './cpu.ts'
 import { type Role, startRole } from './role.ts'
+import { startTools, type Tools } from './tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-export interface Ticks {
-  /** Of the server and its children. */
-  readonly postgres: number
-  /** Of all processes of this run, Postgres among them. */
-  readonly own: number
-  /** Of the whole machine. */
-  readonly machine: number
-}
+const GATEWAY = 'http://gateway.invalid'
 
 /** Of Node, as a gateway of this tree runs in production. */
 export const FLAGS = ['--min-semi-space-size=16']
-/** Microseconds of a tick of /proc/<pid>/stat. */
-export const TICK_US = 10_000
 
 export interface GatewayUnderTest {
   readonly role: Role
@@ -29,19 +23,29 @@ export interface GatewayUnderTest {
 }
 
 export interface World {
-  readonly folder: string
-  readonly upstream: Role
+  /** How it is measured, for the head of the table. */
+  readonly setup: readonly string[]
+  readonly cores: Cores | null
+  readonly tools: Tools
+  /** Fastify and undici. */
   readonly bare: Role
+  /** node:http and undici's dispatch: the limit in Node. */
+  readonly limit: Role
   readonly pipe: Role
   readonly gateway: GatewayUnderTest
   /** The other revision; null without one. */
   readonly base: GatewayUnderTest | null
-  /** Another gateway of this tree, on a database of its own. */
-  startGateway(name: string): Promise<GatewayUnderTest>
+  startBare(): Promise<Role>
+  /** Another gateway of this tree, or of the other revision, on a database of its own. */
+  startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
   /** A database of its own, with tables and a key; the environment that a gateway needs for it. */
-  prepare(name: string, root?: string): Promise<{ apiKey: string; environment: Record<string, string> }>
-  /** CPU so far, in ticks of 10 ms; zeros where /proc is not there. */
-  ticks(): Ticks
+  prepare(name: string): Promise<{ apiKey: string; environment: Record<string, string> }>
+  /** CPU of a role from now on. */
+  meterOf(role: Role): Promise<Meter>
+  /** CPU of Postgres from now on; nothing where the system does not tell. */
+  meterOfPostgres(): Meter
+  /** CPU of load and upstream from now on; nothing where the system does not tell. */
+  meterOfTools(): Meter
   stop(): Promise<void>
 }
 
@@ -50,81 +54,130 @@ export interface WorldOptions {
   readonly baseRef: string | null
   /** Or this tree with other variables in its environment, such as METRICS_PORT=0. */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
+  /** Load and upstream in Node even where there is a compiler. */
+  readonly nodeTools?: boolean
 }
 
-export async function openWorld({ baseRef, baseEnvironment = null }: WorldOptions): Promise<World> {
+export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = false }: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'))
+  const cores = findCores()
+  if (cores !== null) pinSelf(cores.others)
   const server = await startEmbeddedPostgres({ dataDir: folder })
-  const roles: Role[] = []
-  const start = async (name: string, options: Parameters<typeof startRole>[1] = {}): Promise<Role> => {
-    const role = await startRole(name, { logFile: join(folder, `${name}.log`), ...options })
-    roles.push(role)
-    return role
-  }
-  const upstream = await start('upstream')
-  const startGateway = async (
-    name: string,
-    root = ROOT,
-    changes: Readonly<Record<string, string>> = {},
-  ): Promise<GatewayUnderTest> => {
-    const { apiKey, environment } = await prepare(name, root)
-    const role = await start('gateway', {
-      environment: { ...environment, ...changes },
-      root,
-      flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
-      logFile: join(folder, `${name}.log`),
-    })
-    return { role, apiKey }
-  }
-  const prepare = async (name: string, root = ROOT) => {
-    const databaseUrl = await createDatabase(server, name)
-    const dataDir = join(folder, `${name}-data`)
-    mkdirSync(dataDir)
-    const prepared = execFileSync(process.execPath, [join(root, 'bench', 'proxy', 'prepare.ts')], {
-      cwd: root,
-      env: { ...process.env, DATABASE_URL: databaseUrl },
-      encoding: 'utf8',
-    })
-    const { apiKey, peppers } = JSON.parse(prepared) as { apiKey: string; peppers: string }
-    const environment = {
-      PORT: '0',
-      DATA_DIR: dataDir,
-      DATABASE_URL: databaseUrl,
-      KEY_PEPPERS: peppers,
-      UPSTREAM_ANTHROPIC_BASE_URL: upstream.url,
-      UPSTREAM_ANTHROPIC_API_KEY: 'key',
-      UPSTREAM_OPENAI_BASE_URL: `${upstream.url}/v1`,
-      UPSTREAM_OPENAI_API_KEY: 'key',
-    }
-    return { apiKey, environment }
-  }
-  const baseRoot = baseRef === null ? null : checkOut(baseRef, join(folder, 'base'))
+  const stops: (() => Promise<void>)[] = [() => server.stop()]
   const stop = async () => {
-    for (const role of roles.reverse()) await role.stop().catch(() => {})
-    await server.stop()
-    if (baseRoot !== null) execFileSync('git', ['worktree', 'remove', '--force', baseRoot], { cwd: ROOT })
+    for (const each of stops.splice(0).reverse()) await each().catch(() => {})
+    if (cores !== null) pinSelf(cores.all)
     rmSync(folder, { recursive: true, force: true })
   }
   try {
+    const tools = await startTools({ folder, cores: cores?.others ?? null, node: nodeTools })
+    stops.push(() => tools.stop())
+    const start = async (name: string, options: Parameters<typeof startRole>[1] = {}): Promise<Role> => {
+      const logFile = join(folder, `${name}.log`)
+      const role = await startRole(name, { logFile, cores: cores?.measured ?? null, ...options })
+      stops.push(() => role.stop())
+      return role
+    }
+    const prepare = (name: string, root = ROOT) => prepareGateway({ name, root, server, folder, upstream: tools.url })
+    const baseRoot = baseRef === null ? null : checkOut(baseRef, join(folder, 'base'))
+    if (baseRoot !== null) {
+      stops.push(async () => {
+        execFileSync('git', ['worktree', 'remove', '--force', baseRoot], { cwd: ROOT })
+      })
+    }
+    const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
+      const root = of === 'base' ? (baseRoot ?? ROOT) : ROOT
+      const { apiKey, environment } = await prepare(name, root)
+      const role = await start('gateway', {
+        environment: {
+          ...environment,
+          NODE_ENV: 'production',
+          PUBLIC_URL: GATEWAY,
+          ...(of === 'base' ? baseEnvironment : {}),
+        },
+        root,
+        flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
+        logFile: join(folder, `${name}.log`),
+        kill: true,
+      })
+      return { role, apiKey }
+    }
+    const environment = { UPSTREAM_URL: tools.url, NODE_ENV: 'production' }
+    const startBare = () => start('bare', { environment, flags: ['--expose-gc'] })
     return {
-      folder,
-      upstream,
-      bare: await start('bare', { environment: { UPSTREAM_URL: upstream.url }, flags: ['--expose-gc'] }),
-      pipe: await start('pipe', { environment: { UPSTREAM_URL: upstream.url } }),
+      setup: setupLines(cores, tools),
+      cores,
+      tools,
+      bare: await startBare(),
+      limit: await start('limit', { environment }),
+      pipe: await start('pipe', { environment }),
       gateway: await startGateway('gateway'),
-      base:
-        baseRoot === null && baseEnvironment === null
-          ? null
-          : await startGateway('base', baseRoot ?? ROOT, baseEnvironment ?? {}),
-      startGateway: name => startGateway(name),
+      base: baseRoot === null && baseEnvironment === null ? null : await startGateway('base', 'base'),
+      startBare,
+      startGateway,
       prepare,
-      ticks: () => countTicks(folder),
+      meterOf: role => meterOfRole(role),
+      meterOfPostgres: () => meterOf(() => treeOf(postmasterOf(folder))),
+      meterOfTools: () => meterOf(() => tools.pids),
       stop,
     }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+async function meterOfRole(role: Role): Promise<Meter> {
+  if (HAS_SCHEDSTAT) return meterOf(() => [role.pid])
+  const before = await role.cpuMicroseconds()
+  return async () => ({ run: (await role.cpuMicroseconds()) - before, wait: 0 })
+}
+
+function setupLines(cores: Cores | null, { name }: Tools): string[] {
+  const version = (dependency: string) =>
+    JSON.parse(readFileSync(join(ROOT, 'node_modules', dependency, 'package.json'), 'utf8')).version
+  return [
+    `bare: Fastify ${version('fastify')} and undici ${version('undici-7')}, \`request\`; limit: node:http and its \`dispatch\``,
+    `load and upstream: ${name}`,
+    cores === null
+      ? 'not pinned to cores'
+      : `what is measured on core ${cores.measured}; load, upstream and Postgres on ${cores.others}`,
+    `CPU: ${HAS_SCHEDSTAT ? "all threads, by the scheduler's count" : "each process's own account; Postgres, load and upstream unknown"}`,
+  ]
+}
+
+interface Preparation {
+  readonly name: string
+  readonly root: string
+  readonly server: EmbeddedPostgres
+  readonly folder: string
+  readonly upstream: string
+}
+
+async function prepareGateway({ name, root, server, folder, upstream }: Preparation) {
+  const databaseUrl = await createDatabase(server, name)
+  const dataDir = join(folder, `${name}-data`)
+  mkdirSync(dataDir)
+  const prepared = execFileSync(process.execPath, [join(root, 'bench', 'proxy', 'prepare.ts')], {
+    cwd: root,
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    encoding: 'utf8',
+  })
+  const { apiKey, peppers, encryption } = JSON.parse(prepared) as Record<'apiKey' | 'peppers' | 'encryption', string>
+  const environment = {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    KEY_PEPPERS: peppers,
+    KEY_ENCRYPTION_KEYS: encryption,
+    UPSTREAM_ANTHROPIC_BASE_URL: upstream,
+    UPSTREAM_ANTHROPIC_API_KEY: 'key',
+    UPSTREAM_OPENAI_BASE_URL: `${upstream}/v1`,
+    UPSTREAM_OPENAI_API_KEY: 'key',
+    UPSTREAM_ZHIPUAI_BASE_URL: `${upstream}/v1`,
+    UPSTREAM_ZHIPUAI_API_KEY: 'key',
+  }
+  return { apiKey, environment }
 }
 
 async function createDatabase(server: EmbeddedPostgres, name: string): Promise<string> {
@@ -140,52 +193,12 @@ async function createDatabase(server: EmbeddedPostgres, name: string): Promise<s
 function checkOut(ref: string, folder: string): string {
   execFileSync('git', ['worktree', 'add', '--detach', '--quiet', folder, ref], { cwd: ROOT })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  for (const name of ['gateway.ts', 'role.ts', 'prepare.ts']) {
+  for (const name of ['gateway.ts', 'serve-role.ts', 'prepare.ts']) {
     cpSync(join(ROOT, 'bench', 'proxy', name), join(folder, 'bench', 'proxy', name))
   }
   return folder
 }
 
-function countTicks(folder: string): Ticks {
-  const [server] = readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')
-  const self = String(process.pid)
-  let postgresTicks = 0
-  let ownTicks = 0
-  for (const pid of processIds()) {
-    const stat = statOf(pid)
-    if (stat === null) continue
-    if (pid === server || stat.parent === server) postgresTicks += stat.ticks
-    else if (pid === self || stat.parent === self) ownTicks += stat.ticks
-  }
-  return { postgres: postgresTicks, own: ownTicks + postgresTicks, machine: machineTicks() }
-}
-
-/** Busy time of all processors. */
-function machineTicks(): number {
-  try {
-    const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 10)
-    return [user, nice, system, irq, softirq, steal].reduce((sum, ticks) => sum + Number(ticks), 0)
-  } catch {
-    return 0
-  }
-}
-
-export function processIds(): string[] {
-  try {
-    return readdirSync('/proc').filter(name => /^\d+$/.test(name))
-  } catch {
-    return []
-  }
-}
-
-/** Null for a process that has ended. */
-export function statOf(pid: string): { parent: string; ticks: number } | null {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')
-    return { parent: fields[1] as string, ticks: Number(fields[11]) + Number(fields[12]) }
-  } catch {
-    return null
-  }
+function postmasterOf(folder: string): string {
+  return readFileSync(join(folder, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0] as string
 }

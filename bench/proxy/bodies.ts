@@ -1,0 +1,128 @@
+/** Requests of agents in the three chat formats, of the very size that is asked for. */
+
+import { instructions, prose, type Step, step, type Tool, tool } from './conversation.ts'
+import type { Format } from './formats.ts'
+
+export interface BodyOptions {
+  readonly model: string
+  readonly bytes: number
+  readonly streamed: boolean
+  /** The model is to think: a request that only some wires carry together with tools. */
+  readonly thinks?: boolean
+}
+
+interface Talk {
+  readonly system: string
+  readonly tools: readonly Tool[]
+  readonly steps: readonly Step[]
+  /** The last thing that the person says. */
+  readonly last: string
+}
+
+/** Shares of a body, which only matter for large ones up to the limits beside them. */
+const SYSTEM = { share: 0.16, bytesMax: 14_000 }
+const TOOLS = { share: 0.35, max: 24 }
+const OUTPUT_TOKENS_MAX = 8_192
+
+/** Instructions and tools first, then steps as long as there is room, and a last question that fills the rest. */
+export function requestBody(format: Format, options: BodyOptions): Buffer {
+  const { bytes } = options
+  const size = (talk: Talk) => Buffer.byteLength(JSON.stringify(WRITERS[format](talk, options)))
+  const system = instructions(Math.min(bytes * SYSTEM.share, SYSTEM.bytesMax))
+  const tools = [tool(0)]
+  const steps: Step[] = []
+  const talk: Talk = { system, tools, steps, last: '' }
+  const room = size({ ...talk, tools: [] }) + bytes * TOOLS.share
+  while (tools.length < TOOLS.max && size({ ...talk, tools: [...tools, tool(tools.length)] }) < room) {
+    tools.push(tool(tools.length))
+  }
+  let used = size(talk)
+  for (;;) {
+    const next = step(steps.length)
+    const more = size({ ...talk, steps: [next] }) - size({ ...talk, steps: [] })
+    if (used + more > bytes) break
+    steps.push(next)
+    used += more
+  }
+  // Only now are commas and brackets right, and prose has quotes that are escaped.
+  const filled = (count: number) => ({ ...talk, last: prose(count) })
+  let count = bytes - size(talk)
+  while (count > 0 && size(filled(count)) > bytes) count--
+  return Buffer.from(JSON.stringify(WRITERS[format](filled(count), options)))
+}
+
+const WRITERS: Readonly<Record<Format, (talk: Talk, options: BodyOptions) => object>> = {
+  messages: ({ system, tools, steps, last }, { model, streamed, thinks }) => ({
+    model,
+    max_tokens: OUTPUT_TOKENS_MAX,
+    stream: streamed,
+    ...(thinks && { thinking: { type: 'adaptive' } }),
+    system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
+    tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+    messages: messagesTurns(steps, last),
+  }),
+  chat: ({ system, tools, steps, last }, { model, streamed, thinks }) => ({
+    model,
+    max_completion_tokens: OUTPUT_TOKENS_MAX,
+    stream: streamed,
+    ...(streamed && { stream_options: { include_usage: true } }),
+    ...(thinks && { reasoning_effort: 'medium' }),
+    messages: [
+      { role: 'system', content: system },
+      ...steps.flatMap(({ user, assistant, call: { id, name, input }, result }) => [
+        ...(user === null ? [] : [{ role: 'user', content: user }]),
+        {
+          role: 'assistant',
+          content: assistant,
+          tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
+        },
+        { role: 'tool', tool_call_id: id, content: result },
+      ]),
+      { role: 'user', content: last },
+    ],
+    tools: tools.map(({ name, description, schema }) => {
+      return { type: 'function', function: { name, description, parameters: schema } }
+    }),
+  }),
+  responses: ({ system, tools, steps, last }, { model, streamed }) => ({
+    model,
+    max_output_tokens: OUTPUT_TOKENS_MAX,
+    stream: streamed,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    parallel_tool_calls: true,
+    instructions: system,
+    tools: tools.map(({ name, description, schema }) => {
+      return { type: 'function', name, description, strict: false, parameters: schema }
+    }),
+    input: [
+      ...steps.flatMap(({ user, assistant, call: { id, name, input }, result }) => [
+        ...(user === null ? [] : [{ role: 'user', content: [{ type: 'input_text', text: user }] }]),
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: assistant }] },
+        { type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) },
+        { type: 'function_call_output', call_id: id, output: result },
+      ]),
+      { role: 'user', content: [{ type: 'input_text', text: last }] },
+    ],
+  }),
+}
+
+/** Sides take turns: what the person says beside a result is in the same turn. */
+function messagesTurns(steps: readonly Step[], last: string): object[] {
+  const turns: object[] = []
+  let content: object[] = []
+  for (const { user, assistant, call, result } of steps) {
+    if (user !== null) content.push({ type: 'text', text: user })
+    turns.push({ role: 'user', content })
+    turns.push({
+      role: 'assistant',
+      content: [
+        { type: 'text', text: assistant },
+        { type: 'tool_use', ...call },
+      ],
+    })
+    content = [{ type: 'tool_result', tool_use_id: call.id, content: result }]
+  }
+  turns.push({ role: 'user', content: [...content, { type: 'text', text: last }] })
+  return turns
+}

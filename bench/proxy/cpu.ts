@@ -1,0 +1,82 @@
+/**
+ * CPU of processes as the scheduler counts it, to the nanosecond and for every thread, and how long they waited for a core:
+ * waiting shows that something else ran where it should not. Linux only.
+ */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** Of a stretch of time, all threads together, in microseconds. */
+export interface Used {
+  readonly run: number
+  /** Ready to run, while another thread had the core. */
+  readonly wait: number
+}
+
+/** What was used since it was made. */
+export type Meter = () => Promise<Used>
+
+/** Processes, looked up again at each reading, for some come and go. */
+type Pids = () => readonly (string | number)[]
+
+export const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat')
+
+/** Threads that end meanwhile are lost, those that begin count from their start. */
+export function meterOf(pids: Pids): Meter {
+  const before = threadsOf(pids())
+  return async () => {
+    let run = 0
+    let wait = 0
+    for (const [thread, now] of threadsOf(pids())) {
+      run += now.run - (before.get(thread)?.run ?? 0)
+      wait += now.wait - (before.get(thread)?.wait ?? 0)
+    }
+    return { run, wait }
+  }
+}
+
+function threadsOf(pids: readonly (string | number)[]): Map<string, Used> {
+  const threads = new Map<string, Used>()
+  for (const pid of pids) {
+    for (const thread of list(`/proc/${pid}/task`)) {
+      const [run, wait] = read(`/proc/${pid}/task/${thread}/schedstat`).split(' ').map(Number)
+      if (run !== undefined && wait !== undefined) threads.set(thread, { run: run / 1000, wait: wait / 1000 })
+    }
+  }
+  return threads
+}
+
+/** A process and all that it and its children started. */
+export function treeOf(root: string | number): string[] {
+  const children = new Map<string, string[]>()
+  for (const pid of list('/proc').filter(name => /^\d+$/.test(name))) {
+    const parent = read(`/proc/${pid}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ')[1]
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid])
+  }
+  const tree = [String(root)]
+  for (const pid of tree) tree.push(...(children.get(pid) ?? []))
+  return tree
+}
+
+/** Resident memory of a process in MB, as the system sees it; NaN where it does not tell. */
+export function residentMegabytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? Number.NaN) / 1000
+}
+
+/** Empty for what is gone. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

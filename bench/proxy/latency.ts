@@ -1,0 +1,71 @@
+/** Added latency: 1 kB calls at a fixed rate, against the same calls to the upstream itself. */
+
+import type { Row } from './rows.ts'
+import { contendersOf, SMALL_CALL } from './scenarios.ts'
+import { isCalm, measureSlice, type Slice } from './slices.ts'
+import type { World } from './world.ts'
+
+export interface LatencyOptions {
+  readonly rounds: number
+  readonly perSecond: number
+  readonly milliseconds: number
+}
+
+interface Taken {
+  readonly slice: Slice
+  readonly times: readonly number[]
+}
+
+/** What each contender adds to the upstream asked directly, in ms. Disturbed rounds are left out. */
+export async function measureLatency(
+  world: World,
+  { rounds, perSecond, milliseconds }: LatencyOptions,
+): Promise<Row[]> {
+  await world.tools.answer(SMALL_CALL.pace)
+  const contenders = contendersOf(world)
+    .filter(({ name }) => /^(bare, chat|(base: )?chat → chat)$/.test(name))
+    .map(({ name, role, load, call }) => ({ name, role, load, call: call(SMALL_CALL), taken: [] as Taken[] }))
+  const [bare] = contenders
+  if (bare === undefined) return []
+  const direct = {
+    name: 'upstream',
+    // Its meter is that of the reference, which idles: nothing of the upstream's own is left out.
+    role: world.bare,
+    load: world.tools.loadTo(world.tools.url),
+    call: bare.call,
+    taken: [] as Taken[],
+  }
+  for (let round = -1; round < rounds; round++) {
+    for (const { role, load, call, taken } of [direct, ...contenders]) {
+      let times: readonly number[] = []
+      const slice = await measureSlice(world, role, async () => {
+        times = await load.pace(call, { perSecond, milliseconds })
+        return { units: times.length, seconds: milliseconds / 1000 }
+      })
+      if (round >= 0) taken.push({ slice, times })
+    }
+  }
+  await direct.load.close()
+  const directTimes = sorted(direct.taken)
+  return contenders.map(({ name, taken }) => {
+    const calm = taken.filter(({ slice }) => isCalm(slice))
+    const times = sorted(calm.length > 0 ? calm : taken)
+    return {
+      what: `latency added at ${perSecond} calls/s`,
+      contender: name,
+      figures: {
+        p50Ms: quantile(times, 0.5) - quantile(directTimes, 0.5),
+        p99Ms: quantile(times, 0.99) - quantile(directTimes, 0.99),
+        disturbed: taken.length - calm.length,
+      },
+    }
+  })
+}
+
+function sorted(taken: readonly Taken[]): number[] {
+  return taken.flatMap(({ times }) => times).sort((left, right) => left - right)
+}
+
+function quantile(times: readonly number[], share: number): number {
+  return times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN
+}

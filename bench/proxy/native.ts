@@ -1,0 +1,115 @@
+/** The compiled load and upstream (`native/`): built where there is a compiler, and talked to line by line. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { globSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pinnedTo } from './cores.ts'
+import type { Call, Load } from './load.ts'
+
+/** Path of the program, below `folder`; null where none can be built, with or without a compiler. */
+export function buildNative(folder: string): string | null {
+  const program = join(folder, 'native')
+  const sources = globSync('*.c', { cwd: join(import.meta.dirname, 'native') }).map(name =>
+    join(import.meta.dirname, 'native', name),
+  )
+  try {
+    execFileSync('cc', ['-O2', '-std=gnu11', '-o', program, ...sources], { stdio: 'ignore' })
+    return program
+  } catch {
+    return null
+  }
+}
+
+export interface NativeOptions {
+  readonly program: string
+  readonly mode: 'load' | 'upstream'
+  readonly cores: string | null
+}
+
+/** Answers come in the order of the commands. */
+export class Native {
+  readonly pid: number
+  readonly #child
+  readonly #waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = []
+
+  private constructor({ program, mode, cores }: NativeOptions) {
+    const [command, ...rest] = pinnedTo(cores, program, mode)
+    this.#child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.pid = this.#child.pid as number
+    createInterface(this.#child.stdout).on('line', line => {
+      const { resolve, reject } = this.#waiting.shift() ?? {}
+      if (line.startsWith('failed ')) reject?.(new Error(line.slice('failed '.length)))
+      else resolve?.(line)
+    })
+    this.#child.once('exit', code => {
+      for (const { reject } of this.#waiting.splice(0)) reject(new Error(`the ${mode} ended with code ${code}`))
+    })
+  }
+
+  /** Resolves with the process and what it says first. */
+  static async start(options: NativeOptions): Promise<{ native: Native; said: string }> {
+    const native = new Native(options)
+    return { native, said: await native.#answer() }
+  }
+
+  ask(command: string): Promise<string> {
+    const answer = this.#answer()
+    this.#child.stdin.write(`${command}\n`)
+    return answer
+  }
+
+  #answer(): Promise<string> {
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
+  }
+
+  async stop(): Promise<void> {
+    const gone = new Promise<void>(resolve => this.#child.once('exit', () => resolve()))
+    this.#child.stdin.end()
+    await gone
+  }
+}
+
+/** Calls of the compiled load to one address. */
+export class NativeLoad implements Load {
+  readonly #native: Native
+  readonly #folder: string
+  readonly #port: string
+
+  /** `folder` takes the calls as files. */
+  constructor(native: Native, { url, folder }: { readonly url: string; readonly folder: string }) {
+    this.#native = native
+    this.#folder = folder
+    this.#port = new URL(url).port
+  }
+
+  async drive(
+    call: Call,
+    { concurrency, milliseconds, spreadMs = 0 }: Parameters<Load['drive']>[1],
+  ): ReturnType<Load['drive']> {
+    const spreadUs = Math.round((spreadMs * 1000) / concurrency)
+    const said = await this.#native.ask(
+      `drive ${this.#port} ${concurrency} ${milliseconds} ${spreadUs} ${this.#argumentsOf(call)}`,
+    )
+    const [, calls, microseconds] = said.split(' ').map(Number)
+    return { calls: calls as number, seconds: (microseconds as number) / 1e6 }
+  }
+
+  async pace(call: Call, { perSecond, milliseconds }: Parameters<Load['pace']>[1]): Promise<number[]> {
+    const said = await this.#native.ask(`pace ${this.#port} ${perSecond} ${milliseconds} ${this.#argumentsOf(call)}`)
+    return said
+      .split(' ')
+      .slice(1)
+      .map(microseconds => Number(microseconds) / 1000)
+  }
+
+  async close(): Promise<void> {
+    await this.#native.ask(`close ${this.#port}`)
+  }
+
+  #argumentsOf({ bytes, mark }: Call): string {
+    const file = join(this.#folder, `call-${this.#port}`)
+    writeFileSync(file, bytes)
+    return `${mark ?? '-'} ${file}`
+  }
+}

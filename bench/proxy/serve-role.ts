@@ -1,0 +1,43 @@
+/** What a process with a role of a bench does for the one that started it. Imports nothing, so that other revisions can have it. */
+
+export interface Answer {
+  readonly url?: string
+  readonly cpuMicroseconds?: number
+  readonly memoryBytes?: number
+  /** What the role says to what it was told. */
+  readonly said?: string | undefined
+}
+
+export type Question = { readonly ask: 'cpu' | 'memory' | 'tell' | 'stop'; readonly message?: unknown }
+
+export interface RoleDuties {
+  readonly url: string
+  readonly told?: (message: unknown) => string | void | Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** What a role calls once it listens. */
+export function serveRole({ url, told, stop }: RoleDuties): void {
+  const answer = (answer: Answer) => process.send?.(answer)
+  process.on('message', async ({ ask, message }: Question) => {
+    switch (ask) {
+      case 'cpu': {
+        const { user, system } = process.cpuUsage()
+        answer({ cpuMicroseconds: user + system })
+        return
+      }
+      case 'memory':
+        globalThis.gc?.()
+        answer({ memoryBytes: process.memoryUsage.rss() })
+        return
+      case 'tell':
+        answer({ said: (await told?.(message)) ?? undefined })
+        return
+      case 'stop':
+        void stop().then(() => process.exit(0))
+    }
+  })
+  // The bench has ended, or was killed.
+  process.on('disconnect', () => process.exit())
+  answer({ url })
+}

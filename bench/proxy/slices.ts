@@ -1,0 +1,116 @@
+/** Slices of time, each for one contender of a case, and what they come to. */
+
+import type { Meter } from './cpu.ts'
+import type { Role } from './role.ts'
+import type { Case, Contender } from './scenarios.ts'
+import type { World } from './world.ts'
+
+/** In microseconds for a unit, which is a call or an event. */
+export interface Slice {
+  readonly cpu: number
+  readonly postgres: number
+  /** Load and upstream. */
+  readonly tools: number
+  /** What the measured process waited for its core, over what it ran. */
+  readonly wait: number
+  readonly perSecond: number
+}
+
+/** Of the slices of one contender. */
+export interface Figures {
+  readonly cpuMicroseconds: number
+  readonly postgresMicroseconds: number
+  readonly toolsMicroseconds: number
+  readonly unitsPerSecond: number
+  /** Of all slices. */
+  readonly wait: number
+  readonly slices: number
+  /** Slices that were left out; where all are disturbed none is. */
+  readonly disturbed: number
+}
+
+/** A slice is disturbed when its process waited for its core longer than this share of the time that it ran. */
+const WAIT_SHARE_MAX = 0.3
+
+export function isCalm({ wait }: Slice): boolean {
+  return wait <= WAIT_SHARE_MAX
+}
+
+/** Medians of the slices that nothing disturbed; of Postgres and the tools the mean, for much of their work comes at times. */
+export function figuresOf(slices: readonly Slice[]): Figures {
+  const calm = slices.filter(isCalm)
+  const counted = calm.length > 0 ? calm : slices
+  const of = (figure: keyof Slice) => median(counted.map(slice => slice[figure]))
+  return {
+    cpuMicroseconds: of('cpu'),
+    postgresMicroseconds: mean(counted.map(({ postgres }) => postgres)),
+    toolsMicroseconds: mean(counted.map(({ tools }) => tools)),
+    unitsPerSecond: of('perSecond'),
+    wait: median(slices.map(({ wait }) => wait)),
+    slices: slices.length,
+    disturbed: slices.length - calm.length,
+  }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  const middle = sorted.length >> 1
+  if (sorted.length % 2 === 1) return sorted[middle] as number
+  return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
+}
+
+/** Runs something through one role, and says what it took. */
+export async function measureSlice(
+  world: World,
+  role: Role,
+  run: () => Promise<{ readonly units: number; readonly seconds: number }>,
+): Promise<Slice> {
+  const meters: Meter[] = [await world.meterOf(role), world.meterOfPostgres(), world.meterOfTools()]
+  const { units, seconds } = await run()
+  const [own, postgres, tools] = await Promise.all(meters.map(meter => meter()))
+  if (own === undefined || postgres === undefined || tools === undefined) throw new Error('a meter is missing')
+  return {
+    cpu: own.run / units,
+    postgres: postgres.run / units,
+    tools: tools.run / units,
+    wait: own.wait / own.run,
+    perSecond: units / seconds,
+  }
+}
+
+export interface Rotation {
+  readonly rounds: number
+  readonly sliceMs: number
+  /** Of each contender before a case: until then much of it runs as V8 has not compiled it yet. */
+  readonly warmUpMs: number
+}
+
+/** Runs a case with all contenders, slice after slice in turn. */
+export async function runCase(
+  world: World,
+  one: Case,
+  contenders: readonly Contender[],
+  { rounds, sliceMs, warmUpMs }: Rotation,
+): Promise<ReadonlyMap<string, readonly Slice[]>> {
+  await world.tools.answer(one.pace)
+  const calls = contenders.map(({ call }) => call(one))
+  const taken = new Map(contenders.map(({ name }) => [name, [] as Slice[]]))
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, { name, role, load }] of contenders.entries()) {
+      const slice = await measureSlice(world, role, async () => {
+        const driven = await load.drive(calls[index] as (typeof calls)[number], {
+          concurrency: one.concurrency,
+          milliseconds: round < 0 ? warmUpMs : sliceMs,
+          spreadMs: one.pace.pauseMs ?? 0,
+        })
+        return { units: one.per === 'call' ? driven.calls : driven.calls * one.pace.events, seconds: driven.seconds }
+      })
+      if (round >= 0) taken.get(name)?.push(slice)
+    }
+  }
+  return taken
+}

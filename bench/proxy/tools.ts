@@ -1,0 +1,75 @@
+/** Load and upstream of a run: compiled where there is a compiler, in Node otherwise. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Load, NodeLoad } from './load.ts'
+import { buildNative, Native, NativeLoad } from './native.ts'
+import { makeReplies, type Pace, replyFile } from './replies.ts'
+import { startRole } from './role.ts'
+
+export interface Tools {
+  /** Which they are, for the table. */
+  readonly name: string
+  /** Address of the upstream. */
+  readonly url: string
+  /** Processes of both. */
+  readonly pids: readonly number[]
+  /** How the upstream answers from now on. */
+  answer(pace: Pace): Promise<void>
+  /** Path of the last call that it had. */
+  asked(): Promise<string>
+  loadTo(url: string): Load
+  stop(): Promise<void>
+}
+
+export interface ToolsOptions {
+  /** Takes the program, the replies and the calls. */
+  readonly folder: string
+  /** Cores of both; null: those of this process. */
+  readonly cores: string | null
+  /** Node even where there is a compiler. */
+  readonly node: boolean
+}
+
+export async function startTools({ folder, cores, node }: ToolsOptions): Promise<Tools> {
+  const program = node ? null : buildNative(folder)
+  return program === null ? nodeTools(folder, cores) : nativeTools(program, { folder, cores })
+}
+
+async function nativeTools(
+  program: string,
+  { folder, cores }: { folder: string; cores: string | null },
+): Promise<Tools> {
+  const [load, upstream] = await Promise.all([
+    Native.start({ program, mode: 'load', cores }),
+    Native.start({ program, mode: 'upstream', cores }),
+  ])
+  return {
+    name: 'compiled',
+    url: `http://127.0.0.1:${upstream.said.split(' ')[1]}`,
+    pids: [load.native.pid, upstream.native.pid],
+    answer: async pace => void (await upstream.native.ask(`replies ${writeReplies(folder, pace)}`)),
+    asked: async () => (await upstream.native.ask('asked')).split(' ')[1] ?? '',
+    loadTo: url => new NativeLoad(load.native, { url, folder }),
+    stop: async () => void (await Promise.all([load.native.stop(), upstream.native.stop()])),
+  }
+}
+
+async function nodeTools(folder: string, cores: string | null): Promise<Tools> {
+  const upstream = await startRole('upstream', { cores })
+  return {
+    name: 'Node',
+    url: upstream.url,
+    pids: [process.pid, upstream.pid],
+    answer: async pace => void (await upstream.tell(writeReplies(folder, pace))),
+    asked: () => upstream.tell(null),
+    loadTo: url => new NodeLoad(url),
+    stop: () => upstream.stop(),
+  }
+}
+
+function writeReplies(folder: string, pace: Pace): string {
+  const file = join(folder, 'replies')
+  writeFileSync(file, replyFile(makeReplies(pace)))
+  return file
+}
