@@ -6,15 +6,18 @@ interface ErrorRow {
   readonly status: number
   /** `error.type` on the wire. */
   readonly type: string
-  /** Default message; a stage may give a more precise one. */
+  /** Default message; a stage may pass a more specific one. */
   readonly message: string
   /** `true` sends `x-should-retry: false`: repeating the same call cannot help, unless a short wait is all it takes. */
   readonly final: boolean
-  /** Seconds for the `retry-after` header where a stage knows no better; every 429 has them. */
+  /** Default seconds for `retry-after`; every 429 has them. */
   readonly retryAfterSeconds?: number
 }
 
-/** Longest `retry-after` that both official SDKs sit out (openai 7.55.0 ignores longer ones; client.js, read 2026-11-21). */
+/**
+ * Longest `retry-after` that both official SDKs wait for (openai 7.55.0 ignores longer ones; client.js, read
+ * 2026-11-21).
+ */
 const SHORT_WAIT_SECONDS_MAX = 60
 
 export const ERRORS = {
@@ -167,7 +170,7 @@ export const ERRORS = {
     type: 'rate_limit_error',
     message: 'The model is busy; try again later.',
     final: false,
-    // As long as a credential cools down by default.
+    // The default time for which a credential cools down.
     retryAfterSeconds: 10,
   },
   internal: {
@@ -217,19 +220,19 @@ export const ERRORS = {
 export interface ErrorDetails {
   /** Replaces the table's message. */
   message?: string
-  /** Seconds for the `retry-after` header, instead of the table's. */
+  /** Seconds for `retry-after`, replacing the table's. */
   retryAfterSeconds?: number
   /** Status that replaces the table's (an upstream's 413 or 422 is kept). */
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>
-  /** Field that is at fault (`error.param`), where clients look for it. */
+  /** The faulty field (`error.param`), where clients look for it. */
   param?: string
-  /** The upstream's own code, told instead of ours where clients know what to do by it. */
+  /** The upstream's own code, sent instead of ours where clients react to it. */
   upstreamCode?: string
-  /** What an upstream answered, or what its error stands for: failover learns from it. Never shown. */
+  /** What the upstream answered, or what its error stands for; failover uses it. Never displayed. */
   upstreamStatus?: number
-  /** For the log only; never shown to a client and never a prompt or a reply. */
+  /** For the log only; never sent to a client and never contains a prompt or a reply. */
   cause?: unknown
 }
 
@@ -257,13 +260,13 @@ export class GatewayError extends Error {
     return this.details.upstreamCode ?? this.code
   }
 
-  /** Seconds for the `retry-after` header; undefined: it is not sent. */
+  /** Seconds for the `retry-after` header; undefined: no header. */
   get retryAfterSeconds(): number | undefined {
     const row: ErrorRow = ERRORS[this.code]
     return this.details.retryAfterSeconds ?? row.retryAfterSeconds
   }
 
-  /** Whether clients are told not to repeat the call. */
+  /** Whether clients are told not to retry. */
   get final(): boolean {
     return ERRORS[this.code].final && (this.retryAfterSeconds ?? Number.POSITIVE_INFINITY) > SHORT_WAIT_SECONDS_MAX
   }

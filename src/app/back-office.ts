@@ -1,4 +1,4 @@
-/** People and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
+/** Accounts and payments of one process: everything behind the pages, the webhooks and the operator's verbs. */
 
 import { join } from 'node:path'
 import { recordMails } from '../accounts/mail-log.ts'
@@ -24,10 +24,10 @@ export interface BackOffice {
   readonly payments: PaymentServices
   /** By the name in the path of their webhook. */
   readonly providers: ReadonlyMap<string, BankProvider>
-  /** Folder of mails that were not sent; null where a mail server is configured. */
+  /** Folder for mails when no mail server is configured; null when one is. */
   readonly outboxDir: string | null
   mails(): MailMetrics
-  /** Stops what runs by itself; the pool is the caller's. */
+  /** Stops the background work; the pool is the caller's. */
   close(): Promise<void>
 }
 
@@ -36,11 +36,11 @@ export interface BackOfficeOptions {
   readonly sql: Sql
   readonly serviceName: string
   readonly log: Logger
-  /** Told of a wallet that was topped up, after commit. */
+  /** Called after a top-up is committed. */
   readonly onCredited: (accountId: number) => void
 }
 
-/** No banking app knows this bank: nobody can transfer money to the sandbox by mistake. */
+/** No banking app knows this bank, so nobody can transfer money to the sandbox by mistake. */
 const SANDBOX_BANK: BankAccount = {
   bin: '999999',
   accountNumber: '0000000000',
@@ -51,7 +51,7 @@ const SWEEP_MS = 3_600_000
 const JUDGE_MS = 60_000
 const ROLL_UP_MS = 15_000
 
-/** What payments need; for the command line, where nothing runs by itself. */
+/** The payment services without background work, for the command line. */
 export function createPayments(given: {
   readonly config: Config
   readonly sql: Sql
@@ -91,7 +91,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
   const payments = createPayments({ config, sql, onCredited, report })
   const providers = createBankProviders(config.providers, { limits: payments.limits, nowMs: Date.now })
   const sources = createPullSources(config.providers, { limits: payments.limits, sepayApiUrl: config.sepayApiUrl })
-  /** What one process does for all. */
+  /** Work that one process does for all. */
   const inTurn = (task: string, everyMs: number, run: () => Promise<unknown>) => {
     const query = (statement: string, parameters: string[]) => sql.unsafe(statement, parameters)
     const attempt = async () => {
@@ -130,7 +130,10 @@ function createMailer({ mail }: Config, outboxDir: string | null): Mailer {
     : createOutboxMailer({ folder: outboxDir, from: mail.from })
 }
 
-/** Runs `task` soon and then again and again, one at a time; the answer stops it and waits for the run under way. */
+/**
+ * Runs `task` soon and then repeatedly, one run at a time. The returned function stops it and waits for the current
+ * run.
+ */
 function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   let stopped = false

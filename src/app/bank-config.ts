@@ -1,25 +1,25 @@
-/** What the environment says of the bank account, of the services that report its movements, and of outgoing mail. */
+/** Environment settings for the bank account, the services that report its transactions, and outgoing mail. */
 
 import type { ProviderSecrets } from '../payments/providers/index.ts'
 import { readWebhookSecret } from '../payments/providers/signed.ts'
 import type { BankAccount } from '../payments/types.ts'
 
 export interface BankConfig {
-  /** Null: nobody can top up by transfer. */
+  /** Null: no top-ups by transfer. */
   readonly bank: BankAccount | null
   readonly providers: ProviderSecrets
-  /** Where SePay lists transactions. */
+  /** Base URL of SePay's transaction list. */
   readonly sepayApiUrl: string
   readonly mail: MailConfig
 }
 
 export interface MailConfig {
-  /** Null: mails land as files below the data folder. */
+  /** Null: mails are written as files below the data folder. */
   readonly smtpUrl: string | null
   readonly from: string
 }
 
-/** As much of the environment's reader as is needed here. */
+/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null
@@ -39,10 +39,10 @@ const SECRETS = {
 const ACCOUNT = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_ACCOUNT_NAME', 'BANK_NAME'] as const
 const SEPAY_API_URL = 'SEPAY_API_URL'
 const KNOWN: ReadonlySet<string> = new Set([...ACCOUNT, ...Object.values(SECRETS), SEPAY_API_URL])
-/** A mistyped name would leave a webhook closed without a word. */
+/** A mistyped name would silently leave a webhook closed. */
 const PREFIXES = /^(BANK|SEPAY|PAYOS|CASSO)_/
 
-/** Notes every fault with the reader. `names` are the variables that are set. */
+/** Reports every fault to the reader. `names` are the variables that are set. */
 export function readBankConfig(reader: Reader, names: Iterable<string>, publicUrl: string): BankConfig {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
@@ -80,7 +80,7 @@ function readSecrets(reader: Reader): ProviderSecrets {
   return Object.fromEntries(entries) as unknown as ProviderSecrets
 }
 
-/** The value is never repeated in a fault. */
+/** Faults never repeat the value. */
 function readSecret(reader: Reader, name: string): string | null {
   const value = reader.text(name)
   if (value === null) return null

@@ -1,4 +1,4 @@
-/** The environment, checked as a whole: a start that cannot work names every fault at once. */
+/** Checks the environment as a whole: a failing start lists every fault at once. */
 
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -14,24 +14,24 @@ export interface Config {
   readonly production: boolean
   readonly host: string
   readonly port: number
-  /** Address that clients use, without a slash at its end. */
+  /** Address that clients use, without a trailing slash. */
   readonly publicUrl: string
   /** Null: the embedded Postgres below `dataDir`. */
   readonly databaseUrl: string | null
-  /** Past a pooler that `databaseUrl` leads to, for what needs a session of its own; null: there is no pooler. */
+  /** Bypasses a pooler at `databaseUrl`, for work that needs a session; null: there is no pooler. */
   readonly databaseDirectUrl: string | null
   /** Processes that take calls, under a supervisor; null: this process takes them itself. */
   readonly workers: number | null
-  /** Number of this process among the workers of its supervisor, from 1; null: it is none. */
+  /** This process's number among its supervisor's workers, from 1; null: it is not a worker. */
   readonly worker: number | null
   readonly dataDir: string
   readonly logLevel: LogLevel
   readonly sandbox: 'off' | 'auto'
-  /** "1:base64,2:base64" or null: kept below `dataDir`. */
+  /** "1:base64,2:base64", or null: kept below `dataDir`. */
   readonly keyEncryptionKeys: string | null
   readonly keyPeppers: string | null
   readonly upstream: (upstreamId: string) => UpstreamEnvironment
-  /** Where customers transfer to; null: nobody can top up by transfer. */
+  /** The account that customers transfer to; null: no top-ups by transfer. */
   readonly bank: BankConfig['bank']
   /** Secrets of the services that report bank transfers. */
   readonly providers: BankConfig['providers']
@@ -39,13 +39,13 @@ export interface Config {
   readonly mail: BankConfig['mail']
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
-  /** Access keys and region of AWS, as AWS's own tools name them. */
+  /** AWS access keys and region, under the names that AWS's own tools use. */
   readonly aws: AwsEnvironment
-  /** There is a bank account, a secret of a bank's service or a provider's credential: something real to lose. */
+  /** There is a bank account, a bank service's secret or a provider's credential, so something real is at stake. */
   readonly real: boolean
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Most calls that wait at one moment, connections and the like: see the field. */
+  /** Tunable limits; see each field. */
   readonly limits: ConfigLimits
 }
 
@@ -54,7 +54,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export { ConfigError } from './reader.ts'
 
-/** A host that a client on this machine can call when the server listens on `host`. */
+/** A host name that works for clients on this machine when the server listens on `host`. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
@@ -125,7 +125,7 @@ function readProxies(reader: Reader): readonly string[] {
 
 const WORKERS_MAX = 64
 
-/** `auto`: one per processor that this process may use. */
+/** `auto`: one per processor available to this process. */
 function readWorkers(reader: Reader): number | null {
   const text = reader.text('WORKERS')
   if (text === null) return null

@@ -1,6 +1,6 @@
 /**
- * A real Postgres for development, from the programs that npm installed. Every process that uses it holds a lock
- * which the kernel frees when the process dies; the last user to leave stops the server.
+ * A real Postgres for development, from binaries installed by npm. Every process that uses it holds a file lock, which
+ * the kernel releases when the process dies; the last user to leave stops the server.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -23,25 +23,27 @@ import {
 import { findPostmaster, startPostmaster, stopPostmaster } from './embedded/server.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** Folder of the gateway's own files; the server gets `postgres/`, `postgres.json` (0600) and two lock files in it. */
+  /** Folder for the gateway's files; the server gets `postgres/`, `postgres.json` (0600) and two lock files in it. */
   readonly dataDir: string
-  /** False trades safety at a power loss for speed: for tests only. */
+  /** False trades durability at a power loss for speed; for tests only. */
   readonly durable?: boolean
   readonly startTimeoutMs?: number
   readonly stopTimeoutMs?: number
-  /** Extra server settings, over the defaults below. */
+  /** Extra server settings, overriding the defaults below. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Program that changes user and keeps a capability; null when it must not be used. */
+  /** Program that changes user while keeping a capability; null: do not use one. */
   readonly setpriv?: string | null
-  /** Where programs and data go when root's project lies where the database user may not enter and setpriv is missing. */
+  /**
+   * Where binaries and data go when root's project is in a place the database user cannot enter and setpriv is missing.
+   */
   readonly outsideDir?: string
 }
 
 export interface EmbeddedPostgres {
   readonly url: string
-  /** True when the server was running already. */
+  /** True when the server was already running. */
   readonly joined: boolean
-  /** Leaves; stops the server unless another process uses it. */
+  /** Releases the server, and stops it unless another process uses it. */
   stop(): Promise<void>
 }
 
@@ -63,7 +65,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_checkpoints: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The log must never repeat what a statement carried.
+  // The log must never repeat a statement's contents.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 }
@@ -72,7 +74,7 @@ interface Place {
   readonly run: Runner
   readonly identity: Identity | null
   readonly native: string
-  /** Owned by the user that runs Postgres; holds `data/` and the log. */
+  /** Owned by the user that runs Postgres; contains `data/` and the log. */
   readonly home: string
 }
 
@@ -82,8 +84,8 @@ interface Secrets {
 }
 
 /**
- * Starts the server under `dataDir`, or joins the one that runs there; creates the data at first use (about 2 s,
- * later starts under 1 s). Rejects with an Error that says what to do when it cannot.
+ * Starts the server under `dataDir`, or joins the running one; creates the data on first use (about 2 s; later starts
+ * take under 1 s). Rejects with an Error that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const root = resolve(options.dataDir)
@@ -284,7 +286,7 @@ function urlOf({ port, password }: Secrets, database: string = DATABASE): string
   return `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`
 }
 
-/** Proves that the server answers to our password, and makes the database at first use. */
+/** Checks that the server accepts our password, and creates the database on first use. */
 async function createDatabase(secrets: Secrets, { timeoutMs }: { timeoutMs: number }): Promise<void> {
   const deadline = performance.now() + timeoutMs
   const STARTING_UP = '57P03'

@@ -1,9 +1,9 @@
-/** Every variable of the environment that the gateway reads, in words: docs/configuration.md is made from it. */
+/** Every environment variable that the gateway reads, described; docs/configuration.md is generated from it. */
 
 export interface Variable {
-  /** `<ID>`: an upstream's id in capitals, with `_` for what is neither letter nor digit. */
+  /** `<ID>`: an upstream's id in capitals, with `_` for anything that is not a letter or digit. */
   readonly name: string
-  /** What holds when it is not set, in words. */
+  /** What applies when it is not set, in words. */
   readonly fallback: string
   readonly what: string
   /** It is required with NODE_ENV=production. */
@@ -15,7 +15,7 @@ export interface VariableGroup {
   readonly variables: readonly Variable[]
 }
 
-/** The limits (`LIMIT_…`) stand in limits.ts. */
+/** The limits (`LIMIT_…`) are in limits.ts. */
 export const ENVIRONMENT: readonly VariableGroup[] = [
   {
     title: 'Address',

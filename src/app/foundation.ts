@@ -1,4 +1,4 @@
-/** What the server and the command line both stand on: configuration, secrets, a migrated database. */
+/** Shared by the server and the command line: configuration, secrets, a migrated database. */
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Foundation {
   readonly config: Config
   readonly secrets: KeySecrets
   readonly databaseUrl: string
-  /** Past the pooler; null: there is none. */
+  /** Bypasses the pooler; null: there is none. */
   readonly databaseDirectUrl: string | null
   /** A small pool for accounts, keys, reports. */
   readonly sql: Sql
@@ -23,12 +23,12 @@ export interface Foundation {
   close(): Promise<void>
 }
 
-/** Environment as the gateway reads it. Throws ConfigError with every fault. */
+/** Reads the environment. Throws ConfigError with every fault. */
 export function environmentConfig(environment: NodeJS.ProcessEnv): Config {
   return readConfig({ environment, upstreamIds: TABLES.upstreams.map(upstream => upstream.id) })
 }
 
-/** Secrets of the environment; outside production those missing are made once and kept below the data folder. */
+/** Secrets from the environment; outside production, missing ones are generated once and kept below the data folder. */
 function readSecrets(config: Config): KeySecrets {
   const encryptionKeys = config.keyEncryptionKeys ?? localSecret(config.dataDir, 'key-encryption-keys')
   const peppers = config.keyPeppers ?? localSecret(config.dataDir, 'key-peppers')
@@ -60,15 +60,15 @@ function localSecret(dataDir: string, name: string): string {
   return text
 }
 
-/** Loaded where it is wanted: never in production. */
+/** Loaded lazily: never in production. */
 async function startEmbedded({ dataDir }: Config): Promise<EmbeddedPostgres> {
   const { startEmbeddedPostgres } = await import('./embedded-postgres.ts')
   return startEmbeddedPostgres({ dataDir })
 }
 
 /**
- * Opens the database, the embedded one where none is configured, brings its schema up to date, and refuses secrets that are
- * not those of its keys, unless they are to be trusted.
+ * Opens the database (the embedded one if none is configured), migrates it, and refuses secrets that differ from those
+ * its keys were stored under, unless told to trust them.
  */
 export async function layFoundation(
   config: Config,
@@ -109,7 +109,7 @@ function secretsFault(foreign: readonly string[], { dataDir, keyPeppers, keyEncr
   )
 }
 
-/** Names what is wrong with the database without repeating its URL, which holds a password. */
+/** Describes a database error without repeating its URL, which contains a password. */
 function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Config): string {
   const name = databaseDirectUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
   const url = databaseDirectUrl ?? databaseUrl
@@ -128,10 +128,10 @@ function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Confi
   )
 }
 
-/** Who has these waited in vain: for a connection, or for the end of a statement. */
+/** Timeouts: waiting for a connection, or for a statement to end. */
 const SILENT: ReadonlySet<string> = new Set(['CONNECT_TIMEOUT', 'ETIMEDOUT', 'STATEMENT_DEADLINE', '57014'])
 
-/** Host and port, and nothing else of it. */
+/** Host and port only. */
 function hostsOf(url: string): string {
   try {
     const { hostname, port } = new URL(url)

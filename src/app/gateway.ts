@@ -1,4 +1,4 @@
-/** A running gateway out of its rooms: database, ledger, upstreams, pipeline, HTTP server. */
+/** Assembles a running gateway: database, ledger, upstreams, pipeline, HTTP server. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -33,19 +33,19 @@ import { type Metrics, Telemetry } from './telemetry.ts'
 
 export interface GatewayOptions {
   readonly config: Config
-  /** Migrated; may lead to a pooler if `databaseDirectUrl` goes past it. */
+  /** Migrated; may point to a pooler if `databaseDirectUrl` bypasses it. */
   readonly databaseUrl: string
-  /** For what needs a session of its own; absent: `databaseUrl` leads to Postgres itself. */
+  /** For work that needs a session; absent: `databaseUrl` points to Postgres itself. */
   readonly databaseDirectUrl?: string | null
   readonly keySecrets: KeySecrets
-  /** Null: upstreams without credentials are out of reach. */
+  /** Null: upstreams without credentials are unavailable. */
   readonly sandboxUrl: string | null
   readonly log: Logger
-  /** Stable and unique among the processes that run at one time; absent: made of host and port. */
+  /** Stable, and unique among running processes; absent: derived from host and port. */
   readonly instanceName?: string
-  /** Tables other than the generated ones, for tests. */
+  /** Replaces the generated tables in tests. */
   readonly tables?: Tables
-  /** Where images may be fetched from, for tests. */
+  /** Replaces the rule for where images may be fetched from, in tests. */
   readonly imageFetch?: Partial<Pick<ImageFetchOptions, 'ports' | 'isAllowed' | 'resolve'>>
 }
 
@@ -55,19 +55,19 @@ export interface Gateway {
   readonly server: FastifyInstance
   readonly readiness: Readiness
   readonly upstreams: UpstreamRegistry
-  /** Null where metrics are off. */
+  /** Null when metrics are off. */
   readonly metrics: Metrics | null
-  /** Leaves the port without a client noticing. May be called again to leave sooner. Call `stop` afterwards. */
+  /** Leaves the port without failing any client. Call again to leave sooner. Call `stop` afterwards. */
   retire(how: Leaving): Promise<void>
   /** Takes no more calls, waits for those in flight, settles, closes everything. */
   stop(): Promise<void>
-  /** Makes a `retire` or `stop` that waits for calls break them off; they are settled for what was sent. */
+  /** Aborts the calls that a `retire` or `stop` is waiting for; they are settled for what was sent. */
   hurry(): void
 }
 
 /**
- * `replaced`: others take over on this port, so there is time: a connection without a call stays until its client, who was
- * told how long it is kept, has given it up. `leaving`: load balancers are told first. `quick`: idle connections go at once.
+ * `replaced`: others take over this port, so there is time; an idle connection stays until its client closes it after
+ * the announced keep-alive. `leaving`: load balancers are told first. `quick`: idle connections are closed at once.
  */
 export type Leaving = 'replaced' | 'leaving' | 'quick'
 
@@ -84,7 +84,7 @@ async function databaseAnswers(sql: Sql): Promise<boolean> {
   )
 }
 
-/** Starts listening when everything a call needs is there. */
+/** Starts listening once everything that a call needs is ready. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, databaseUrl, keySecrets, sandboxUrl, log } = options
   const catalogue = createCatalogue(options.tables ?? TABLES)
@@ -189,7 +189,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onProcesses: count => flightLimiter.setProcesses(count),
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
-  // It is waited for below, when the server has been put together meanwhile.
+  // Awaited below, after the server has been assembled.
   watching.catch(() => {})
   let operations: OperationsWatch
   const services = {

@@ -1,15 +1,15 @@
-/** Every limit that the environment can change, with its bounds and the value that holds when nothing is set. */
+/** Every limit that the environment can change, with its default and bounds. */
 
 export interface LimitRow {
   readonly fallback: number
-  /** Instead of `fallback` with NODE_ENV=production. */
+  /** Replaces `fallback` with NODE_ENV=production. */
   readonly production?: number
   readonly min: number
   readonly max: number
 }
 
 interface DescribedLimit extends LimitRow {
-  /** One sentence for docs/configuration.md; the unit stands in the name (`Ms`, `Bytes`). */
+  /** One sentence for docs/configuration.md; the name carries the unit (`Ms`, `Bytes`). */
   readonly what: string
 }
 
@@ -241,7 +241,7 @@ export const LIMITS = {
 
 type LimitName = keyof typeof LIMITS
 
-/** The values in force; `LIMITS` says what each means. */
+/** The values in use; `LIMITS` describes each. */
 export type ConfigLimits = Readonly<Record<LimitName, number>>
 
 const LIMIT_PREFIX = 'LIMIT_'
@@ -250,13 +250,13 @@ export function limitVariable(name: string): string {
   return `${LIMIT_PREFIX}${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
 }
 
-/** As much of the environment's reader as is needed here. */
+/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   integer(name: string, row: LimitRow): number
 }
 
-/** Notes every fault with the reader. `names` are the variables that are set. */
+/** Reports every fault to the reader. `names` are the variables that are set. */
 export function readLimits(reader: Reader, names: Iterable<string>, production: boolean): ConfigLimits {
   const known = new Map(Object.entries<LimitRow>(LIMITS).map(([name, row]) => [limitVariable(name), { name, row }]))
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Puts the pages on the server of a gateway. */
+/** Mounts the pages on a gateway's server. */
 
 import type { FastifyInstance } from 'fastify'
 import type { KeySecrets } from '../accounts/key-secret.ts'
@@ -35,7 +35,7 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     upstreams: () => upstreams.status(),
     openApi: describeApi({ catalogue, publicUrl }),
     publicUrl,
-    // Anyone who can read mail can take over an account: where there is something to lose there is no such page.
+    // Anyone who can read mail can take over an account, so where something real is at stake this page does not exist.
     outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
     log,

@@ -1,9 +1,9 @@
-/** Variables of the environment, read one by one; what is wrong with them is told together. */
+/** Reads environment variables one by one and reports all faults together. */
 
 import { parseSecretSet } from '../lib/secrets.ts'
 import type { LimitRow } from './limits.ts'
 
-/** Thrown with every fault of the environment, a line each. */
+/** Thrown with every fault of the environment, one per line. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
 
@@ -16,7 +16,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads variables of the environment, and gathers what is wrong with them. */
+/** Reads environment variables and collects faults. */
 export class Reader {
   readonly faults: string[] = []
   readonly #environment: Readonly<Record<string, string | undefined>>
@@ -48,7 +48,7 @@ export class Reader {
     return fallback
   }
 
-  /** The value is never repeated in a fault: it may hold a password. */
+  /** Faults never repeat the value: it may contain a password. */
   url(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name)
     if (value === null) return null

@@ -1,9 +1,9 @@
-/** What the sandbox must know of the upstreams' models, read from the catalogue. */
+/** What the sandbox needs to know about the upstreams' models, from the catalogue. */
 
 import type { ModelEntry, Rule, Tables, UpstreamTarget } from '../generated/types.ts'
 import type { ModelFacts, SandboxOptions } from '../sandbox/server.ts'
 
-/** Fields that a rule takes out of the body are those that the provider would refuse. */
+/** Fields removed by a rule are those that the provider would refuse. */
 function refusedBy(rules: readonly Rule[]): string[] {
   return rules.flatMap(rule => (rule.op === 'drop' && /^\/[^/*]+$/.test(rule.path) ? [rule.path.slice(1)] : []))
 }

@@ -1,4 +1,4 @@
-/** The life of a gateway process: start in order, say how to use it, stop in order at a signal. */
+/** The life of a gateway process: start in order, print how to use it, stop in order at a signal. */
 
 import { flushCompileCache } from 'node:module'
 import { TABLES } from '../generated/tables.ts'
@@ -13,19 +13,20 @@ import { greet } from './welcome.ts'
 
 export interface RunningServer {
   readonly gateway: Gateway
-  /** Digest of the catalogue in force. */
+  /** Digest of the current catalogue. */
   readonly catalogue: string
   stop(): Promise<void>
-  /** Makes a `stop` that waits for calls break them off. */
+  /** Aborts the calls that a `stop` is waiting for. */
   hurry(): void
-  /** Resolves when something was thrown that nobody caught: the process has to stop. */
+  /** Resolves after an uncaught exception: the process has to stop. */
   readonly broken: Promise<void>
 }
 
-/** Starts everything. `write` null: nobody is to be welcomed. Throws ConfigError for what the operator can mend. */
+/** Starts everything. `write` null: no welcome. Throws ConfigError for faults that the operator can fix. */
 export async function serve(config: Config, write: ((text: string) => void) | null): Promise<RunningServer> {
   const log = createLog(config.logLevel, { base: config.worker === null ? {} : { worker: config.worker } })
-  // What had to be compiled is kept, however this process ends; see src/start.js. Calls would wait for the disk later.
+  // The compile cache is saved now, so that it survives however this process ends (see src/start.js); later, calls
+  // would wait for the disk.
   flushCompileCache()
   const foundation = await layFoundation(config)
   let sandbox: Sandbox | null = null
@@ -67,8 +68,8 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
 }
 
 /**
- * Logs what nobody caught, without its message, which Node would print. A promise that failed unheard concerns one piece of
- * work; after an exception anything may be half done, so the process should finish its calls and end.
+ * Logs uncaught errors without their message, which Node would print. An unhandled rejection concerns one piece of
+ * work; after an uncaught exception anything may be half done, so the process should finish its calls and end.
  */
 function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): void } {
   const { promise: broken, resolve } = Promise.withResolvers<void>()
@@ -85,7 +86,7 @@ function needsSandbox(config: Config, tables: Tables): boolean {
   return tables.upstreams.some(upstream => config.upstream(upstream.id).apiKeys.length === 0)
 }
 
-/** Loaded where there is one: never in production. */
+/** Loaded only where it exists: never in production. */
 async function openSandbox(): Promise<Sandbox> {
   const [{ startSandbox }, { sandboxFacts }] = await Promise.all([
     import('../sandbox/server.ts'),

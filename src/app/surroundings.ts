@@ -1,4 +1,4 @@
-/** What an operator should know of a start outside production, a line each. */
+/** Start-up notes for the operator outside production, one per line. */
 
 import { isIPv4 } from 'node:net'
 import type { Config } from './config.ts'

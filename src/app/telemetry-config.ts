@@ -1,28 +1,28 @@
-/** What the environment says of metrics and traces; both are off unless it names where they go. */
+/** Environment settings for metrics and traces; both are off unless a destination is set. */
 
 export interface TelemetryConfig {
-  /** Null: there are no metrics. */
+  /** Null: no metrics. */
   readonly metrics: MetricsConfig | null
-  /** Null: there are no traces. */
+  /** Null: no traces. */
   readonly traces: TracesConfig | null
 }
 
 export interface MetricsConfig {
   readonly host: string
   readonly port: number
-  /** Pause between two audits; 0: there are none. */
+  /** Pause between two audits, in ms; 0: no audits. */
   readonly auditMinutes: number
 }
 
 export interface TracesConfig {
-  /** Where OTLP spans are posted to. */
+  /** URL that OTLP spans are posted to. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Null: the service's own. */
+  /** Null: the service's own name. */
   readonly serviceName: string | null
-  /** Further attributes of the resource. */
+  /** Further resource attributes. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Share of the traces that is kept, 0 to 1. */
+  /** Share of traces that is kept, 0 to 1. */
   readonly ratio: number
 }
 
@@ -32,7 +32,7 @@ interface IntegerRow {
   readonly max: number
 }
 
-/** As much of the environment's reader as is needed here. */
+/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null
@@ -45,7 +45,7 @@ const PORTS: IntegerRow = { fallback: 0, min: 0, max: 65_535 }
 const AUDIT_MINUTES: IntegerRow = { fallback: 360, min: 0, max: 10_080 }
 const HTTP = ['http:', 'https:']
 
-/** Notes every fault with the reader. `names` are the variables that are set; `port` is the public one. */
+/** Reports every fault to the reader. `names` are the variables that are set; `port` is the public one. */
 export function readTelemetryConfig(reader: Reader, names: Iterable<string>, port: number): TelemetryConfig {
   for (const name of names) {
     if (!name.startsWith('METRICS_') || METRICS.some(known => known === name)) continue
@@ -80,7 +80,7 @@ function readTraces(reader: Reader): TracesConfig | null {
   return { url, headers, attributes, ratio, serviceName: reader.text('OTEL_SERVICE_NAME') }
 }
 
-/** `name=value` with commas, values percent-encoded. They may be secrets: no fault repeats them. */
+/** Comma-separated `name=value` pairs with percent-encoded values. They may be secrets, so faults never repeat them. */
 function readPairs(reader: Reader, name: string): Readonly<Record<string, string>> {
   const pairs = (reader.text(name) ?? '').split(',').filter(pair => pair.trim() !== '')
   try {

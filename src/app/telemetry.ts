@@ -1,4 +1,4 @@
-/** Figures and traces of one gateway: what is watched while calls run, and where operators find it. */
+/** Metrics and traces of one gateway: what is observed while calls run, and where operators find it. */
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Readiness } from '../http/readiness.ts'
@@ -25,7 +25,7 @@ import { upstreamFamilies } from '../telemetry/upstreams.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
 import type { Config } from './config.ts'
 
-/** Parts of a running gateway that have something to say. */
+/** Parts of a running gateway that report metrics. */
 export interface Watched {
   readonly catalogue: Catalogue
   readonly ledger: RunningLedger
@@ -36,14 +36,14 @@ export interface Watched {
   readonly mails: () => MailMetrics
   readonly unknownModels: Pick<UnknownModels, 'calls' | 'unnamed'>
   readonly requests: () => RequestMetrics
-  /** Pools that are not the ledger's. */
+  /** Pools outside the ledger. */
   readonly pools: () => readonly PoolLoad[]
 }
 
 export interface Metrics {
   /** Null for a worker. */
   readonly url: string | null
-  /** What a scrape reads. */
+  /** Reads the metrics for a scrape. */
   text(): Promise<string>
 }
 
@@ -52,7 +52,7 @@ export interface TelemetryOptions {
   readonly databaseUrl: string
   readonly spoolDir: string
   readonly version: string
-  /** Name of the service in traces, where the environment gives none. */
+  /** The service's name in traces, unless the environment sets one. */
   readonly serviceName: string
   readonly log: Logger
 }
@@ -73,7 +73,7 @@ export class Telemetry {
     this.tracer = spans === null ? NO_TRACER : new Traces({ sink: spans, ratio: traces?.ratio ?? 1 })
   }
 
-  /** What traces need is loaded only when they are on. */
+  /** Tracing libraries are loaded only when tracing is on. */
   static async open(options: TelemetryOptions): Promise<Telemetry> {
     const { config, version, log, serviceName } = options
     if (config.traces === null) return new Telemetry(options, null)
@@ -102,7 +102,7 @@ export class Telemetry {
     this.#ledgerEvents.set(code, (this.#ledgerEvents.get(code) ?? 0) + 1)
   }
 
-  /** Null where metrics are off. Of a worker its supervisor asks for them; everybody else gets a port. */
+  /** Null when metrics are off. A worker's metrics are collected by its supervisor; every other process gets a port. */
   async serve(watched: Watched): Promise<Metrics | null> {
     const { config, databaseUrl, spoolDir, log } = this.#options
     const calls = this.#calls

@@ -1,4 +1,4 @@
-/** What the environment says of providers: their credentials, and addresses other than the catalogue's. */
+/** Environment settings for providers: credentials, and addresses that differ from the catalogue's. */
 
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { ConfigError, Reader } from './reader.ts'
@@ -7,11 +7,11 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface UpstreamsConfig {
   readonly upstreams: ReadonlyMap<string, UpstreamEnvironment>
-  /** Access keys and region of AWS, as AWS's own tools name them. */
+  /** AWS access keys and region, under the names that AWS's own tools use. */
   readonly aws: AwsEnvironment
 }
 
-/** Only what is said of providers, for those who need no more. Throws ConfigError. */
+/** Reads only the provider settings. Throws ConfigError. */
 export function readUpstreamsConfig(environment: Environment, upstreamIds: readonly string[]): UpstreamsConfig {
   const reader = new Reader(environment)
   const config = readUpstreams(reader, environment, upstreamIds)
@@ -19,7 +19,7 @@ export function readUpstreamsConfig(environment: Environment, upstreamIds: reado
   return config
 }
 
-/** Adds what is wrong to the reader's faults. */
+/** Adds its faults to the reader's. */
 export function readUpstreams(
   reader: Reader,
   environment: Environment,
@@ -45,7 +45,7 @@ export function readUpstreams(
   return { upstreams, aws: readAws(reader) }
 }
 
-/** Environment name of an upstream: `aws-bedrock` is `AWS_BEDROCK`. */
+/** An upstream's name in the environment: `aws-bedrock` is `AWS_BEDROCK`. */
 export function upstreamVariable(upstreamId: string, suffix: string): string {
   return `UPSTREAM_${upstreamId.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_${suffix}`
 }

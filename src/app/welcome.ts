@@ -1,4 +1,4 @@
-/** What a development start prints: a key that works, a call to paste, where to go next. */
+/** What a development start prints: a working key, a call to paste, where to go next. */
 
 import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../accounts/accounts.ts'
@@ -14,13 +14,13 @@ import { remarksOf } from './surroundings.ts'
 const DEVELOPER = 'developer@example.com'
 const WELCOME_CREDIT_VND = 1_000_000
 
-/** The development account's key: made at the first start, shown again at later ones. */
+/** The development account's key: created at the first start, shown again at later ones. */
 async function developerKey(foundation: Foundation): Promise<string> {
   const { sql, secrets } = foundation
   const find = () => findAccountByEmail(sql, DEVELOPER)
   const account =
     (await find()) ??
-    // Another process that starts at this moment may be quicker.
+    // Another process starting right now may be faster.
     (await createAccount(sql, DEVELOPER).catch(async error => {
       const found = await find()
       if (found === null) throw error
@@ -38,13 +38,13 @@ async function developerKey(foundation: Foundation): Promise<string> {
     if (!row.showable) continue
     const key = await usableKey(foundation, row)
     if (key !== null) return key
-    // Made under secrets that are gone: nobody can use it again.
+    // Created under secrets that are gone, so nobody can use it.
     await revokeKey(sql, row)
   }
   return (await createKey(sql, secrets, { accountId, label: 'development' })).key
 }
 
-/** The key, if the secrets of today open its copy and find its hash. */
+/** The key, if the current secrets open its copy and match its hash. */
 async function usableKey({ sql, secrets }: Foundation, row: ApiKey): Promise<string | null> {
   const revealed = await showKey(sql, secrets, row).catch(() => null)
   if (revealed?.outcome !== 'revealed') return null
@@ -59,7 +59,7 @@ function mailHint({ dataDir, mail, real }: Foundation['config'], url: string): s
   return [`           Mail lands in ${real ? join(dataDir, 'outbox') : `${url}/development/outbox`}; ${operator}`]
 }
 
-/** Text for the terminal; holds an API key, so it is never logged. */
+/** Text for the terminal; contains an API key, so it is never logged. */
 async function welcome(
   foundation: Foundation,
   { url, sandboxed: simulated }: { readonly url: string; readonly sandboxed: readonly string[] },
@@ -94,7 +94,7 @@ async function welcome(
   ].join('\n')
 }
 
-/** Outside production only. The gateway takes calls already, so that nothing that fails here may end it. */
+/** Outside production only. The gateway already takes calls, so a failure here must not end it. */
 export async function greet(
   foundation: Foundation,
   start: {

@@ -1,4 +1,4 @@
-/** Everything that must add up, in one consistent look; reads every row of the journal. */
+/** Everything that must add up, in one consistent snapshot; reads every row of the journal. */
 
 import { audit as auditLedger, type AuditReport as LedgerAudit } from '../ledger/audit.ts'
 import { readSetAside, type SetAsideSpool } from '../ledger/set-aside-report.ts'
@@ -12,9 +12,9 @@ export interface AuditReport {
   readonly payments: PaymentAudit
   readonly spool: {
     readonly differences: {
-      /** Lines of spools that are damaged or unproven: settlements that were charged to nobody. */
+      /** Damaged or unproven spool lines: settlements charged to nobody. */
       readonly spool_lines: number
-      /** Files of spools that belong to another database. */
+      /** Spool files that belong to another database. */
       readonly spool_files: number
     }
     readonly spools: readonly SetAsideSpool[]
@@ -25,7 +25,7 @@ export interface AuditReport {
   readonly accounts: readonly number[]
 }
 
-/** In ms, for the transaction alone. */
+/** Statement timeout for this transaction only. */
 const LIMIT_TIME = `select set_config('statement_timeout', $1, true)`
 
 /** Rejects when it takes longer than `timeoutMs`. */

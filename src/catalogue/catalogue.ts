@@ -1,4 +1,7 @@
-/** The catalogue at run time: names to entries without work per call, over tables that never change while a process lives. */
+/**
+ * The catalogue at run time: resolves names to entries without work per call, over tables that never change while a
+ * process lives.
+ */
 
 import type { CatalogueSettings, Endpoint, Tables, Upstream, UpstreamTarget } from '../generated/types.ts'
 import { type CostRates, targetCosts } from './cost.ts'
@@ -10,32 +13,32 @@ export type { Resolution } from './names.ts'
 
 export interface Catalogue {
   readonly settings: CatalogueSettings
-  /** All entries, sorted by id, whatever order the tables have. */
+  /** All entries, sorted by id, whatever their order in the tables. */
   readonly items: readonly CatalogueItem[]
   readonly upstreams: ReadonlyMap<string, Upstream>
   /**
-   * Id, then alias, each in any case and also written `vendor/name`, then null; a trailing `[1m]` does not matter.
-   * Allocates nothing for a name spelled as in the catalogue. What to do with null is the endpoint's choice: the chat
-   * endpoints take `fallback`.
+   * Tries the id, then the alias, each in any case and also as `vendor/name`, then gives null; a trailing `[1m]` is
+   * ignored. Allocates nothing for a name spelled as in the catalogue. The endpoint decides what null means: the chat
+   * endpoints use `fallback`.
    */
   resolve(name: string): Resolution | null
   /** The fallback entry for a name that `resolve` does not know. */
   fallback(name: string): Resolution
   /** Entries that are served on an endpoint and not retired, sorted by id. */
   servedOn(endpoint: Endpoint): readonly CatalogueItem[]
-  /** How many entries have retired by now: lists that were rendered under another number are out of date. */
+  /** How many entries have retired so far: lists rendered at another count are stale. */
   retiredCount(): number
   isRetired(item: CatalogueItem): boolean
-  /** What a target costs the operator at this moment; null: unknown. */
+  /** The operator's cost at a target now; null: unknown. */
   costRates(target: UpstreamTarget): CostRates | null
 }
 
 export interface CatalogueOptions {
-  /** Milliseconds since 1970; asked only for entries that have a date, and for costs. */
+  /** Milliseconds since 1970; needed only for entries with a date, and for costs. */
   readonly now: () => number
 }
 
-/** Throws RangeError on tables that contradict themselves; generated tables never do. */
+/** Throws RangeError for contradictory tables; generated tables never are. */
 export function createCatalogue(tables: Tables, options: CatalogueOptions = { now: Date.now }): Catalogue {
   const { now } = options
   const { settings } = tables

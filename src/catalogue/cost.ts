@@ -1,6 +1,6 @@
 /**
- * What a call costs the operator: tokens, images and the call itself at the upstream's prices in USD, times the share that is
- * paid, times the rate of exchange. Whole numbers throughout; nothing of it bears on what customers pay.
+ * What a call costs the operator: tokens, images and the call itself at the upstream's USD prices, times the discounted
+ * share, times the exchange rate. All in whole numbers; it never affects customers' prices.
  */
 
 import type { Tables, Upstream, UpstreamCost, UpstreamTarget } from '../generated/types.ts'
@@ -18,13 +18,13 @@ export interface CostUnits {
 
 /** Prices of one target at one time, in 10⁻¹² µVND per token, image and call. */
 export interface CostRates {
-  /** Null: tokens cost nothing by themselves. */
+  /** Null: tokens are not priced. */
   readonly tokens: TokenRates | null
-  /** Of calls with more input, ascending. */
+  /** For calls with more input, ascending. */
   readonly tiers: readonly (TokenRates & { readonly aboveTokens: number })[]
-  /** Null: images cost nothing beside their tokens. */
+  /** Null: images are not priced beside their tokens. */
   readonly image: bigint | null
-  /** Null: calls cost nothing beside their tokens. */
+  /** Null: calls are not priced beside their tokens. */
   readonly call: bigint | null
 }
 
@@ -35,16 +35,16 @@ interface TokenRates {
   readonly output: bigint
 }
 
-/** Decimals that each factor may have; the schema's descriptions say the same. */
+/** Decimals allowed in each factor; the schema's descriptions say the same. */
 export const USD_DECIMALS = 6
 export const SHARE_DECIMALS = 4
 export const FX_DECIMALS = 2
 /** One µVND in the unit of the rates. */
 const SCALE = 10n ** BigInt(USD_DECIMALS + SHARE_DECIMALS + FX_DECIMALS)
-/** USD per 1M tokens are millionths of USD per token, as µVND are of VND. */
+/** USD per 1M tokens are millionths of a USD per token, just as µVND are of a VND. */
 const PER_UNIT = 1_000_000n
 
-/** A decimal such as `0.25` as a whole number of units of its last decimal. Throws RangeError for anything else. */
+/** A decimal such as `0.25` as a whole number of its last place. Throws RangeError for anything else. */
 export function parseDecimal(text: string, decimals: number): bigint {
   const match = /^(\d{1,9})(?:\.(\d+))?$/.exec(text)
   const fraction = match?.[2] ?? ''
@@ -53,7 +53,7 @@ export function parseDecimal(text: string, decimals: number): bigint {
   return BigInt((match[1] as string) + fraction.padEnd(decimals, '0'))
 }
 
-/** The token prices of a call with so much input. */
+/** The token prices for a call with this much input. */
 export function tokenRatesFor({ tokens, tiers }: CostRates, inputTokens: number): TokenRates | null {
   return tiers.findLast(tier => inputTokens > tier.aboveTokens) ?? tokens
 }
@@ -74,7 +74,7 @@ export function costAt(rates: CostRates, used: CostUnits): MicroVnd {
   return microVnd((sum + SCALE / 2n) / SCALE)
 }
 
-/** Null for a call that is bought by the token without reported tokens, or by the image without an image. */
+/** Null for a call priced by tokens without reported tokens, or by images without an image. */
 export function costIfReported(rates: CostRates, used: CostUnits): MicroVnd | null {
   const isReported =
     rates.tokens === null ? rates.image === null || used.images > 0 : used.inputTokens + used.outputTokens > 0
@@ -87,9 +87,9 @@ interface CostPeriod {
   readonly rates: CostRates | null
 }
 
-/** The prices of a target from day to day. */
+/** A target's prices over time. */
 export class TargetCost {
-  /** The newest first. */
+  /** Newest first. */
   readonly #periods: readonly CostPeriod[]
 
   constructor(cost: readonly UpstreamCost[], upstream: Pick<Upstream, 'discount' | 'fx'>, fx: Upstream['fx']) {
@@ -116,7 +116,7 @@ export class TargetCost {
 
 const WHOLE_SHARE = { share: '1' }
 
-/** The last step that begins on the day or before. */
+/** The last step that begins on or before the day. */
 function inForce<Step extends { readonly from: string }>(steps: readonly Step[], day: string): Step | undefined {
   return steps.findLast(step => step.from <= day)
 }
@@ -143,7 +143,7 @@ function ratesOf(price: UpstreamCost, factor: bigint): CostRates {
   }
 }
 
-/** The prices of every target of some tables. */
+/** The prices of every target in some tables. */
 export function targetCosts(tables: Tables): ReadonlyMap<UpstreamTarget, TargetCost> {
   const { settings } = tables
   const upstreams = new Map(tables.upstreams.map(upstream => [upstream.id, upstream]))

@@ -1,4 +1,4 @@
-/** The catalogue in force, from the generated tables. */
+/** The current catalogue, from the generated tables. */
 
 import { TABLES } from '../generated/tables.ts'
 import { type Catalogue, createCatalogue } from './catalogue.ts'

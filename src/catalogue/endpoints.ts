@@ -1,4 +1,4 @@
-/** The endpoints that run a model, for every room that has to name one: their records in `src/endpoints/` begin with these. */
+/** The endpoints that run a model, for every room that names one: their records in `src/endpoints/` extend these. */
 
 import type { Endpoint, ModelKind } from '../generated/types.ts'
 
@@ -6,13 +6,13 @@ export interface EndpointFacts {
   /** In the tables `hold` and `usage`; never reused. */
   readonly code: number
   readonly path: string
-  /** What the models make that it runs. */
+  /** What the endpoint's models produce. */
   readonly makes: ModelKind
-  /** What its body cannot do without, beside what is billed, as pointers: no rule of the catalogue may take it away. */
+  /** Body fields that it needs besides those that are billed, as pointers: no rule of the catalogue may remove them. */
   readonly needs: readonly string[]
 }
 
-/** In the order in which they are listed everywhere. */
+/** In display order. */
 export const ENDPOINT_FACTS = {
   messages: {
     code: 1,

@@ -1,9 +1,9 @@
-/** What follows from one entry alone: its price in µVND, its endpoints, and when it goes. */
+/** What follows from one entry alone: its price in µVND, its endpoints, and when it retires. */
 
 import type { Endpoint, ModelEntry } from '../generated/types.ts'
 import { type MicroVnd, microVnd, vndToMicro } from '../lib/money.ts'
 
-/** What is worked out once for each entry. */
+/** Computed once per entry. */
 export interface CatalogueItem {
   readonly entry: ModelEntry
   /** Price of one token, one call or one image (as `entry.price.per` says), in µVND. */
@@ -12,17 +12,20 @@ export interface CatalogueItem {
   readonly priceText: string
   readonly endpoints: ReadonlySet<Endpoint>
   /**
-   * Milliseconds since 1970 from which clients are warned: the day of the deprecation, and 60 days before the end at the
-   * latest. Infinity when there is nothing to warn of.
+   * When warnings to clients begin, in milliseconds since 1970: the day of the deprecation, and at the latest 60 days
+   * before the end. Infinity when there is nothing to warn about.
    */
   readonly deprecatedFromMs: number
-  /** Milliseconds since 1970 from which the id maps to its successor; Infinity when it stays, or nothing can succeed it. */
+  /**
+   * From when the id maps to its successor, in milliseconds since 1970; Infinity when it stays or nothing can succeed
+   * it.
+   */
   readonly retiresAtMs: number
-  /** Response headers that warn of the deprecation (RFC 9745, RFC 8594, and the successor), or null. */
+  /** Response headers announcing the deprecation (RFC 9745, RFC 8594, and the successor), or null. */
   readonly deprecationHeaders: Readonly<Record<string, string>> | null
 }
 
-/** Clients hear of an end at least so long before it, whatever day the deprecation is of. */
+/** Clients are warned at least this long before the end, whatever the date of the deprecation. */
 const NOTICE_DAYS = 60
 const DAY_MS = 86_400_000
 

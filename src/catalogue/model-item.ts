@@ -1,4 +1,4 @@
-/** One entry as `GET /v1/models` shows it: one shape that both SDK families and price-aware tools read. */
+/** One entry as `GET /v1/models` shows it, in a shape for both SDK families and price-aware tools. */
 
 import type { ApiStandard, Capability, Dialect, ModelEntry, ToolTreatment } from '../generated/types.ts'
 
@@ -20,7 +20,7 @@ export function modelItem(entry: ModelEntry, lifecycle: Lifecycle): ModelItem {
     owned_by: entry.vendor,
     display_name: entry.name,
     name: entry.name,
-    // Pickers show the description and not the price.
+    // Pickers show the description but not the price.
     description: `${priceText(entry)}. ${entry.description ?? ''}`.trimEnd(),
     context_length: entry.contextTokens,
     max_input_tokens: entry.contextTokens,
@@ -64,7 +64,7 @@ function inputModalities(entry: ModelEntry): string[] {
   return takesImages ? ['text', 'image'] : ['text']
 }
 
-/** The preferred target speaks for the entry. */
+/** The preferred target represents the entry. */
 function dialectOf(entry: ModelEntry): Dialect | undefined {
   return entry.upstreams[0]?.dialect
 }
@@ -73,7 +73,7 @@ function supported(isSupported: boolean): { supported: boolean } {
   return { supported: isSupported }
 }
 
-/** The price list's own labels, then the names that the messages SDK knows, each as `{supported}`. */
+/** The price list's labels, then the names that the messages SDK knows, each as `{supported}`. */
 function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   const has = (capability: Capability) => entry.capabilities.includes(capability)
   const isChat = entry.kind === 'chat'
@@ -103,7 +103,7 @@ function capabilities(entry: ModelEntry): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Tools that the provider runs, as far as the catalogue lets them pass; those that clients run are none. */
+/** Tools run by the provider that the catalogue lets pass; client-side tools are not listed. */
 function serverToolsOf({ upstreams }: ModelEntry) {
   const passes = (...words: readonly string[]) =>
     supported(words.some(word => upstreams.length > 0 && upstreams.every(({ extras }) => isOpen(extras.tools[word]))))
@@ -140,7 +140,7 @@ function effort(dialect: Dialect | undefined): Readonly<Record<string, unknown>>
   }
 }
 
-/** What a request in the messages format may say under `thinking`; for chat models the gateway converts budgets to levels. */
+/** What a messages request may say under `thinking`; for chat models the gateway converts budgets to levels. */
 function thinking(
   reasons: boolean,
   dialect: Dialect | undefined,
@@ -161,12 +161,12 @@ function thinking(
   }
 }
 
-/** A request can change how much the model reasons, or whether. */
+/** Requests can change how much the model reasons, or whether it does. */
 function steersReasoning({ reasoning }: Dialect): boolean {
   return reasoning.parameter !== null && (reasoning.levels !== null || reasoning.disable !== 'refused')
 }
 
-/** Request fields worth sending, in the names that price-aware tools know. */
+/** Request fields worth sending, under the names that price-aware tools know. */
 function supportedParameters(entry: ModelEntry): string[] {
   if (entry.kind === 'image') return ['n', 'prompt', 'size']
   if (entry.kind === 'speech') return ['input', 'instructions', 'response_format', 'speed', 'voice']

@@ -7,12 +7,12 @@ import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { ENDPOINT_ORDER } from './endpoints.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
 
-/** Query parameters as they came; absent ones are undefined. */
+/** Query parameters as received; absent ones are undefined. */
 export interface ModelListQuery {
   readonly channel?: string | undefined
   readonly endpoint?: string | undefined
   readonly capability?: string | undefined
-  /** Most items of one page; without it all come at once. */
+  /** Page size; without it everything comes at once. */
   readonly limit?: string | undefined
   readonly after_id?: string | undefined
   readonly before_id?: string | undefined
@@ -20,7 +20,7 @@ export interface ModelListQuery {
 
 export interface RenderedBody {
   readonly body: string
-  /** Strong, with its quotes. */
+  /** A strong ETag, with its quotes. */
   readonly etag: string
   /** The body compressed, once. */
   coded(coding: Coding): Promise<Buffer>
@@ -46,7 +46,7 @@ interface Rendered {
 }
 
 export function createModelList(catalogue: Catalogue, now: () => number = Date.now): ModelList {
-  // Both caches are bounded: by the product of the filter words, and by the number of entries.
+  // Both caches are bounded: by the number of filter combinations, and by the number of entries.
   const lists = new Map<string, RenderedBody>()
   const single = new Map<string, RenderedBody>()
   let epoch = ''
@@ -129,7 +129,7 @@ function matches({ entry }: CatalogueItem, query: ModelListQuery): boolean {
 
 type Page = { readonly items: readonly Rendered[]; readonly hasMore: boolean } | { readonly problem: string }
 
-/** A page behind `after_id`, or the last one before `before_id`. */
+/** The page after `after_id`, or the last one before `before_id`. */
 function cut(matching: readonly Rendered[], query: ModelListQuery): Page {
   const limit = query.limit === undefined ? LIMIT_MAX : Number(query.limit)
   const cursor = query.after_id ?? query.before_id

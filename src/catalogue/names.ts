@@ -1,4 +1,4 @@
-/** What a name means: ids, aliases and `vendor/name`, in any case, with or without the suffix for the long context. */
+/** What a name means: ids, aliases and `vendor/name`, in any case, with or without the long-context suffix. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { CatalogueItem } from './item.ts'
@@ -6,20 +6,20 @@ import type { CatalogueItem } from './item.ts'
 export interface Resolution {
   readonly item: CatalogueItem
   readonly entry: ModelEntry
-  /** The name that the client sent, when it is not the entry's own; else null. */
+  /** The name that the client sent if it is not the entry's own; else null. */
   readonly mappedFrom: string | null
   /**
-   * What replies call the model: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), else the
-   * entry's id. Never holds anything but printable ASCII.
+   * The model's name in replies: the entry's own name as the client spelled it (`GPT-5.5`, `openai/gpt-5.5`), else the
+   * entry's id. Always printable ASCII.
    */
   readonly clientModel: string
 }
 
-/** A name, and what it means once its entry has retired. */
+/** A name, and its meaning after its entry has retired. */
 export interface Named {
   readonly item: CatalogueItem
   readonly resolution: Resolution
-  /** Null: nothing succeeds the entry. */
+  /** Null: the entry has no successor. */
   readonly afterRetirement: Resolution | null
 }
 
@@ -27,20 +27,20 @@ export interface NameIndexOptions {
   readonly items: readonly CatalogueItem[]
   /** Alias → item. */
   readonly aliases: Iterable<readonly [string, CatalogueItem]>
-  /** Names that clients write for vendors, in lower case, beside the vendors' own. */
+  /** Names that clients use for vendors, in lower case, besides the vendors' own. */
   readonly vendors: Readonly<Record<string, string>>
-  /** Who takes over when the item has retired. */
+  /** The successor of a retired item. */
   readonly heirOf: (item: CatalogueItem) => CatalogueItem | null
 }
 
-/** Suffix with which coding agents ask for the long context; every entry has its full context anyway. */
+/** Suffix by which coding agents request the long context; every entry has its full context anyway. */
 const LONG_CONTEXT_SUFFIX = '[1m]'
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]+$/
 
 /**
- * Returns the look-up; it finds null for a name that means nothing. Names spelled as in the catalogue allocate nothing;
- * longer names than any that has a meaning are not looked at.
+ * Returns the look-up, which gives null for an unknown name. Names spelled as in the catalogue allocate nothing; names
+ * longer than any known one are rejected unread.
  */
 export function createNameIndex(options: NameIndexOptions): (name: string) => Named | null {
   const { items, aliases, heirOf } = options

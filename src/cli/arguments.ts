@@ -180,7 +180,7 @@ export const VERBS: readonly Verb[] = [
   { name: 'migrate', usage: 'migrate', purpose: 'Bring the database schema up to date', words: 0, options: [] },
 ]
 
-/** Verbs of the code generator, run as they are. */
+/** Verbs that are passed to the code generator unchanged. */
 const CATALOGUE_VERBS: readonly Pick<Verb, 'usage' | 'purpose'>[] = [
   { usage: 'catalogue check', purpose: 'Find every mistake in the catalogue' },
   { usage: 'catalogue list [--channel WORD] …', purpose: 'The entries as a table' },
@@ -204,7 +204,7 @@ export function helpText(): string {
   ].join('\n')
 }
 
-/** A mistake of the person at the keyboard: shown without a stack, exit status 2. */
+/** A usage error: printed without a stack trace, exit status 2. */
 export class UsageError extends Error {}
 
 export interface Command {
@@ -214,7 +214,7 @@ export interface Command {
   readonly options: Readonly<Record<string, string | undefined>>
 }
 
-/** Reads the command line. Throws UsageError; null means that help was asked for. */
+/** Parses the command line. Throws UsageError; null means that help was requested. */
 export function readCommand(argv: readonly string[]): Command | null {
   let parsed: ReturnType<typeof parse>
   try {
@@ -259,7 +259,7 @@ function parse(argv: readonly string[]) {
   })
 }
 
-/** Whole dong, digits only, with or without a leading minus. Throws UsageError. */
+/** Whole dong, digits only, optionally with a minus sign. Throws UsageError. */
 export function readVnd(text: string): number {
   if (!/^-?\d{1,12}$/.test(text))
     throw new UsageError(`${JSON.stringify(text)} is not an amount; write whole dong as digits only, e.g. 50000`)

@@ -1,4 +1,4 @@
-/** The verbs that write the database to a file and read it back. */
+/** The verbs that back up the database to a file and restore it. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'

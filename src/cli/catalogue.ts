@@ -1,4 +1,6 @@
-/** `catalogue …`: the code generator's verbs, so that an operator needs to know one command only, and what `serve` asks it. */
+/**
+ * `catalogue …`: the code generator's verbs, so that operators need only one command, and the check that `serve` makes.
+ */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +13,7 @@ import { UsageError } from './arguments.ts'
 
 const CODEGEN = fileURLToPath(new URL('../../codegen/main.ts', import.meta.url))
 
-/** Ours to the generator's. */
+/** Our options mapped to the generator's. */
 const VERBS: Readonly<Record<string, string>> = {
   check: 'check',
   list: 'list',
@@ -50,8 +52,8 @@ interface Digests {
 }
 
 /**
- * Logs a warning when the YAML says something else than the tables that are loaded: whoever changed it may think that it is
- * in force. Resolves in any case, also where there is no YAML (an image has none). Keeps no process from ending.
+ * Logs a warning when the YAML differs from the loaded tables: whoever edited it may think that it is in use. Always
+ * resolves, also without YAML (an image has none). Does not keep the process alive.
  */
 export async function warnOfOldTables(logLevel: string): Promise<void> {
   if (!existsSync(CODEGEN)) return
@@ -66,7 +68,7 @@ export async function warnOfOldTables(logLevel: string): Promise<void> {
   )
 }
 
-/** On a thread of its own, so that no call waits for it; a process of its own would look like a worker. */
+/** On its own thread, so that no call waits for it; a separate process would look like a worker. */
 async function readDigests(): Promise<Digests> {
   const worker = new Worker(CODEGEN, { argv: ['digest', '--json'], stdout: true, stderr: true })
   worker.unref()

@@ -1,4 +1,4 @@
-/** The verbs that reach into running gateways: maintenance, limits of keys, the state of the upstreams. */
+/** The verbs that affect running gateways: maintenance, key limits, the state of upstreams. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX, limitConcurrency, limitKey } from '../accounts/key-rate.ts'
 import { listKeys } from '../accounts/keys.ts'
@@ -13,7 +13,7 @@ import type { UpstreamStatus } from '../upstream/registry.ts'
 import { UsageError } from './arguments.ts'
 import { type Action, accountOf, readKeyId } from './verbs.ts'
 
-/** A whole number in digits. Throws UsageError that says what it is for. */
+/** A whole number in digits. Throws UsageError naming its purpose. */
 function readCount(text: string, what: string, { min, max }: { min: number; max: number }): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number

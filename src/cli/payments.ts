@@ -1,4 +1,4 @@
-/** The verbs of people and payments: the operator's role, transfers by hand, and those that found no owner. */
+/** The verbs for accounts and payments: the operator role, manual transfers, and unmatched ones. */
 
 import { setRole } from '../accounts/operator.ts'
 import { COMMAND_LINE } from '../accounts/operator-log.ts'
@@ -17,7 +17,7 @@ import { type Action, accountOf } from './verbs.ts'
 
 const UNMATCHED_MAX = 200
 
-/** Gateways that run hear of a credit by themselves, within a moment. */
+/** Running gateways learn of a credit by themselves within a moment. */
 function paymentsOf({ config, sql }: Foundation): PaymentServices {
   return createPayments({ config, sql, onCredited: () => {}, report: () => {} })
 }

@@ -1,4 +1,4 @@
-/** Runs one command of the command line and says what it did, as text or as JSON. Returns the exit status. */
+/** Runs one command and prints the result as text or JSON. Returns the exit status. */
 
 import { ConfigError } from '../app/config.ts'
 import { environmentConfig, type Foundation, layFoundation } from '../app/foundation.ts'
@@ -39,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], environment: NodeJ
       return 0
     }
     if (command.verb.name !== 'serve') return await runVerb(command, environment)
-    // What stays and what is soon over have little in common: each loads its own.
+    // Long-running verbs and short ones share little, so each loads its own code.
     const { runServe } = await import('./serve.ts')
     return await runServe(environment, command)
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The verbs that change the secrets which keys are stored under. */
+/** The verbs that change the secrets under which keys are stored. */
 
 import { trustSecrets } from '../accounts/fingerprints.ts'
 import { readSecretsInUse, rotateKeys } from '../accounts/rotate.ts'
@@ -56,7 +56,7 @@ async function report({ sql, secrets }: Foundation) {
   return { data, lines, missing }
 }
 
-/** True when active keys need a secret that is not configured, or another is in its place: they do not work. */
+/** True when active keys do not work, because a secret that they need is missing or has been replaced. */
 export async function secretsMissing(foundation: Foundation): Promise<boolean> {
   return (await report(foundation)).missing
 }

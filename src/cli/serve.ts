@@ -1,7 +1,7 @@
 /**
- * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, where nobody supervises) leaves without a
- * client noticing, SIGINT is quicker; a second signal breaks off the calls in flight. With WORKERS, SIGHUP replaces the
- * workers one by one. Supervisor, worker and a gateway by itself each load their own part alone.
+ * `serve`: runs until a signal, then stops in order. SIGTERM (and SIGHUP, without a supervisor) leaves without failing
+ * any client, SIGINT is quicker; a second signal aborts the calls in flight. With WORKERS, SIGHUP replaces the workers
+ * one by one. Supervisor, worker and stand-alone gateway each load only their own code.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,17 +12,17 @@ import { warnOfOldTables } from './catalogue.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** What a shell reports of a program that a signal ended. */
+/** What shells report for a program ended by a signal. */
 const EXIT_INTERRUPTED = 130
-/** Time that a start has to come to its end after a signal; then it is broken off. */
+/** Time for a start to finish after a signal, in ms; then it is aborted. */
 const START_STOP_MS = 5_000
 
 interface Signals {
-  /** Resolves at the first signal that ends the program, also one that comes while it still starts. */
+  /** Resolves at the first signal that ends the program, even during start-up. */
   readonly first: Promise<Signal>
-  /** Called at the second; a third ends the process. */
+  /** Called at the second signal; a third ends the process. */
   onSecond: () => void
-  /** What SIGHUP does; null: it ends the program as SIGTERM does. */
+  /** What SIGHUP does; null: the same as SIGTERM. */
   onReload: (() => void) | null
 }
 
@@ -42,13 +42,13 @@ function listenForSignals(): Signals {
   return signals
 }
 
-/** A start that waits for something, a database that does not answer or a long spool, is broken off: nothing gets lost by it. */
+/** A start that waits for something (a database that does not answer, a long spool) is aborted; nothing is lost. */
 function breakOff(): never {
   process.stderr.write('The start was broken off by a signal.\n')
   process.exit(EXIT_INTERRUPTED)
 }
 
-/** Exit status 0 after a stop that was asked for, 1 after one that a fault of our own made necessary. */
+/** Exit status 0 after a requested stop, 1 after one that our own fault caused. */
 export async function runServe(environment: NodeJS.ProcessEnv, command: Command): Promise<number> {
   if (environment[WORKER_VARIABLE] !== undefined && process.send !== undefined) {
     const { work } = await import('../app/workers/worker.ts')
@@ -64,7 +64,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
     if (command.json) process.stdout.write(`${JSON.stringify({ ready: true, ...facts })}\n`)
   }
   if (config.workers !== null) {
-    // Until the workers are there, nothing is to be replaced.
+    // Until the workers are running there is nothing to replace.
     signals.onReload = () => {}
     const { supervise } = await import('../app/workers/supervisor.ts')
     const supervisor = await supervise(config, write)

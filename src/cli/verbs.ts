@@ -13,7 +13,7 @@ export interface Answer {
   /** Printed with --json. */
   readonly data: unknown
   readonly text: string
-  /** Ends with exit status 1 all the same. */
+  /** Exit status is 1 nevertheless. */
   readonly failed?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** How a call of a conversation goes, in whichever format the client speaks. */
+/** How a conversation call runs, whichever format the client speaks. */
 
 import assert from 'node:assert/strict'
 import type { ReplyStream } from '../conversation/reply-stream.ts'
@@ -83,7 +83,7 @@ class ChatCall {
   readonly #funding: Funding
   readonly #funded: Funded
   readonly #input: InputCount
-  /** Null when nobody needs it any more. */
+  /** Null once nobody needs it any more. */
   #body: ChatBody | null
 
   constructor({ body, ...opened }: OpenedCall<ChatBody>, { format, funding, funded }: Terms) {
@@ -100,7 +100,7 @@ class ChatCall {
     return this.#input.tokens
   }
 
-  /** The body for one target, and how its reply is read. */
+  /** The body for one target, and the reader of its reply. */
   prepareFor(target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     assert(this.#body)
     const { services, client, extras } = this.#opened
@@ -113,16 +113,16 @@ class ChatCall {
     )
   }
 
-  /** The stream that a provider should have answered with, where it answered whole. */
+  /** Replays a whole reply as the stream that the provider should have sent. */
   asEvents(reply: UpstreamReply, target: UpstreamTarget): Promise<UpstreamReply> {
     return asStream(reply, target, this.#opened.services.limits.replyBytesMax)
   }
 
-  /** A stream has begun: no other target will be tried, and its body need not wait in memory for its end. */
+  /** A stream has begun: there will be no other attempt, so the body can leave memory. */
   letBodyGo(stream: ReplyStream): void {
     this.#body = null
     const letGo = inTurn(() => this.#input.letGo(stream))
-    // What cannot be counted fails where the count is asked for.
+    // A body that cannot be counted fails where the count is requested.
     void letGo.catch(() => {}).then(this.#opened.call.bodyDone)
   }
 
@@ -131,14 +131,14 @@ class ChatCall {
     return holdOfStream(this.#opened, { funding: this.#funding, funded: this.#funded, stream, countInputTokens })
   }
 
-  /** Outside production the client is told by which format its call went. */
+  /** Outside production, a header names the wire of the call. */
   #tellWire(target: UpstreamTarget): void {
     const { services, bill, headers } = this.#opened
     bill.wire = wireOf(target)
     if (services.tellsWire) headers[`x-${services.catalogue.settings.service}-wire`] = bill.wire
   }
 
-  /** A large body has a turn of the event loop for itself. */
+  /** A large body gets its own turn of the event loop. */
   #prepareInTurn(body: ChatBody, target: UpstreamTarget): PreparedCall | Promise<PreparedCall> {
     if (body.text.length <= SHORT_BYTES) return this.#prepare(body, target)
     return inTurn(() => this.#prepare(body, target))

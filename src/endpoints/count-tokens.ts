@@ -1,4 +1,4 @@
-/** `POST /v1/messages/count_tokens`: runs no model, is free, and has no row in the usage log. */
+/** `POST /v1/messages/count_tokens`: runs no model, is free, and is not logged as usage. */
 
 import { countInput } from '../pipeline/count-tokens.ts'
 import { EXAMPLE_GREETING, type FreeEndpoint } from './endpoint.ts'

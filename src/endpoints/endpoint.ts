@@ -1,4 +1,4 @@
-/** What there is to know of an endpoint: one record, which the routes, the runner, OpenAPI, pages and traces read. */
+/** Everything about an endpoint in one record, read by routes, runner, OpenAPI, pages and traces. */
 
 import type { EndpointFacts } from '../catalogue/endpoints.ts'
 import type { GatewayError } from '../errors.ts'
@@ -7,44 +7,46 @@ import type { RouteFacts } from '../lib/route.ts'
 import type { HeaderMap, Services } from '../pipeline/call.ts'
 import type { CallKind } from '../pipeline/call-kind.ts'
 
-/** What an operation of the API takes and gives. Examples name no model: the description fills in one that is served there. */
+/**
+ * What an operation of the API takes and returns. Examples name no model; the description fills in one that is served.
+ */
 export interface Operation {
   readonly summary: string
   readonly description: string
   /** Names of schemas. */
   readonly request: string | null
   readonly reply: string | null
-  /** Content type of the request, beside JSON. */
+  /** Content type of the request besides JSON. */
   readonly requestType?: string
-  /** Content type of the reply, when it is no JSON. */
+  /** Content type of a reply that is not JSON. */
   readonly replyType?: string
   readonly streams?: true
   /** Charged when it succeeds. */
   readonly billed: boolean
-  /** Whose models the example may name. */
+  /** Vendor whose models the example may name. */
   readonly endpoint?: Endpoint
   readonly example?: Readonly<Record<string, unknown>>
 }
 
 /** A route of the API. */
 export interface ApiRoute extends RouteFacts {
-  /** Its id in the API's description, for those that are listed there. */
+  /** Its operation id in OpenAPI, for listed routes. */
   readonly operationId?: string
   readonly operation?: Operation
 }
 
-/** An endpoint that runs a model: each call has a bill and a row in the usage log. */
+/** An endpoint that runs a model: every call has a bill and a usage row. */
 export interface ModelEndpoint extends EndpointFacts, ApiRoute {
   readonly method: 'POST'
   readonly authentication: 'key'
   readonly name: Endpoint
   readonly operationId: string
   readonly operation: Operation
-  /** What a trace calls the operation (OpenTelemetry, semantic conventions for generative AI, read 2026-11). */
+  /** The operation's name in traces (OpenTelemetry, semantic conventions for generative AI, read 2026-11). */
   readonly traced: { readonly operation: 'chat' | 'generate_content'; readonly output: 'image' | 'speech' | null }
-  /** Events carry an `event:` line, errors too. */
+  /** Events carry an `event:` line; so do errors. */
   readonly namedEvents: boolean
-  /** The `error.code` of its answers where clients of the format act on codes of their own; absent: ours. */
+  /** The `error.code` of its answers, where the format's clients react to codes of their own; absent: ours. */
   readonly codeOf?: (error: GatewayError) => string
   /** How its calls are read, funded, sent and billed. */
   readonly kind: CallKind
@@ -52,7 +54,7 @@ export interface ModelEndpoint extends EndpointFacts, ApiRoute {
 
 export const EXAMPLE_GREETING = 'Xin chào'
 
-/** An endpoint that runs no model: free, also with an empty balance, and not in the usage log. */
+/** An endpoint that runs no model: free, even with an empty balance, and not logged as usage. */
 export interface FreeEndpoint extends ApiRoute {
   readonly method: 'POST'
   readonly authentication: 'key'

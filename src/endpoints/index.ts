@@ -1,4 +1,4 @@
-/** Every endpoint, in the order in which they are listed everywhere. */
+/** Every endpoint, in display order. */
 
 import type { Endpoint } from '../generated/types.ts'
 import { AUDIO_SPEECH } from './audio-speech.ts'

@@ -1,4 +1,4 @@
-/** How a speech call goes: audio is relayed as it comes, at a fixed price. */
+/** How a speech call runs: audio is relayed as it arrives, at a fixed price. */
 
 import { GatewayError } from '../errors.ts'
 import { SpeechRelay } from '../formats/speech/relay.ts'
@@ -16,13 +16,13 @@ import { bodyFor, withBody } from '../pipeline/upstream-body.ts'
 import type { UpstreamReply } from '../upstream/reply.ts'
 
 const PING = ascii(': ping\n\n')
-/** Reply types that are audio, or bytes whose kind the provider does not tell. */
+/** Reply types that are audio, or bytes of an undeclared kind. */
 const AUDIO = /^(audio\/|application\/octet-stream|application\/ogg|video\/mp4)/
 
 interface SpeechBody extends ObjectBody, RequestBody {
-  /** Length of the whole body as it came. */
+  /** Length of the whole body as received, in bytes. */
   readonly bytes: number
-  /** The client wants events. */
+  /** The client requests events. */
   readonly streamed: boolean
 }
 
@@ -91,7 +91,7 @@ function refuseUnlessAudio(reply: UpstreamReply): void {
   throw new GatewayError('upstream_failed', { cause: 'the reply is no audio' })
 }
 
-/** One price for a reply that reached its end, or of which the client had got something when it left. */
+/** A fixed price for a reply that reached its end, or of which the client received something before it left. */
 function resultOf(used: Metered, end: StreamEnd, started: boolean): CallResult {
   if (end === 'complete') return { used, charged: true, status: 200 }
   return { used, charged: started && end !== 'unsent', status: CLIENT_GONE }

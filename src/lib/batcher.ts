@@ -1,17 +1,20 @@
 /**
- * Natural batching: while a batch is under way new items gather and form the next one. There is no timer, so nothing
+ * Natural batching: items that arrive while a batch is in progress form the next one. There is no timer, so nothing
  * waits when there is little to do.
  */
 
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 export interface BatcherOptions<Item> {
-  /** Batches under way at the same time. */
+  /** Concurrent batches. */
   readonly concurrency: number
   readonly batchMax: number
-  /** Items of one queue stay in order and are never in two batches at once. Any safe integer; taken modulo `concurrency`. */
+  /**
+   * Items of one queue stay in order and are never in two batches at once. Any safe integer, taken modulo
+   * `concurrency`.
+   */
   readonly queueOf: (item: Item) => number
-  /** Must not reject. Items that it returns are put in front again, after the pause. */
+  /** Must not reject. Items that it returns are requeued in front, after the pause. */
   readonly run: (batch: Item[]) => Promise<Again<Item>>
 }
 
@@ -24,9 +27,9 @@ export const NOTHING_AGAIN: Again<never> = { items: [], pauseMs: 0 }
 
 export interface Batcher<Item> {
   push(item: Item): void
-  /** Items that wait or are under way. */
+  /** Items waiting or in progress. */
   readonly size: number
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is waiting or in progress. */
   drained(): Promise<void>
 }
 
@@ -44,7 +47,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
         queue.items.unshift(...again.items)
         await sleep(again.pauseMs)
       }
-      // Whoever got an answer acts on it before the next batch leaves.
+      // Lets callers act on their answers before the next batch leaves.
       if (queue.items.length > 0) await turn()
     }
     queue.busy = false
@@ -61,7 +64,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
       size++
       if (queue.busy) return
       queue.busy = true
-      // After the events of this turn, so that what arrives together goes together.
+      // After the events of this turn, so that items arriving together are sent together.
       setImmediate(work, queue)
     },
     get size() {

@@ -1,6 +1,6 @@
 /**
- * Tells those who wait for something that nobody wants it any more. It is what is used of an AbortSignal, which takes its
- * place, without the cost of an event target for each call.
+ * Tells waiting code that the result is no longer needed. Has the part of AbortSignal's interface that is used, so an
+ * AbortSignal may take its place, without costing an event target per call.
  */
 
 type Listener = () => void
@@ -13,9 +13,9 @@ export interface Cancellation {
   removeEventListener(type: 'abort', listener: Listener): void
 }
 
-/** A cancellation with its switch. */
+/** A cancellation with its trigger. */
 export class Canceller implements Cancellation {
-  /** Rarely more than one at a time. */
+  /** Rarely more than one listener. */
   #listeners: Listener[] = []
   aborted = false
   reason: unknown = undefined
@@ -44,7 +44,7 @@ export class Canceller implements Cancellation {
   }
 }
 
-/** For what goes on whoever leaves. */
+/** For work that continues whoever leaves. */
 export const NEVER_CANCELLED: Cancellation = {
   aborted: false,
   reason: undefined,
@@ -53,7 +53,7 @@ export const NEVER_CANCELLED: Cancellation = {
   removeEventListener() {},
 }
 
-/** The same as a signal, for functions of the platform. */
+/** The same as an AbortSignal, for platform functions. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation instanceof AbortSignal) return cancellation
   const controller = new AbortController()

@@ -1,4 +1,4 @@
-/** Compressed answers: the coding that a client takes, and the bytes in it. */
+/** Compressed answers: which coding the client accepts, and the compressed bytes. */
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,7 +7,7 @@ export type Coding = 'br' | 'gzip'
 
 const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 
-/** The best coding that an `accept-encoding` header names and does not refuse (`q=0`); null for none. */
+/** The best coding that an `accept-encoding` header allows; null for none. */
 export function chosenCoding(accepted: string | readonly string[] | undefined): Coding | null {
   const taken = String(accepted ?? '')
     .toLowerCase()

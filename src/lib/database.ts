@@ -1,4 +1,4 @@
-/** Connections to Postgres with the settings that keep postgres.js 3.4 safe, and what its errors mean. */
+/** Connections to Postgres, with the settings that make postgres.js 3.4 safe, and the meaning of its errors. */
 
 import postgres from 'postgres'
 
@@ -9,12 +9,12 @@ export type AnySql = postgres.ISql
 
 export interface DatabaseOptions {
   readonly url: string
-  /** A pooler in transaction mode: no settings of a session, no statements that a connection remembers. */
+  /** A pooler in transaction mode: no session settings, no prepared statements. */
   readonly pooled?: boolean
   /** Shown in pg_stat_activity. */
   readonly name: string
   readonly connectionsMax: number
-  /** `off` answers before the log is on disk: only for rows whose loss is harmless. */
+  /** `off` answers before the log is on disk; only for rows whose loss is harmless. */
   readonly synchronousCommit?: 'on' | 'off'
   readonly statementTimeoutMs?: number
   readonly connectTimeoutSeconds?: number
@@ -23,16 +23,16 @@ export interface DatabaseOptions {
 }
 
 /**
- * A pool. `fetch_types` is off because its start-up query can end the process when the server restarts, and so
- * parameters must be strings that the statement casts (`$1::text::bigint`): a retried statement serialises them twice.
- * Array types have no serialiser then, so that a string with an array can be cast at once (`$1::bigint[]`).
+ * A pool. `fetch_types` is off because its start-up query can end the process when the server restarts. Hence
+ * parameters must be strings that the statement casts (`$1::text::bigint`), because a retried statement serialises them
+ * twice. Array types have no serialiser then, so a string with an array can be cast directly (`$1::bigint[]`).
  */
 export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {
     max: options.connectionsMax,
     fetch_types: false,
     connect_timeout: options.connectTimeoutSeconds ?? 5,
-    // A connection is replaced when it breaks, not by age; at most one statement waits behind another on it.
+    // Connections are replaced when they break, not by age; at most one statement queues behind another on each.
     max_lifetime: null,
     max_pipeline: 1,
     backoff: reconnectSeconds,
@@ -43,7 +43,7 @@ export function openDatabase(options: DatabaseOptions): Sql {
   return postgres(options.url, settings)
 }
 
-/** A pooler refuses to start a session with these; behind one they are set for the role, see docs/scale.md. */
+/** A pooler rejects sessions with these settings; behind one they are set on the role, see docs/scale.md. */
 function sessionOf(options: DatabaseOptions): Readonly<Record<string, string | number>> {
   return {
     statement_timeout: options.statementTimeoutMs ?? 60_000,
@@ -57,7 +57,9 @@ function reconnectSeconds(failures: number): number {
   return Math.min(0.02 * 2 ** Math.min(failures, 8), 0.5) * (0.5 + Math.random() / 2)
 }
 
-/** `{"a","b",NULL}`: an array as one text parameter, for `$1::text[]`. NUL, which Postgres cannot store, is left out. */
+/**
+ * `{"a","b",NULL}`: an array as one text parameter, for `$1::text[]`. NULs, which Postgres cannot store, are stripped.
+ */
 export function textArray(values: Iterable<string | null>): string {
   const elements: string[] = []
   for (const value of values) {
@@ -72,20 +74,23 @@ function escapeElement(value: string): string {
   return value.replaceAll('\0', '').replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 }
 
-/** `{1,2,NULL}`: an array of values that need no quotes: numbers, booleans, UUIDs, hexadecimal, ISO dates without spaces. */
+/**
+ * `{1,2,NULL}`: an array of values that need no quoting: numbers, booleans, UUIDs, hexadecimal, ISO dates without
+ * spaces.
+ */
 export function plainArray(values: Iterable<string | number | bigint | boolean | null>): string {
-  // Joined: pieces added one to the other make a tree that is copied once more when it is sent.
+  // Joined once: repeated `+` builds a rope that is copied again when it is sent.
   const elements: unknown[] = []
   for (const value of values) elements.push(value === null ? 'NULL' : value)
   return `{${elements.join(',')}}`
 }
 
-/** The elements of such an array as Postgres writes it; none for null. */
+/** The elements of such an array as Postgres writes it; empty for null. */
 export function elementsOf(array: string | null | undefined): string[] {
   return array === null || array === undefined || array === '{}' ? [] : array.slice(1, -1).split(',')
 }
 
-/** `retry`: the same statement may work later. `conflict`: a row is there already. `bug`: it never will work. */
+/** `retry`: the same statement may work later. `conflict`: the row exists already. `bug`: it never will work. */
 export type FaultKind = 'retry' | 'conflict' | 'bug'
 
 const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
@@ -109,8 +114,8 @@ const CONNECTION_FAULTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Connection, shutdown, resource, lock, read-only and log-in states are worth a retry (08, 25006, 28, 3D, 40, 53,
- * 55P03, 57, 58); data, constraint and syntax errors are ours (22, 23, 42 and the rest).
+ * Connection, shutdown, resource, lock, read-only and log-in errors are worth a retry (08, 25006, 28, 3D, 40, 53,
+ * 55P03, 57, 58); data, constraint and syntax errors are our bugs (22, 23, 42 and the rest).
  */
 export function classifyFault(error: unknown): FaultKind {
   const code = faultCode(error)
@@ -119,7 +124,7 @@ export function classifyFault(error: unknown): FaultKind {
   return /^(08|28|3D|40|53|57|58|25006|55P03)/.test(code) ? 'retry' : 'bug'
 }
 
-/** SQLSTATE, or the driver's or system's code; empty when there is none. */
+/** SQLSTATE, or the driver's or system's code; '' when there is none. */
 export function faultCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
@@ -129,11 +134,11 @@ export class StatementDeadlineError extends Error {
 }
 
 export interface StatementPoolOptions extends DatabaseOptions {
-  /** Waiting time of this process for an answer; above the server's own statement timeout. */
+  /** This process's timeout for an answer, in ms; above the server's statement timeout. */
   readonly deadlineMs: number
 }
 
-/** Runs prepared statements, one text and string parameters each, and never waits longer than the deadline. */
+/** Runs prepared statements with string parameters, and never waits beyond the deadline. */
 export interface StatementPool {
   query<Row>(statement: string, parameters: readonly (string | null)[]): Promise<readonly Row[]>
   readonly load: PoolLoad
@@ -143,12 +148,12 @@ export interface StatementPool {
 export interface PoolLoad {
   /** As in `pg_stat_activity`. */
   readonly name: string
-  /** Statements under way or waiting for a connection. */
+  /** Statements in progress or waiting for a connection. */
   readonly statements: number
   readonly connectionsMax: number
 }
 
-/** A server that does not answer at all gets fresh connections after the deadline; the old ones are dropped. */
+/** If the server does not answer at all, fresh connections replace the old ones after the deadline. */
 export function openStatementPool(options: StatementPoolOptions): StatementPool {
   let sql = openDatabase(options)
   let running = 0
@@ -179,7 +184,7 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
     get load() {
       return { name: options.name, statements: running, connectionsMax: options.connectionsMax }
     },
-    // A connection that the server ended under a statement never reports that it is idle: nothing is waited for.
+    // A connection that the server closed during a statement never becomes idle, so do not wait for it.
     close: () => sql.end({ timeout: running === 0 ? 0 : 1 }),
   }
 }

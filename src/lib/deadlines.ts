@@ -1,14 +1,14 @@
 /**
- * Deadlines that nearly all are ended before they are due: one timer serves all of the same length, and a deadline costs a
- * link in a list.
+ * Deadlines that are nearly always cancelled before they expire: one timer serves all of the same length, and each
+ * costs one list node.
  */
 
 export interface DeadlineTarget {
-  /** The deadline has passed. */
+  /** The deadline has expired. */
   late(): void
 }
 
-/** Lengths from here on are rounded up to whole seconds, so that few lists serve all of them; in ms. */
+/** From this length on, in ms, deadlines are rounded up to whole seconds, so that a few lists serve all of them. */
 const ROUNDED_FROM_MS = 10_000
 
 export class Deadline {
@@ -26,7 +26,7 @@ export class Deadline {
     this.target = target
   }
 
-  /** It does not matter any more. */
+  /** Cancels the deadline. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -78,7 +78,7 @@ class DeadlineList {
 
 const lists = new Map<number, DeadlineList>()
 
-/** Calls `target.late()` in `afterMs`, if it is not ended before. Does not keep the process alive. */
+/** Calls `target.late()` after `afterMs` unless ended before. Does not keep the process alive. */
 export function startDeadline(afterMs: number, target: DeadlineTarget): Deadline {
   const ms = afterMs < ROUNDED_FROM_MS ? Math.max(0, Math.ceil(afterMs)) : Math.ceil(afterMs / 1000) * 1000
   let list = lists.get(ms)

@@ -1,8 +1,8 @@
-/** Work that a start leaves for when its first calls have had their answers. */
+/** Defers non-critical start-up work. */
 
 const LATER_MS = 1_000
 
-/** Runs `work` once, unless the answer is called before. Keeps no process alive. */
+/** Runs `work` once, unless the returned function is called first. Does not keep the process alive. */
 export function defer(work: () => void): () => void {
   const timer = setTimeout(work, LATER_MS).unref()
   return () => clearTimeout(timer)

@@ -1,16 +1,16 @@
-/** What a log may say of a fault. Messages of errors may repeat what a client or a provider sent, so they stay out. */
+/** What a log may say about an error. Messages may repeat what a client or a provider sent, so they are left out. */
 
 const CAUSES_MAX = 4
 const FRAMES_MAX = 12
 
-/** An error whose message was written here, word for word, and may be logged. */
+/** An error whose message is fixed text of ours and may be logged. */
 export interface PlainFault {
   readonly mayBeLogged: true
 }
 
 /**
- * A fault's kind, code, place in the program and causes, for a field of a log line. Texts are ours and stay as they are;
- * undefined for no fault.
+ * An error's kind, code, place in the program and causes, for a log field. Strings are our own text and stay; undefined
+ * for no error.
  */
 export function faultText(fault: unknown): string | undefined {
   if (fault === undefined || typeof fault === 'string') return fault
@@ -29,7 +29,7 @@ function kindOf(fault: unknown): string {
   return `${fault.name}${code}${'mayBeLogged' in fault ? `: ${fault.message}` : ''}`
 }
 
-/** The stack behind the message. Lines of a message may look like frames, so what is not surely behind it is left out. */
+/** The stack after the message. Lines of a message may look like frames, so anything not surely after it is dropped. */
 function framesOf(fault: unknown): string[] {
   if (!(fault instanceof Error) || typeof fault.stack !== 'string') return []
   const start = fault.stack.indexOf(fault.message)

@@ -1,6 +1,6 @@
 /**
- * Locks between processes of one machine that the kernel frees when their holder dies, however it dies.
- * Node has no flock; SQLite takes the same kernel locks on an empty file and is part of Node.
+ * Locks between processes of one machine, which the kernel releases when their holder dies. Node has no flock, but
+ * SQLite takes the same kernel locks on an empty file and is part of Node.
  */
 
 import { statSync, truncateSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 20
 
-/** One holder of a lock file. Several may share it, or one may have it exclusively; nothing is ever written to it. */
+/** A lock file's holder: several may share it, or one may have it exclusively. Nothing is ever written to it. */
 export class FileLock {
   readonly #path: string
   #handle: DatabaseSync | null = null
@@ -18,7 +18,7 @@ export class FileLock {
     this.#path = path
   }
 
-  /** True when the lock is held from now on; false when someone else has it exclusively. */
+  /** True when the lock was acquired; false when someone else has it exclusively. */
   tryShared(): boolean {
     return this.#try(handle => {
       handle.exec('begin')
@@ -26,12 +26,12 @@ export class FileLock {
     })
   }
 
-  /** True when the lock is held from now on; false when anyone else holds it. */
+  /** True when the lock was acquired; false when anyone else holds it. */
   tryExclusive(): boolean {
     return this.#try(handle => handle.exec('begin exclusive'))
   }
 
-  /** Waits for the lock at most `timeoutMs`; throws an Error that names the file after that. */
+  /** Waits for the lock, at most `timeoutMs`; then throws an Error that names the file. */
   async exclusive({ timeoutMs }: { timeoutMs: number }): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (!this.tryExclusive()) {
@@ -54,7 +54,7 @@ export class FileLock {
     } catch (error) {
       handle.close()
       if (hasCode(error, SQLITE_BUSY)) return false
-      // Something wrote into it. It is a lock by its name alone, and nobody else holds it: empty again, it will do.
+      // Something wrote into the file. Only its name matters as a lock, and nobody else holds it, so it is emptied.
       if (!hasCode(error, SQLITE_NOTADB) || statSync(this.#path).size === 0) throw error
       truncateSync(this.#path)
       return this.#try(take)

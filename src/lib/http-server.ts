@@ -3,7 +3,7 @@
 import type { createServer } from 'node:http'
 
 /**
- * An `import` of `node:http` reads each of its exports, the browser's WebSocket among them, which loads a second HTTP
- * client that nobody here uses: 25 ms of each start.
+ * Importing `node:http` evaluates each of its exports, among them the browser's WebSocket, which loads a second HTTP
+ * client that nothing here uses: 25 ms per start.
  */
 export const createHttpServer: typeof createServer = process.getBuiltinModule('node:http').createServer

@@ -1,4 +1,4 @@
-/** Identifiers made by the gateway before anything is sent. */
+/** Identifiers created by the gateway before anything is sent. */
 
 import { randomFillSync } from 'node:crypto'
 
@@ -7,7 +7,7 @@ const POOL_BYTES = BYTES * 256
 const pool = Buffer.alloc(POOL_BYTES)
 let offset = POOL_BYTES
 
-/** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits, so ids sort by the time they were made. */
+/** UUID version 7 (RFC 9562): 48 bits of Unix milliseconds, then 74 random bits, so ids sort by creation time. */
 export function uuidv7(nowMs: number = Date.now()): string {
   if (offset === POOL_BYTES) {
     randomFillSync(pool)
@@ -21,31 +21,31 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** When an id of uuidv7 was made, in milliseconds since 1970. */
+/** When a uuidv7 was created, in milliseconds since 1970. */
 export function timeOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** True for the lower-case form that uuidv7 makes. */
+/** True for the lower-case form that uuidv7 produces. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-/** What a client is told of its call where it gave no id of its own. */
+/** The id that a client sees for its call if it sent none. */
 export function requestIdOf(callId: string): string {
   return `req_${callId.replaceAll('-', '')}`
 }
 
 const REQUEST_ID = /^(?:req_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
-/** The call that an id names, as requestIdOf makes it or as the ledger writes it; null for any other. */
+/** The call that an id names, in the form of requestIdOf or of the ledger; null for any other. */
 export function callIdOf(requestId: string): string | null {
   return REQUEST_ID.exec(requestId)?.slice(1).join('-').toLowerCase() ?? null
 }
 
-/** The least id that uuidv7 could make at a time or after it. */
+/** The smallest id that uuidv7 can produce at this time or later. */
 export function firstUuidAt(timeMs: number): string {
   const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`

@@ -1,4 +1,6 @@
-/** What turned one JSON value into another, as edits: so that a change made on parsed data can be made on the bytes. */
+/**
+ * The difference between two JSON values as edits, so that a change made on parsed data can be applied to the bytes.
+ */
 
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
 import type { ArrangedItem, BodyEdit } from './json-text.ts'
@@ -7,7 +9,7 @@ function pointerOf(path: string, key: string): string {
   return /[~/]/.test(key) ? `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}` : `${path}/${key}`
 }
 
-/** What both share is not looked into. */
+/** Shared parts are skipped. */
 function collect(before: JsonValue | undefined, after: JsonValue, path: string, edits: BodyEdit[]): void {
   if (before === after) return
   if (isObject(before) && isObject(after)) {
@@ -37,7 +39,10 @@ function collect(before: JsonValue | undefined, after: JsonValue, path: string, 
   }
 }
 
-/** Elements that both share stay as they are written; one that stands behind the same element is taken for it, changed. */
+/**
+ * Shared elements keep their bytes; an object after the same element counts as a modified version of the one that was
+ * there.
+ */
 function arranged(before: readonly JsonValue[], after: readonly JsonValue[]): ArrangedItem[] {
   const places = new Map(before.map((value, index) => [value, index]))
   const kept = new Set(after)
@@ -59,7 +64,9 @@ function isContainer(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** Edits that turn `before` into `after`, as deep as they can stand; a list that changed its length is arranged anew. */
+/**
+ * Edits that turn `before` into `after`, as deep in the tree as possible; a list whose length changed is rearranged.
+ */
 export function editsBetween(before: JsonObject, after: JsonObject): BodyEdit[] {
   const edits: BodyEdit[] = []
   collect(before, after, '', edits)

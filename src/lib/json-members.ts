@@ -1,16 +1,16 @@
-/** Edits of an object's members, all in one go and without a look at the others: for bodies that are large. */
+/** Applies edits to an object's members in one pass, skipping all other members; for large bodies. */
 
 import { ascii, type ByteText, concat, joinBytes, NO_BYTES } from './byte-text.ts'
 import { unescapeKey } from './json.ts'
 import { asciiJson, type BodyEdit, editJson, type Member, replacement } from './json-text.ts'
 
-/** What becomes of one member: as a whole, or within its value. */
+/** An edit of a whole member, or edits inside its value. */
 type MemberEdit = { readonly whole: BodyEdit } | { readonly within: BodyEdit[] }
 
 /**
- * The text of an object with its edits applied, as pieces to be written one behind the other: it says the same as what
- * `editJson` makes of it. `members` are those of `text`, none written twice. Null when two edits are of the same member, or
- * one goes into a member that is not there or holds nothing.
+ * The edited text of an object, in pieces to be written one after the other; equivalent to the result of `editJson`.
+ * `members` are those of `text`, without duplicates. Null when two edits concern the same member, or one enters a
+ * member that is missing or has no members.
  */
 export function editMembers(
   text: ByteText,
@@ -32,7 +32,7 @@ export function editMembers(
   const last = members.at(-1)
   if (first === undefined || last === undefined) return [...pieces, text.slice(open)]
   if (kept.length === 0) return [...pieces, text.slice(open, first.keyStart), text.slice(last.valueEnd)]
-  // A stretch of untouched text is one piece.
+  // A run of unchanged text is one piece.
   let from = open
   for (const [index, member] of members.entries()) {
     const edit = wanted.get(member.key)
@@ -86,7 +86,7 @@ function valueFor(text: ByteText, { valueStart, valueEnd }: Member, edit: Member
   return edit.whole.op === 'remove' ? NO_BYTES : replacement(text, valueStart, edit.whole)
 }
 
-/** New members stand before all others, the one that was added last first. */
+/** New members go in front, the last one added first. */
 function addedTo(members: readonly Member[], wanted: ReadonlyMap<string, MemberEdit>, areOthers: boolean): ByteText {
   const added: ByteText[] = []
   for (const key of wanted.keys()) {

@@ -1,6 +1,6 @@
 /**
- * Parses JSON text without holding the event loop for long. Short texts are parsed at once; long ones are scanned in
- * slices, and texts full of escapes, which take longest, are decoded in slices of their own.
+ * Parses JSON without blocking the event loop for long. Short texts are parsed at once; long ones are scanned in
+ * slices, and strings full of escapes, the slowest part, are decoded in slices of their own.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -11,9 +11,9 @@ import { type EscapedText, JsonScan, type ScanLimits } from './json-scan.ts'
 import { asciiJson } from './json-text.ts'
 import { inTurn } from './loop-turns.ts'
 
-/** A text of so many bytes takes well below a millisecond for each step, whatever it holds. */
+/** Texts up to this size take well below a millisecond per step, whatever they contain. */
 export const SHORT_BYTES = 16 * 1024
-/** Steps of a scan in one turn: a few milliseconds. */
+/** Scan steps per turn: a few milliseconds. */
 const SCAN_STEPS = 500_000
 const SLICE_CHARACTERS = 1024 * 1024
 
@@ -29,8 +29,8 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * The values of JSON text; numbers below the outermost object keep their digits, see
- * lib/exact-json.ts. Rejects with SyntaxError for what is not JSON.
+ * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. Rejects with
+ * SyntaxError for anything but JSON.
  */
 export async function parseScanned(text: ByteText, isAscii: boolean, scan: JsonScan): Promise<JsonValue> {
   const { longTexts, longNumbers } = scan
@@ -43,7 +43,7 @@ export async function parseScanned(text: ByteText, isAscii: boolean, scan: JsonS
   for (const long of longTexts) decoded.push(await decodeLong(text, long))
   const numbers = longNumbers.map(start => numberAt(text, start)).filter(number => number !== null)
   for (const { start, end } of numbers) decoded.push(exactNumber(characters(text.slice(start, end))))
-  // Nobody can have written it.
+  // Cannot occur in the input.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
   const value = await inTurn(() => JSON.parse(isAscii ? characters(rest) : decodeText(rest)) as JsonValue)
@@ -63,7 +63,10 @@ async function decodeLong(text: ByteText, { start, end }: EscapedText): Promise<
   return parts.join('')
 }
 
-/** The last place up to `at` that is neither inside an escape nor inside a character. No escape goes beyond `from`. */
+/**
+ * The last position up to `at` that is neither inside an escape nor inside a character; escapes before `from` do not
+ * matter.
+ */
 function cutBefore(text: ByteText, from: number, at: number): number {
   let cut = at
   for (let back = 1; back <= 5; back++) {
@@ -74,12 +77,12 @@ function cutBefore(text: ByteText, from: number, at: number): number {
     if (backslashes % 2 === 1 && length > back) cut = at - back
     break
   }
-  // A character has at most three bytes behind its first.
+  // A character has at most three continuation bytes.
   for (let back = 0; back < 3 && (text.charCodeAt(cut) & 0xc0) === 0x80; back++) cut--
   return cut
 }
 
-/** The number that begins there, if it is one. */
+/** The number that begins there, if any. */
 function numberAt(text: ByteText, start: number): EscapedText | null {
   NUMBER.lastIndex = start
   const found = NUMBER.exec(characters(text))
@@ -114,7 +117,7 @@ function putBack(root: JsonValue, mark: string, decoded: readonly JsonValue[]): 
   }
 }
 
-/** `__proto__` is a key like any other. */
+/** `__proto__` is an ordinary key. */
 function replace(holder: JsonObject, key: string, value: JsonValue): void {
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true })
 }

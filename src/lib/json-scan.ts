@@ -1,7 +1,6 @@
 /**
- * A first look at JSON text before anything is made of it: how deep it is nested, how many values it holds, where the
- * members of its outermost object stand. It can stop anywhere and go on later, and it takes any text: what is not JSON is
- * for the parser to refuse.
+ * Scans JSON text before it is parsed: how deep it is nested, how many values it has, where the top-level members are.
+ * It can pause anywhere, and accepts any text: refusing what is not JSON is up to the parser.
  */
 
 import type { ByteText } from './byte-text.ts'
@@ -9,12 +8,12 @@ import { EXACT_NUMBER_LENGTH_MIN } from './exact-json.ts'
 import { NESTING_MAX, NestingError } from './json-text.ts'
 
 export interface ScanLimits {
-  /** Values in the whole text: texts, numbers, literals, objects and arrays. */
+  /** Values in the whole text: strings, numbers, literals, objects and arrays. */
   readonly valuesMax: number
 }
 
 export interface ScannedMember {
-  /** Where the key's opening quote stands, and one past its closing one. */
+  /** Positions of the key's opening quote and of the character after its closing one. */
   readonly keyStart: number
   readonly keyEnd: number
   readonly valueStart: number
@@ -22,18 +21,18 @@ export interface ScannedMember {
   readonly valueEnd: number
 }
 
-/** A text with escapes, its quotes included. */
+/** A string with escapes, including its quotes. */
 export interface EscapedText {
   readonly start: number
   readonly end: number
 }
 
-/** More values than allowed, or a key beyond any use. */
+/** More values than allowed, or an absurdly long key. */
 export class JsonSizeError extends Error {}
 
-/** Numbers that a double may not hold and that are kept; more than any honest body has. */
+/** Most numbers recorded that a double may not hold; more than any honest body has. */
 const LONG_NUMBERS_MAX = 10_000
-/** Texts with escapes are decoded piece by piece from this length on. */
+/** Strings with escapes are decoded in slices from this length on. */
 const LONG_CHARACTERS = 256 * 1024
 const KEY_CHARACTERS_MAX = 64 * 1024
 
@@ -52,21 +51,21 @@ export class JsonScan {
   #at = 0
   #depth = 0
   #values = 1
-  /** The last token opened an object or an array: the next one is a value more, unless it closes it. */
+  /** The last token opened an object or an array, so the next one adds a value, unless it closes it. */
   #isFresh = false
-  /** Opening quote of the text that the scan stands in; -1 outside. */
+  /** Opening quote of the current string; -1 outside strings. */
   #textStart = -1
   #searchFrom = 0
   #key: { start: number; end: number } | null = null
   #valueStart = -1
   /** One past the last token. */
   #tokenEnd = 0
-  /** Where the number or literal that the scan stands in, or that it came from last, begins. */
+  /** Start of the current or last number or literal. */
   #wordStart = 0
   readonly members: ScannedMember[] = []
-  /** Long ones that are values. */
+  /** Long strings that are values. */
   readonly longTexts: EscapedText[] = []
-  /** Where long numbers begin that are not members of the outermost object. */
+  /** Starts of long numbers that are not top-level members. */
   readonly longNumbers: number[] = []
 
   constructor(text: ByteText, { valuesMax }: ScanLimits) {
@@ -74,7 +73,7 @@ export class JsonScan {
     this.#valuesMax = valuesMax
   }
 
-  /** Goes on for about so many steps; true at the end. Throws NestingError or JsonSizeError. */
+  /** Continues for about this many steps; true at the end. Throws NestingError or JsonSizeError. */
   run(steps: number): boolean {
     const text = this.#text
     let left = steps
@@ -157,7 +156,7 @@ export class JsonScan {
     this.#valueStart = -1
   }
 
-  /** Looks for the end of a text, up to the next quote; the steps that it took. */
+  /** Searches for the string's end, up to the next quote; returns the steps it took. */
   #skipText(): number {
     const text = this.#text
     const from = this.#searchFrom

@@ -1,7 +1,6 @@
 /**
- * JSON edited as text: values are found and replaced by their place, so that everything else of a body stays as it was
- * written (key order, numbers above 2^53, unknown fields, keys named `__proto__`). The text must already
- * be valid JSON.
+ * Edits JSON as text: values are located and replaced in place, so that everything else stays as written (key order,
+ * numbers above 2^53, unknown fields, keys named `__proto__`). The text must already be valid JSON.
  */
 
 import { ascii, type ByteText, characters, concat, decodeText, joinBytes, NO_BYTES, ofCharacters } from './byte-text.ts'
@@ -9,7 +8,7 @@ import { unescapeKey } from './json.ts'
 
 export interface Member {
   readonly key: string
-  /** Where the key's opening quote stands. */
+  /** Position of the key's opening quote. */
   readonly keyStart: number
   readonly valueStart: number
   /** One past the value's last character. */
@@ -21,7 +20,7 @@ export type BodyEdit =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'arrange'; readonly path: string; readonly items: readonly ArrangedItem[] }
 
-/** An element of a list that is arranged anew: one that was there, with its bytes but for the edits, or a new value. */
+/** An element of a rearranged list: an old one, with its bytes except for the edits, or a new value. */
 export type ArrangedItem = { readonly from: number; readonly edits: readonly BodyEdit[] } | { readonly value: unknown }
 
 const QUOTE = 34
@@ -51,7 +50,7 @@ function skipString(text: ByteText, at: number): number {
   return end + 1
 }
 
-/** Deepest nesting that is worked on: what walks a body calls itself once a level. */
+/** Deepest nesting allowed: tree walks recurse once per level. */
 export const NESTING_MAX = 500
 
 /** The text is nested deeper than NESTING_MAX. */
@@ -84,13 +83,13 @@ export function skipValue(text: ByteText, at: number): number {
   }
 }
 
-/** A key as it is meant: escapes resolved, bytes read as UTF-8. */
+/** The decoded key: escapes resolved, bytes read as UTF-8. */
 export function decodeKey(written: ByteText): string {
   if (!/[\\\u0080-\u00ff]/.test(characters(written))) return characters(written)
   return JSON.parse(`"${decodeText(written)}"`) as string
 }
 
-/** Members of the object that begins at `start` (spaces allowed before it), duplicates included, in order of writing. */
+/** Members of the object that begins at `start` (leading spaces allowed), in order, including duplicates. */
 export function membersOf(text: ByteText, start = 0): Member[] {
   const members: Member[] = []
   let at = skipSpace(text, skipSpace(text, start) + 1)
@@ -109,7 +108,7 @@ export function membersOf(text: ByteText, start = 0): Member[] {
   return members
 }
 
-/** Places of the elements of the array that begins at `start`. */
+/** Positions of the elements of the array that begins at `start`. */
 export function elementsOf(text: ByteText, start: number): { start: number; end: number }[] {
   const elements: { start: number; end: number }[] = []
   let at = skipSpace(text, start + 1)
@@ -130,7 +129,7 @@ export function asciiJson(value: unknown): ByteText {
   return ofCharacters(escaped)
 }
 
-/** What an edit puts in the place of the value at `at`. */
+/** The text that an edit puts in place of the value at `at`. */
 export function replacement(text: ByteText, at: number, edit: Exclude<BodyEdit, { op: 'remove' }>): ByteText {
   if (edit.op === 'set') return asciiJson(edit.value)
   const elements = text.charCodeAt(at) === OPEN_BRACKET ? elementsOf(text, at) : []
@@ -148,7 +147,7 @@ interface Splice {
   readonly text: ByteText
 }
 
-/** Where to cut one member out, its comma included. */
+/** The span to cut for removing one member, including its comma. */
 function removalOf(members: readonly Member[], index: number): Splice {
   const member = members[index] as Member
   const next = members[index + 1]
@@ -197,7 +196,7 @@ function applySplice(text: ByteText, splice: Splice): ByteText {
 }
 
 interface Step {
-  /** What is left of the pointer, from the value at hand. */
+  /** The rest of the pointer, from the current value. */
   readonly tokens: readonly string[]
   readonly edit: BodyEdit
 }
@@ -206,7 +205,7 @@ function inside(steps: readonly Step[]): Step[] {
   return steps.map(({ tokens, edit }) => ({ tokens: tokens.slice(1), edit }))
 }
 
-/** Each part of the text is looked through once for all the edits in it: there may be one for every message. */
+/** Scans each part of the text once for all its edits: there may be one per message. */
 function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   if (text.charCodeAt(start) === OPEN_BRACKET && steps.every(({ tokens }) => tokens.length > 1)) {
@@ -220,7 +219,7 @@ function editAll(text: ByteText, steps: readonly Step[]): ByteText {
   return edited
 }
 
-/** Edits in one and the same member. */
+/** Applies edits that concern the same member. */
 function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   const start = skipSpace(text, 0)
   const isDeep = steps.length > 1 && steps.every(({ tokens }) => tokens.length > 1)
@@ -238,7 +237,7 @@ function editMember(text: ByteText, steps: readonly Step[]): ByteText {
   return applySplice(text, { start: valueStart, end: valueEnd, text: value })
 }
 
-/** Elements are entered, never taken away: those of different places do not see each other's edits. */
+/** Elements are entered but never removed, so edits of different elements are independent. */
 function editElements(text: ByteText, start: number, steps: readonly Step[]): ByteText {
   const byIndex = Map.groupBy(steps, ({ tokens }) => Number(tokens[0]))
   const parts: ByteText[] = []
@@ -254,16 +253,16 @@ function editElements(text: ByteText, start: number, steps: readonly Step[]): By
 }
 
 /**
- * Applies edits one after the other to an object. Paths are RFC 6901 pointers; `set` creates missing members of objects and
- * replaces a plain value that stands in its way, `remove` and `arrange` of something absent change nothing, and array
- * elements can be entered or replaced but not removed.
+ * Applies edits to an object, one after the other. Paths are RFC 6901 pointers. `set` creates missing members and
+ * replaces a scalar that is in its way; `remove` and `arrange` of something absent change nothing; array elements can
+ * be entered or replaced but not removed.
  */
 export function editJson(text: ByteText, edits: readonly BodyEdit[]): ByteText {
   const steps = edits.map(edit => ({ tokens: edit.path.slice(1).split('/'), edit }))
   return editAll(text, steps)
 }
 
-/** Keeps, of members written twice, only the last: what is read here and what an upstream reads must be the same. */
+/** Keeps only the last of duplicate members, so that the gateway and the upstream read the same. */
 export function withoutDuplicates(text: ByteText, members: readonly Member[]): ByteText {
   const last = new Map(members.map(member => [member.key, member]))
   const kept = members.filter(member => last.get(member.key) === member)
@@ -271,7 +270,7 @@ export function withoutDuplicates(text: ByteText, members: readonly Member[]): B
   return concat(ascii('{'), joinBytes(written, ','), ascii('}'))
 }
 
-/** So many keys are compared faster one by one. */
+/** Up to this many keys, comparing one by one is faster. */
 const FEW_MEMBERS = 16
 
 export function hasDuplicates(members: readonly Member[]): boolean {

@@ -1,4 +1,7 @@
-/** Writes JSON without holding the event loop for long: long texts, whose escapes take longest, are written in slices. */
+/**
+ * Writes JSON without blocking the event loop for long: long strings, whose escaping is the slowest part, are written
+ * in slices.
+ */
 
 import { randomUUID } from 'node:crypto'
 import type { JsonValue } from './json.ts'
@@ -10,7 +13,7 @@ const SLICE_CHARACTERS = 1024 * 1024
 /** The value's JSON in UTF-8. */
 export async function writeJson(value: JsonValue): Promise<Buffer> {
   const longTexts: string[] = []
-  // Nobody can have written it.
+  // Cannot occur in the value.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() =>
     JSON.stringify(value, (_key, inner: unknown) => {
@@ -34,7 +37,7 @@ export async function writeJson(value: JsonValue): Promise<Buffer> {
 function* slicesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + SLICE_CHARACTERS, text.length)
-    // Both halves of a character stay together.
+    // Never splits a surrogate pair.
     if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--
     yield text.slice(from, to)
     from = to

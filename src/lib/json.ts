@@ -1,6 +1,6 @@
 /**
- * JSON as data: types and the few readers that every format needs. Objects here may hold any key, `__proto__` too, so they
- * are copied by spread or `Object.fromEntries`, never by assignment of computed keys.
+ * JSON as data: types, and the few readers that every format needs. Objects may have any key, including `__proto__`, so
+ * copy them by spread or `Object.fromEntries`, never by assigning computed keys.
  */
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
@@ -10,7 +10,7 @@ export interface JsonObject {
 
 const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
 
-/** False for the opaque values of lib/exact-json.ts, which stand for numbers. */
+/** False for the opaque numbers of lib/exact-json.ts. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value)
 }
@@ -20,7 +20,7 @@ export function objectOrNull(value: JsonValue | undefined): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-/** A member by a name that is no number; undefined in anything but an object. The quick way where many are looked at. */
+/** A member by a non-numeric name; undefined for anything but an object. Fast, for code that looks at many. */
 export function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
 }
@@ -49,7 +49,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** What an RFC 6901 pointer names inside a value, or undefined. `*` has no special meaning here. */
+/** The value at an RFC 6901 pointer, or undefined. `*` has no special meaning here. */
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   let current = value
   for (const part of pointer.split('/').slice(1)) {
@@ -61,7 +61,7 @@ export function atPointer(value: JsonValue | undefined, pointer: string): JsonVa
   return current
 }
 
-/** The object in which `value` stands at an RFC 6901 pointer; empty for the empty pointer. */
+/** An object with `value` at an RFC 6901 pointer; empty for the empty pointer. */
 export function objectAtPointer(pointer: string, value: JsonValue): JsonObject {
   const keys = pointer.split('/').slice(1).map(unescapeKey)
   const nested = keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value)

@@ -1,4 +1,4 @@
-/** Outgoing mail: by SMTP, or as .eml files in a folder where there is no server. */
+/** Outgoing mail: by SMTP, or as .eml files in a folder when there is no server. */
 
 import { mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ export interface MailMessage {
 }
 
 export interface Mailer {
-  /** Resolves when the server or the folder has it. Rejects when it could not be handed over. */
+  /** Resolves when the server or the folder has accepted it. Rejects when it could not be delivered there. */
   send(message: MailMessage): Promise<void>
   close(): void
 }
@@ -23,7 +23,7 @@ export interface SmtpOptions {
   readonly url: string
   /** `Name <name@example.com>`. */
   readonly from: string
-  /** Longest wait for a connection and for each answer of the server. */
+  /** Timeout for connecting and for each answer of the server, in ms. */
   readonly timeoutMs?: number
   readonly connectionsMax?: number
 }
@@ -33,7 +33,10 @@ interface Transport<Open> {
   close(): void
 }
 
-/** What sends is loaded after the start, which does not wait for it; soon, because the files on disk may become newer ones. */
+/**
+ * The mail library is loaded shortly after start-up: start-up does not wait for it, and the files on disk may be
+ * replaced later.
+ */
 function whenFirstUsed<Open extends { close(): void }>(
   create: (mailers: typeof import('nodemailer')) => Open,
 ): Transport<Open> {
@@ -42,7 +45,7 @@ function whenFirstUsed<Open extends { close(): void }>(
     opening ??= import('nodemailer').then(create)
     return opening
   }
-  // Whoever sends hears of a failure.
+  // The sender gets the error.
   const cancel = defer(() => void open().catch(() => {}))
   return {
     open,
@@ -80,12 +83,12 @@ export function createSmtpMailer({ url, from, timeoutMs = 10_000, connectionsMax
   }
 }
 
-/** As one address whatever is in it: text would be read as a list, with names and comments. */
+/** Passed as a single address whatever it contains: plain text would be parsed as a list with names and comments. */
 function recipient({ to }: MailMessage): { name: string; address: string } {
   return { name: '', address: to }
 }
 
-/** Writes each message to `folder` as a file whose name begins with its time, for development. */
+/** Writes each message to `folder`, under a name that begins with the time; for development. */
 export function createOutboxMailer({ folder, from }: { folder: string; from: string }): Mailer {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const transport = whenFirstUsed(({ createTransport }) =>
@@ -102,13 +105,13 @@ export function createOutboxMailer({ folder, from }: { folder: string; from: str
 }
 
 export interface MailMetrics {
-  /** On their way to the server. */
+  /** Mails being sent. */
   readonly waiting: number
   readonly sent: number
   readonly failed: number
 }
 
-/** The same mailer, with a count of what becomes of its mails. */
+/** The same mailer, counting outcomes. */
 export function countMails(mailer: Mailer): Mailer & { metrics(): MailMetrics } {
   const counts = { waiting: 0, sent: 0, failed: 0 }
   return {

@@ -1,12 +1,15 @@
-/** Figures for Prometheus: what rooms count while they work, and the text that a scrape reads. Counting costs nanoseconds. */
+/**
+ * Prometheus metrics: counters that rooms update while they work, and the text for a scrape. Counting costs
+ * nanoseconds.
+ */
 
 export type Labels = Readonly<Record<string, string>>
 
-/** A value of a family, under labels. */
+/** A sample of a family, with labels. */
 export interface Sample {
   readonly labels: Labels
   readonly value: number
-  /** Of the parts of a histogram. */
+  /** Suffix, for the parts of a histogram. */
   readonly suffix?: '_bucket' | '_sum' | '_count'
 }
 
@@ -17,14 +20,14 @@ export interface Family {
   readonly samples: readonly Sample[]
 }
 
-/** Counts of values by upper bound. */
+/** A histogram: counts of values by upper bound. */
 export class Histogram {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
   #count = 0
 
-  /** `bounds` ascend; what is above the last one is counted all the same. */
+  /** `bounds` ascend; values above the last one are counted too. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
     this.#counts = new Float64Array(bounds.length)
@@ -59,7 +62,7 @@ export class Histogram {
   }
 }
 
-/** One value, or a value for each set of labels. */
+/** One value, or one per label set. */
 type Values = number | Iterable<readonly [Labels, number]>
 
 function samplesOf(values: Values): readonly Sample[] {
@@ -67,7 +70,7 @@ function samplesOf(values: Values): readonly Sample[] {
   return Array.from(values, ([labels, value]) => ({ labels, value }))
 }
 
-/** Only ever rises; the name ends in `_total`. */
+/** Monotonic; the name ends in `_total`. */
 export function counter(name: string, help: string, values: Values): Family {
   return { name, help, type: 'counter', samples: samplesOf(values) }
 }
@@ -83,7 +86,7 @@ export function histogram(name: string, help: string, samples: readonly Sample[]
 /** Media type of the text. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** The text format of Prometheus, version 0.0.4; `common` goes on every sample. */
+/** Prometheus' text format, version 0.0.4; `common` labels go on every sample. */
 export function writeExposition(families: Iterable<Family>, common: Labels = {}): string {
   let text = ''
   for (const { name, help, type, samples } of families) {
@@ -116,8 +119,8 @@ function valueText(value: number): string {
 }
 
 /**
- * Texts of several processes as one: a family may stand in a text only once. Their samples must differ in a label, such
- * as the number of the worker.
+ * Merges the texts of several processes: a family may occur only once per text. Samples must differ in a label, such as
+ * the worker's number.
  */
 export function mergeExpositions(texts: Iterable<string>): string {
   const heads = new Map<string, string>()

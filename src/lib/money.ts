@@ -6,7 +6,7 @@ export type MicroVnd = bigint & { readonly [microVndBrand]: true }
 export const MICRO_PER_VND = 1_000_000n
 export const ZERO_MICRO_VND = 0n as MicroVnd
 
-/** Brands an amount that already is in µVND. */
+/** Brands an amount that is already in µVND. */
 export function microVnd(amount: bigint): MicroVnd {
   return amount as MicroVnd
 }

@@ -1,4 +1,6 @@
-/** Multipart forms (RFC 7578) in memory: read with every part counted, written anew for the next hop. No temporary files. */
+/**
+ * Multipart forms (RFC 7578) in memory: read with bounded parts, and rewritten for the next hop. No temporary files.
+ */
 
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 
@@ -8,7 +10,7 @@ export interface FormFile {
 }
 
 export interface Form {
-  /** Text fields in order; a name may come more than once. */
+  /** Text fields in order; names may repeat. */
   readonly fields: readonly (readonly [name: string, value: string])[]
   readonly files: readonly FormFile[]
 }
@@ -21,7 +23,7 @@ export interface FormLimits {
   readonly fileBytesMax: number
 }
 
-/** What is wrong with a form, in words for the client. */
+/** What is wrong with a form; the text is for the client. */
 export class FormError extends Error {
   override readonly name = 'FormError'
 }
@@ -30,7 +32,7 @@ export function isMultipart(contentType: string | undefined): boolean {
   return /^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? '')
 }
 
-/** Reads a whole form. Rejects with FormError when it is damaged, cut off or beyond a limit. */
+/** Reads a whole form. Rejects with FormError when it is damaged, truncated or beyond a limit. */
 export function readForm(body: Buffer, contentType: string, limits: FormLimits): Promise<Form> {
   return new Promise((resolve, reject) => {
     const fields: [string, string][] = []
@@ -75,7 +77,7 @@ export interface FormPart {
   readonly value: string | { readonly bytes: Buffer; readonly filename: string; readonly contentType: string }
 }
 
-/** Writes a form; escaping and boundary are the platform's. */
+/** Writes a form, with the platform's escaping and boundary. */
 export async function writeForm(parts: readonly FormPart[]): Promise<{ body: Buffer; contentType: string }> {
   const form = new FormData()
   for (const { name, value } of parts) {

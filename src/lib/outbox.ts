@@ -1,4 +1,4 @@
-/** Reads the mails of an outbox folder back, for a development page: as much of MIME as our own plain-text mails have. */
+/** Reads the mails in an outbox folder for a development page: just enough MIME for our own plain-text mails. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface OutboxMail {
 
 const BYTES_MAX = 256 * 1024
 
-/** The newest first; none when the folder is not there. */
+/** Newest first; empty when the folder does not exist. */
 export async function readOutbox(
   folder: string,
   { limit = 50 }: { limit?: number } = {},
@@ -53,7 +53,7 @@ function decodeBody(body: string, encoding: string | undefined): string {
   return Buffer.from(body, 'latin1').toString('utf8')
 }
 
-/** RFC 2047; the space between two encoded words is no part of the text. */
+/** RFC 2047; whitespace between two encoded words is dropped. */
 function decodeWords(value: string): string {
   return value
     .replace(/(\?=)\s+(=\?)/g, '$1$2')

@@ -1,4 +1,4 @@
-/** What a picture is and how large, from its first bytes: PNG, JPEG, GIF and WebP. */
+/** An image's type and size, from its first bytes: PNG, JPEG, GIF and WebP. */
 
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
@@ -7,7 +7,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** By magic bytes; null for everything else, whatever its name says. */
+/** By magic bytes, whatever its name says; null for anything else. */
 export function pictureType(bytes: Buffer): PictureType | null {
   const head = bytes.toString('latin1', 0, 12)
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -17,7 +17,7 @@ export function pictureType(bytes: Buffer): PictureType | null {
   return null
 }
 
-/** Pixels, or null when the bytes are no picture or end before its size. */
+/** In pixels; null when the bytes are not an image or end before its size. */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const read = READERS[pictureType(bytes) ?? 'none']
   const size = read(bytes)
@@ -45,7 +45,7 @@ function webpSize(bytes: Buffer): PictureSize | null {
 
 const NOT_FRAMES: ReadonlySet<number> = new Set([0xc4, 0xc8, 0xcc])
 
-/** Goes from segment to segment up to the frame header; each step moves on by at least one byte. */
+/** Walks the segments up to the frame header; each step advances by at least one byte. */
 function jpegSize(bytes: Buffer): PictureSize | null {
   let at = 2
   while (at + 9 <= bytes.length) {

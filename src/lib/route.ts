@@ -1,9 +1,9 @@
-/** What every route of the process says of itself, whichever room it belongs to. */
+/** What every route declares, whichever room it belongs to. */
 
 /**
- * How a route knows who calls. `none`: public. `key`: an API key. `session`: a person who has signed in. `operator`: a
- * session of an operator; for all others the route does not exist. `signature`: signed by a bank service. `development`:
- * public, and only outside production; a production server with such a route does not start.
+ * How a route authenticates its caller. `none`: public. `key`: an API key. `session`: a signed-in person. `operator`:
+ * an operator's session; for everyone else the route does not exist. `signature`: signed by a bank service.
+ * `development`: public, outside production only; a production server with such a route refuses to start.
  */
 export type RouteAuthentication = 'none' | 'key' | 'session' | 'operator' | 'signature' | 'development'
 
@@ -16,7 +16,7 @@ export interface RouteFacts {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required on every route: a server with a route that lacks it does not start. */
+    /** Required on every route: the server refuses to start with a route that lacks it. */
     authentication?: RouteAuthentication
   }
 }

@@ -7,7 +7,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_MAX = 32_767
 
-/** Secrets of one purpose by number; every number is readable. */
+/** One purpose's secrets by number; all of them can still be read with. */
 export interface SecretSet {
   /** The number that new values use: the highest that is not on standby. */
   readonly currentId: number
@@ -23,9 +23,9 @@ export interface SealedValue {
 }
 
 /**
- * Reads `1:<base64>,2:<base64>:standby`, each secret 32 bytes in base64 or base64url. One on standby is read and not yet
- * used for new values, so that every process can know it before any of them uses it. Throws an Error that names the variable
- * and the fault, never the value.
+ * Reads `1:<base64>,2:<base64>:standby`, each secret 32 bytes in base64 or base64url. A standby secret is known but not
+ * yet used for new values, so that every process can have it before any uses it. Throws an Error that names the
+ * variable and the fault, never the value.
  */
 export function parseSecretSet(variable: string, text: string): SecretSet {
   const secrets = new Map<number, Buffer>()
@@ -48,7 +48,7 @@ export function parseSecretSet(variable: string, text: string): SecretSet {
   return { currentId, secrets }
 }
 
-/** The form that parseSecretSet reads, with one new random secret; for development. */
+/** Generates one secret in the form that parseSecretSet reads; for development. */
 export function generateSecretSet(): string {
   return `1:${randomBytes(SECRET_BYTES).toString('base64')}`
 }
@@ -58,7 +58,7 @@ export function keyedHash(secret: Buffer, text: string): Buffer {
   return createHmac('sha256', secret).update(text, 'utf8').digest()
 }
 
-/** AES-256-GCM under the current key. `bind` names the row that the value belongs to; open refuses any other. */
+/** AES-256-GCM under the current key. `bind` identifies the row that the value belongs to; open refuses any other. */
 export function seal(set: SecretSet, plaintext: string, bind: (keyId: number) => string): SealedValue {
   const keyId = set.currentId
   const iv = randomBytes(IV_BYTES)
@@ -68,7 +68,9 @@ export function seal(set: SecretSet, plaintext: string, bind: (keyId: number) =>
   return { keyId, iv, ciphertext }
 }
 
-/** The plaintext. Throws an Error when the key is gone, or anything was changed, cut short or moved to another row. */
+/**
+ * The plaintext. Throws an Error when the key is missing, or the value was altered, truncated or moved to another row.
+ */
 export function open(set: SecretSet, sealed: SealedValue, bind: (keyId: number) => string): string {
   const secret = set.secrets.get(sealed.keyId)
   if (secret === undefined) throw new Error(`the encryption key number ${sealed.keyId} is not configured`)

@@ -1,6 +1,6 @@
 /**
- * Reads server-sent events (WHATWG HTML, 9.2.6) out of bytes that arrive cut anywhere. It works on bytes, so a cut inside a UTF-8 character or
- * between CR and LF cannot matter; the text of an event is decoded only when somebody asks for it.
+ * Parses server-sent events (WHATWG HTML, 9.2.6) from bytes cut anywhere. It works on bytes, so cuts inside a UTF-8
+ * character or between CR and LF do not matter; an event's text is decoded only on demand.
  */
 
 import { GatewayError } from '../errors.ts'
@@ -13,23 +13,25 @@ const SPACE = 0x20
 const NONE = Number.POSITIVE_INFINITY
 
 export interface SseOptions {
-  /** Largest block (one event with its comments) in bytes; beyond it `push` throws GatewayError(`upstream_failed`). */
+  /** Largest block (one event with its comments), in bytes; beyond it `push` throws GatewayError(`upstream_failed`). */
   readonly eventBytesMax: number
 }
 
-/** One block of the stream: the lines up to a blank line. Blocks without data (comments, keep-alives) are yielded too. */
+/**
+ * One block of the stream: the lines up to a blank line. Blocks without data (comments, keep-alives) are returned too.
+ */
 export class SseEvent {
-  /** The bytes as they came, blank line included. All blocks' bytes put together are the stream, unchanged. */
+  /** The bytes as received, including the blank line. All blocks joined are the unchanged stream. */
   readonly raw: Buffer
-  /** The stream ended before the block's blank line: its last line may be cut. */
+  /** The stream ended before the block's blank line, so its last line may be truncated. */
   readonly isCut: boolean
   #name = ''
   #data: string | null = null
   #dataLines = 0
-  /** It has nothing but comments. */
+  /** It contains only comments. */
   #isComment = true
   #parsed = false
-  /** A byte order mark is one only at the very start of a stream. */
+  /** A byte order mark counts only at the very start of a stream. */
   readonly #first: boolean
 
   constructor(raw: Buffer, { first, isCut }: { first: boolean; isCut: boolean }) {
@@ -50,14 +52,14 @@ export class SseEvent {
     return this.#data ?? ''
   }
 
-  /** False for blocks that say nothing: comments, `retry:`, stray blank lines, and events whose data is empty. */
+  /** False for blocks without content: comments, `retry:`, stray blank lines, and events with empty data. */
   get hasData(): boolean {
     return this.data !== ''
   }
 
   /**
-   * The block for another reader: its own bytes with the blank line that ends it, data on one line, no byte order mark.
-   * Empty for a block without data that is more than comments: readers stumble over events without data.
+   * The block for another reader: its own bytes with the final blank line, data on one line, no byte order mark. Empty
+   * for a block without data that is more than comments: clients trip over events without data.
    */
   get relayed(): ByteText {
     if (!this.#parsed) this.#parse()
@@ -67,7 +69,7 @@ export class SseEvent {
     return this.isCut ? concat(ofCharacters(characters(raw).replace(/[\r\n]+$/, '')), ascii('\n\n')) : raw
   }
 
-  /** Line ends stand between the tokens of JSON, never in them. */
+  /** In JSON, line ends can only occur between tokens. */
   #onOneLine(): ByteText {
     const name = this.#name === '' ? '' : `event: ${this.#name}\n`
     return encodeText(`${name}data: ${this.data.replaceAll('\n', ' ')}\n\n`)
@@ -109,17 +111,17 @@ export class SseEvent {
   }
 }
 
-/** Push parser: give it the chunks in order, then `end()`. */
+/** Push parser: pass the chunks in order, then call `end()`. */
 export class SseReader {
   readonly #eventBytesMax: number
-  /** Chunks of the block that is not complete yet. */
+  /** Chunks of the incomplete block. */
   #parts: Buffer[] = []
   #partsBytes = 0
-  /** The line being read has at least one byte. */
+  /** The current line has at least one byte. */
   #lineHasBytes = false
-  /** The block being read has at least one line that is not blank. */
+  /** The current block has at least one non-blank line. */
   #blockHasLines = false
-  /** The last byte seen was the CR of a line end: a LF that follows belongs to it. */
+  /** The last byte was the CR of a line end; an LF that follows belongs to it. */
   #afterCr = false
   #first = true
 
@@ -127,7 +129,7 @@ export class SseReader {
     this.#eventBytesMax = eventBytesMax
   }
 
-  /** Nothing of a block is kept: the next byte begins one. */
+  /** Between blocks: the next byte begins one. */
   get atBorder(): boolean {
     return this.#partsBytes === 0 && !this.#blockHasLines && !this.#lineHasBytes && !this.#afterCr
   }
@@ -136,7 +138,7 @@ export class SseReader {
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
     const length = chunk.length
-    // One character per byte: line ends are found in it at the speed of memchr.
+    // One character per byte, so line ends are found at the speed of memchr.
     const text = chunk.toString('latin1')
     let blockStart = 0
     let position = 0
@@ -173,7 +175,7 @@ export class SseReader {
     return events
   }
 
-  /** What is left when the stream ends without a last blank line; empty when nothing is. */
+  /** The remainder when the stream ends without a final blank line, if any. */
   end(): SseEvent[] {
     if (this.#partsBytes === 0) return []
     return [this.#complete(Buffer.alloc(0), { isCut: true })]
@@ -209,7 +211,7 @@ function indexOrNone(text: string, character: string, from: number): number {
   return index < 0 ? NONE : index
 }
 
-/** Where the value of a field starts whose name ends at `after`, or -1 when the line is another field. */
+/** Start of the value of a field whose name ends at `after`, or -1 when the line is another field. */
 function valueStart(text: string, { after, end }: { after: number; end: number }): number {
   if (after >= end) return after === end ? end : -1
   if (text.charCodeAt(after) !== COLON) return -1

@@ -1,15 +1,15 @@
-/** What a text is made of, in shares: tokenizers differ most in punctuation, capitals and accented letters. */
+/** What a text consists of, as fractions: tokenizers differ most in punctuation, capitals and accented letters. */
 
 export interface TextShares {
-  /** Punctuation among visible characters of ASCII text, 0 to 1. */
+  /** Fraction of punctuation among the visible characters of ASCII text, 0 to 1. */
   readonly symbols: number
-  /** Capitals among Latin letters, 0 to 1. */
+  /** Fraction of capitals among Latin letters, 0 to 1. */
   readonly capitals: number
-  /** Accented letters among Latin letters, 0 to 1. */
+  /** Fraction of accented letters among Latin letters, 0 to 1. */
   readonly accents: number
 }
 
-/** Characters that are looked at; of a longer text, those at even steps. */
+/** Characters examined; a longer text is sampled evenly. */
 const SEEN_CHARACTERS_MAX = 50_000
 
 export function textShares(text: string): TextShares {
@@ -29,7 +29,7 @@ export function textShares(text: string): TextShares {
   return { symbols: symbols / Math.max(1, visible), capitals: capitals / letters, accents: accented / letters }
 }
 
-/** Latin letters with marks, Vietnamese among them, and the marks that stand alone. */
+/** Latin letters with diacritics, Vietnamese among them, and combining marks. */
 function isAccented(code: number): boolean {
   return (code >= 0xc0 && code <= 0x24f) || (code >= 0x300 && code <= 0x36f) || (code >= 0x1e00 && code <= 0x1eff)
 }

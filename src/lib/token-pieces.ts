@@ -1,9 +1,10 @@
 /**
- * Cuts UTF-8 text into the pieces that byte-pair merging works on, as the o200k pattern does: words with one character
- * before them, up to three digits, runs of signs, white space. One pass, no regular expression, no substring.
+ * Splits UTF-8 text into the pieces that byte-pair merging works on, following the o200k pattern: words with one
+ * leading character, up to three digits, runs of punctuation, white space. One pass, without regular expressions or
+ * substrings.
  */
 
-/** Character classes; `MARK` is a letter inside words and a sign elsewhere. */
+/** Character classes; `MARK` is a letter inside words and punctuation elsewhere. */
 const OTHER = 0
 const UPPER = 1
 const LOWER = 2
@@ -13,7 +14,7 @@ const NUMBER = 5
 const SPACE = 6
 const BREAK = 7
 
-/** What must be seen behind a piece to know that it ends. */
+/** Lookahead needed to know where a piece ends. */
 const LOOK_AHEAD_BYTES = 8
 const PAGE_CHARACTERS = 256
 const pages: (Uint8Array | undefined)[] = []
@@ -22,9 +23,9 @@ const ascii = page(0)
 export class PieceReader {
   readonly bytes: Uint8Array
   readonly #pieceBytesMax: number
-  /** The text ends here for the piece at hand, so that a long run is not looked through again for each cut. */
+  /** End of the text for the current piece, so that a long run is not rescanned for each cut. */
   #limit = 0
-  /** Bytes of the character that `#classAt` looked at last. */
+  /** Bytes of the character that `#classAt` read last. */
   #width = 1
 
   constructor(bytes: Uint8Array, pieceBytesMax: number) {
@@ -58,7 +59,7 @@ export class PieceReader {
     return signsEnd > signs ? this.#tailEnd(signsEnd) : this.#spaceEnd(start)
   }
 
-  /** A word from `start`: capitals and letters, then small ones; 0 when there is none. */
+  /** A word from `start`: capitals, then small letters; 0 when there is none. */
   #wordEnd(start: number, capitalsAlone: boolean): number {
     let position = start
     let afterLetter = 0
@@ -75,7 +76,7 @@ export class PieceReader {
     return capitalsAlone && position > start ? position : 0
   }
 
-  /** `'s`, `'t`, `'ll` and their like belong to the word before them. */
+  /** `'s`, `'t`, `'ll` and the like belong to the word before them. */
   #contractionEnd(end: number): number {
     if (this.bytes[end] !== 0x27) return end
     const first = (this.bytes[end + 1] ?? 0) | 0x20
@@ -99,7 +100,7 @@ export class PieceReader {
     return position
   }
 
-  /** Line breaks and slashes behind signs. */
+  /** Line breaks and slashes after punctuation. */
   #tailEnd(start: number): number {
     let position = start
     while (
@@ -110,7 +111,7 @@ export class PieceReader {
     return position
   }
 
-  /** Up to the last line break; else all but the space that belongs to the next word. */
+  /** Up to the last line break; otherwise everything but the space that belongs to the next word. */
   #spaceEnd(start: number): number {
     let position = start
     let before = start
@@ -151,7 +152,7 @@ export class PieceReader {
   }
 }
 
-/** Classes of 256 characters, worked out when the first of them is met. */
+/** Classes of 256 characters, computed on first use. */
 function page(number: number): Uint8Array {
   const made = new Uint8Array(PAGE_CHARACTERS)
   for (let index = 0; index < PAGE_CHARACTERS; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * Ranks of the o200k byte-pair vocabulary by the bytes of a token, in an open hash table over two typed arrays (4 MB).
- * It is filled from the vocabulary file of the gpt-tokenizer package on first use, in some tens of milliseconds.
+ * Ranks of the o200k byte-pair vocabulary by a token's bytes, in an open-addressing hash table over two typed arrays (4
+ * MB). Filled from the gpt-tokenizer package's vocabulary file on first use, which takes a few tens of milliseconds.
  */
 
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 
 const SLOTS = 2 ** 19
 const SLOT_MASK = SLOTS - 1
-/** Rank of bytes that are no token: above every rank. */
+/** Rank of bytes that are not a token: above every rank. */
 export const NO_RANK = 0x7fffffff
 
 export class Vocabulary {
@@ -17,7 +17,7 @@ export class Vocabulary {
   /** Rank + 1; 0 is an empty slot. */
   readonly #ranks = new Int32Array(SLOTS)
 
-  /** The lower the rank, the earlier two parts are merged into this token. */
+  /** The lower the rank, the earlier two parts merge into this token. */
   rank(bytes: Uint8Array, start: number, end: number): number {
     const { slot, check } = hash(bytes, start, end)
     for (let probe = slot; ; probe = (probe + 1) & SLOT_MASK) {
@@ -38,7 +38,7 @@ export class Vocabulary {
 
 const found = { slot: 0, check: 0 }
 
-/** Two hashes, so that a wrong hit needs 51 equal bits; the result object is reused by the next call. */
+/** Two hashes, so that a false hit needs 51 equal bits; the result object is reused by the next call. */
 export function hash(bytes: Uint8Array, start: number, end: number): { slot: number; check: number } {
   let first = 0x811c9dc5
   let second = end - start
@@ -52,19 +52,19 @@ export function hash(bytes: Uint8Array, start: number, end: number): { slot: num
   return found
 }
 
-/** One of some 200 parts: less than a millisecond. */
+/** One of about 200 parts: less than a millisecond. */
 const PART_LINES = 1_000
 
 let loaded: Vocabulary | null = null
 let reading: Generator<void, Vocabulary> | null = null
 
-/** The one vocabulary of this process; what was not read yet is read now. */
+/** The process's only vocabulary; loads what is still missing. */
 export function vocabulary(): Vocabulary {
   while (loaded === null) readVocabularyPart()
   return loaded
 }
 
-/** Reads a part of it; true when nothing is left. */
+/** Reads one part; true when it was the last. */
 export function readVocabularyPart(): boolean {
   if (loaded !== null) return true
   reading ??= read(createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken'))

@@ -1,6 +1,6 @@
 /**
- * Token counts by the o200k byte-pair vocabulary. Linear in every input: runs without a break are cut to a bounded
- * length, and very long texts are counted in windows. About 1 ms for 100 kB; the first call reads the vocabulary.
+ * Counts tokens with the o200k byte-pair vocabulary, in linear time: unbroken runs are cut to a bounded length, and
+ * very long texts are counted in windows. About 1 ms per 100 kB; the first call loads the vocabulary.
  */
 
 import { defer } from './deferred.ts'
@@ -8,23 +8,23 @@ import { PieceReader } from './token-pieces.ts'
 import { hash, NO_RANK, readVocabularyPart, type Vocabulary, vocabulary } from './token-vocabulary.ts'
 
 export const TOKEN_LIMITS = {
-  /** A longer run without a break is cut; byte-pair merging is quadratic in this. */
+  /** Longer unbroken runs are cut, because byte-pair merging is quadratic in their length. */
   pieceBytesMax: 128,
-  /** A longer text is counted in evenly spread windows of this total size and scaled up. */
+  /** Longer texts are counted in evenly spread windows of this total size and extrapolated. */
   exactCharactersMax: 500_000,
   /** Windows of a sampled text. */
   windows: 50,
-  /** Remembered counts of pieces that are more than one token. */
+  /** Cached counts of pieces with more than one token. */
   rememberedPieces: 2 ** 15,
 } as const
 
 const knownChecks = new Int32Array(TOKEN_LIMITS.rememberedPieces)
-/** 0: nothing remembered here. */
+/** 0: an empty slot. */
 const knownCounts = new Uint8Array(TOKEN_LIMITS.rememberedPieces)
 
 const WARM_PAUSE_MS = 5
 
-/** Reads the vocabulary ahead of the first count, in parts with pauses between them: what comes meanwhile hardly waits. */
+/** Loads the vocabulary before it is needed, in parts with pauses, so that other work hardly waits. */
 export function warmTokens(): void {
   const part = (): void => {
     if (!readVocabularyPart()) setTimeout(part, WARM_PAUSE_MS).unref()
@@ -32,7 +32,7 @@ export function warmTokens(): void {
   defer(part)
 }
 
-/** Exact up to `exactCharactersMax` characters, save for runs above `pieceBytesMax`; beyond that an estimate. */
+/** Exact up to `exactCharactersMax` characters, except for runs above `pieceBytesMax`; beyond that an estimate. */
 export function countTokens(text: string): number {
   if (text.length > TOKEN_LIMITS.exactCharactersMax) return countWindows(text)
   const bytes = Buffer.from(text, 'utf8')
@@ -52,7 +52,7 @@ export interface TokenPiece {
   readonly tokens: number
 }
 
-/** The text in pieces (words with their leading space, digits, signs) whose token counts add up to the whole. */
+/** The text in pieces (words with their leading space, digits, punctuation) whose counts add up to the total. */
 export function* tokenPieces(text: string): Generator<TokenPiece> {
   const bytes = Buffer.from(text, 'utf8')
   const reader = new PieceReader(bytes, TOKEN_LIMITS.pieceBytesMax)
@@ -87,11 +87,11 @@ function pieceTokens(bytes: Uint8Array, start: number, end: number, ranks: Vocab
   return count
 }
 
-/** Where each part of the piece begins, and the rank of joining it with the next one. */
+/** Start of each part of the piece, and the rank of joining it with the next one. */
 const partStarts = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 const joinRanks = new Int32Array(TOKEN_LIMITS.pieceBytesMax + 2)
 
-/** Joins the pair of lowest rank until no pair is a token; the number of parts that are left. */
+/** Merges the lowest-ranked pair until no pair is a token; returns the number of parts left. */
 function mergedParts(bytes: Uint8Array, start: number, end: number, ranks: Vocabulary): number {
   let parts = end - start
   for (let index = 0; index <= parts; index += 1) partStarts[index] = start + index

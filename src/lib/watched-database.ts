@@ -1,16 +1,16 @@
 /**
- * A pool that never leaves its callers waiting: a server that stands still, or a network that swallows everything, ends
- * no connection by itself. A connection of the pool's own asks all the time; when it gets no answer, every connection is
- * given up, which fails what waits on them, and fresh ones are made.
+ * A pool that never leaves its callers waiting. A hung server, or a network that drops everything, closes no connection
+ * by itself. So a connection of the pool's own probes all the time. When it gets no answer, every connection is
+ * dropped, which fails the statements waiting on them, and fresh ones are opened.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DatabaseOptions, openDatabase, type Sql } from './database.ts'
 
 export interface WatchedDatabaseOptions extends DatabaseOptions {
-  /** Time for an answer to a question that costs the server nothing. */
+  /** Timeout of a probe, which costs the server nothing, in ms. */
   readonly deadlineMs: number
-  /** Pause between two questions. */
+  /** Pause between two probes, in ms. */
   readonly pauseMs?: number
 }
 
@@ -53,7 +53,7 @@ async function answersWithin(sql: Sql, deadlineMs: number): Promise<boolean> {
   )
   const late = new AbortController()
   const deadline = sleep(deadlineMs, undefined, { signal: late.signal }).then(
-    // What came in while this process was busy is read first.
+    // Reads first what arrived while this process was busy.
     () => new Promise<boolean>(resolve => setImmediate(() => setImmediate(resolve, false))),
     () => true,
   )

@@ -1,4 +1,4 @@
-/** Finds the Postgres programs that npm installed for this machine and makes them runnable. */
+/** Finds the Postgres binaries that npm installed for this machine and makes them runnable. */
 
 import {
   chmodSync,
@@ -24,7 +24,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   'darwin-x64': 'darwin-x64',
 }
 
-/** Folder with bin/, lib/ and share/. Throws an Error that says what to do where there is none for this machine. */
+/** Folder with bin/, lib/ and share/. Throws an Error that says what to do when there is none for this machine. */
 export function locateNativeDirectory(): string {
   const machine = `${process.platform}-${process.arch}`
   const platform = PLATFORMS[machine]
@@ -39,7 +39,7 @@ export function locateNativeDirectory(): string {
   return join(dirname(entry), '..', 'native')
 }
 
-/** Sets the executable bits and library links that npm leaves out when install scripts are off. */
+/** Sets the executable bits and library links that npm omits when install scripts are off. */
 export function completeNativeDirectory(native: string): void {
   try {
     complete(native)
@@ -65,7 +65,7 @@ function complete(native: string): void {
   }
 }
 
-/** Copies the programs (40 MB) to `target` once; an interrupted copy is never used. */
+/** Copies the binaries (40 MB) to `target` once; an interrupted copy is never used. */
 export function copyNativeDirectory(native: string, target: string): void {
   if (existsSync(target)) return
   mkdirSync(dirname(target), { recursive: true, mode: 0o755 })

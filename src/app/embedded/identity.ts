@@ -1,6 +1,6 @@
 /**
- * Postgres refuses to run as root. For root this picks another user and a way to run programs as that user,
- * also where the project lies below a folder which that user may not enter (such as /root).
+ * Postgres refuses to run as root. For root, this picks another user and a way to run programs as that user, even when
+ * the project lies below a folder that the user cannot enter (such as /root).
  */
 
 import { spawnSync } from 'node:child_process'
@@ -18,10 +18,10 @@ export interface Invocation {
   readonly gid?: number
 }
 
-/** Turns a program and its arguments into what spawn needs. */
+/** Turns a program and its arguments into arguments for spawn. */
 export type Runner = (file: string, args: readonly string[]) => Invocation
 
-/** Null when this process is not root and Postgres simply runs as the same user. */
+/** Null when this process is not root, so Postgres runs as the same user. */
 export function chooseIdentity(dataDirectory: string): Identity | null {
   if (process.getuid?.() !== 0) return null
   const owner = statSync(dataDirectory, { throwIfNoEntry: false })
@@ -36,14 +36,14 @@ export function chooseIdentity(dataDirectory: string): Identity | null {
 
 export const runAsSelf: Runner = (file, args) => ({ file, args })
 
-/** The plain way: a change of user before the program starts. Enough where every parent folder may be entered by all. */
+/** The plain way: change the user before the program starts. Enough when everyone can enter every parent folder. */
 export function runAs(identity: Identity): Runner {
   return (file, args) => ({ file, args, ...identity })
 }
 
 /**
- * Changes the user and keeps one capability, reading and entering any folder. `access(2)` honours it only with the
- * no_setuid_fixup bit, and Postgres asks `access(2)` whether its own program may run.
+ * Changes the user but keeps one capability: reading and entering any folder. `access(2)` honours it only with the
+ * no_setuid_fixup bit, and Postgres uses `access(2)` to check its own program.
  */
 export function runWithReadAccess(identity: Identity, setpriv: string): Runner {
   return (file, args) => ({
@@ -62,7 +62,7 @@ export function runWithReadAccess(identity: Identity, setpriv: string): Runner {
   })
 }
 
-/** True when `runner` can start the server program and enter the folder that holds its data. */
+/** True when `runner` can start the server and enter its data folder. */
 export function canRun(runner: Runner, { postgres, folder }: { postgres: string; folder: string }): boolean {
   return succeeds(runner(postgres, ['--version'])) && succeeds(runner('/bin/sh', ['-c', 'cd "$0"', folder]))
 }

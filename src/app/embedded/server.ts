@@ -1,4 +1,4 @@
-/** One postmaster: is it running, start it, stop it. Callers hold the start lock of the data directory. */
+/** Controls one postmaster: is it running, start it, stop it. Callers hold the data directory's start lock. */
 
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly timeoutMs: number
 }
 
-/** What postmaster.pid says, if that process lives and serves this very directory; a stale file counts as nothing. */
+/** The contents of postmaster.pid, if that process is alive and serves this very directory; a stale file is ignored. */
 export function findPostmaster(dataDirectory: string): Postmaster | null {
   let lines: string[]
   try {
@@ -40,8 +40,8 @@ export function findPostmaster(dataDirectory: string): Postmaster | null {
 }
 
 /**
- * Starts the server in a session of its own, so that Ctrl-C in a terminal reaches the gateway but not Postgres.
- * Resolves when it is ready; throws with the end of its log when it is not within `timeoutMs`.
+ * Starts the server in its own session, so that Ctrl-C in a terminal reaches the gateway but not Postgres. Resolves
+ * when it is ready; if that takes longer than `timeoutMs`, throws with the end of its log.
  */
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
   const deadline = performance.now() + options.timeoutMs
@@ -53,7 +53,7 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
       await sleep(POLL_MS)
     }
     const log = tail(options.logFile)
-    // A backend that was busy when its postmaster was killed lives on and holds the shared memory.
+    // A backend that was busy when its postmaster was killed lives on and keeps the shared memory.
     if (!/shared memory block .* is still in use/.test(log) || performance.now() > deadline) {
       throw new Error(`The embedded Postgres did not start; the end of ${options.logFile} says:\n${log}`)
     }
@@ -63,7 +63,7 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
 }
 
 function launch(options: StartOptions): { exited: () => boolean } {
-  // Postgres itself takes care of a stale lock file unless another process of the same user now has that number.
+  // Postgres handles a stale lock file itself, unless another process of the same user now has that pid.
   if (findPostmaster(options.dataDirectory) === null)
     rmSync(join(options.dataDirectory, 'postmaster.pid'), { force: true })
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -95,7 +95,9 @@ function launch(options: StartOptions): { exited: () => boolean } {
   return { exited: () => exited }
 }
 
-/** Fast shutdown; immediate after `timeoutMs`, and the whole process group killed after twice that. Leaves nothing running. */
+/**
+ * Fast shutdown; immediate after `timeoutMs`; after twice that, kills the whole process group. Leaves nothing running.
+ */
 export async function stopPostmaster(dataDirectory: string, { timeoutMs }: { timeoutMs: number }): Promise<void> {
   const running = findPostmaster(dataDirectory)
   if (running === null) return
@@ -124,12 +126,12 @@ function isAlive(processId: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
-  // A process that ended but was never waited for (no init in a container) still answers signal 0.
+  // A zombie (there is no init in a container) still answers signal 0.
   const status = readProcess(processId, 'stat')
   return status === null || !/\) Z /.test(status)
 }
 
-/** Processes that work in the data directory although its postmaster is gone; none where there is no /proc to ask. */
+/** Processes working in the data directory although its postmaster is gone; empty without /proc. */
 function findOrphans(dataDirectory: string): number[] {
   if (findPostmaster(dataDirectory) !== null || !existsSync('/proc/self/cwd')) return []
   const directory = realpathSync(dataDirectory)
@@ -146,13 +148,13 @@ function workingDirectory(processId: string): string | null {
   }
 }
 
-/** Guards against a process number that was given to another program since. */
+/** Guards against a reused pid. */
 function serves(processId: number, dataDirectory: string): boolean {
   const command = readProcess(processId, 'cmdline')
   return command === null || command.split('\0').includes(dataDirectory)
 }
 
-/** Null where there is no /proc to ask. */
+/** Null without /proc. */
 function readProcess(processId: number, file: 'stat' | 'cmdline'): string | null {
   if (!existsSync('/proc/self/stat')) return null
   try {

@@ -1,26 +1,26 @@
-/** What a supervisor and its workers say to each other. */
+/** Messages between a supervisor and its workers. */
 
 import type { Leaving } from '../gateway.ts'
 
 export type FromWorker =
   /** It takes calls. */
   | { readonly kind: 'ready'; readonly url: string; readonly sandboxed: readonly string[]; readonly catalogue: string }
-  /** It leaves by itself: another is to take its place now. */
+  /** It is leaving by itself; replace it now. */
   | { readonly kind: 'leaving' }
-  /** It will not: the environment or the code is at fault. */
+  /** It cannot start: the environment or the code is at fault. */
   | { readonly kind: 'failed'; readonly reason: string; readonly isEnvironment: boolean }
-  /** Its metrics, as a scrape reads them. */
+  /** Its metrics for a scrape. */
   | { readonly kind: 'metrics'; readonly question: number; readonly text: string }
 
 export type ToWorker =
   /** Take no more calls; finish those in flight. */
   | { readonly kind: 'stop' }
-  /** Leave without a client noticing; again: sooner. */
+  /** Leave without failing any client; sent again: sooner. */
   | { readonly kind: 'retire'; readonly how: Leaving }
-  /** Break off what is waited for. */
+  /** Abort what you are waiting for. */
   | { readonly kind: 'hurry' }
-  /** Say your metrics; `question` comes back with the answer. */
+  /** Send your metrics; the answer carries `question`. */
   | { readonly kind: 'metrics'; readonly question: number }
 
-/** Number of a worker among those that run at the same time, from 1; set by the supervisor. */
+/** A worker's number among those running, from 1; set by the supervisor. */
 export const WORKER_VARIABLE = 'GATEWAY_WORKER'

@@ -1,11 +1,11 @@
-/** The metrics of all workers as one text, for the supervisor's port. Each says its number in the label `worker`. */
+/** Merges the metrics of all workers for the supervisor's port, each with its number in the label `worker`. */
 
 import type { Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mergeExpositions } from '../../lib/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** Longest wait for a worker; one that is busy for longer is left out of this scrape. */
+/** Longest wait for a worker, in ms; a busy one is left out of this scrape. */
 const ANSWER_MS = 2_000
 
 let questions = 0

@@ -1,8 +1,8 @@
 /**
  * Keeps a number of workers serving: replaces those that die, and all of them one by one on request. They share one
- * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel resets what
- * waits at the one that closes; handed out by the supervisor (round robin), connections on their way to a worker that is
- * killed would hang for ever.
+ * listening socket, whose queue outlives each of them. With a socket per worker (SO_REUSEPORT) the kernel would reset
+ * connections queued at a closing one; if the supervisor handed connections out (round robin), those on their way to a
+ * killed worker would hang for ever.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -14,7 +14,7 @@ import { type FromWorker, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 
 export interface WorkerPoolOptions {
   readonly size: number
-  /** Of each worker, above the supervisor's own. */
+  /** Each worker's environment, on top of the supervisor's. */
   readonly environment: Readonly<Record<string, string>>
   readonly limits: Pick<ConfigLimits, 'drainMs' | 'workerStartMs' | 'workerPauseMs' | 'workerFailuresMax'>
   readonly log: Logger
@@ -24,7 +24,7 @@ export interface WorkerPoolOptions {
 
 export type Ready = Extract<FromWorker, { kind: 'ready' }>
 
-/** A worker that ended before it was ready. */
+/** A worker ended before it was ready. */
 export class WorkerStartError extends Error {
   readonly isEnvironment: boolean
 
@@ -35,19 +35,19 @@ export class WorkerStartError extends Error {
 }
 
 interface Member {
-  /** Unique among the processes that run; names the spool, so it is given out again. */
+  /** Unique among running processes. It names the spool, so it is reused. */
   readonly seat: number
   readonly worker: Worker
   state: 'starting' | 'serving' | 'leaving'
   servingSinceMs: number
 }
 
-/** Makes libuv take one connection at a time, so that many that come at once do not all go to the worker that wakes first. */
+/** Makes libuv accept one connection at a time, so that a burst does not all go to the first worker that wakes. */
 const EVEN_SHARES = { UV_TCP_SINGLE_ACCEPT: '1' }
 const FIRST_PAUSE_MS = 100
-/** Processes per worker that may be there at one time: the one that serves, and earlier ones with long streams. */
+/** Processes that one worker slot may have at a time: the serving one, and earlier ones with long streams. */
 const GENERATIONS_MAX = 3
-/** Time that a worker has to close what it has open, above the time for its calls. */
+/** Time for a worker to close its resources, on top of the time for its calls, in ms. */
 const CLOSING_MS = 60_000
 
 export class WorkerPool {
@@ -68,7 +68,7 @@ export class WorkerPool {
     return this.#serving().length
   }
 
-  /** Those that take calls, and those that finish theirs. */
+  /** Workers taking calls, and workers finishing theirs. */
   get working(): readonly Worker[] {
     return [...this.#members.values()].filter(({ state }) => state !== 'starting').map(({ worker }) => worker)
   }
@@ -83,7 +83,7 @@ export class WorkerPool {
     throw failed.reason
   }
 
-  /** Replaces every worker by one with the code and the catalogue that are on disk now. */
+  /** Replaces every worker by one with the code and catalogue now on disk. */
   async replaceAll(): Promise<void> {
     if (this.#replacing !== null) {
       this.#replaceAgain = true
@@ -122,7 +122,7 @@ export class WorkerPool {
     for (const old of this.#serving()) {
       await this.#makeRoom()
       if (this.#stopping) return
-      // It died meanwhile, and what came in its place is new already.
+      // It died meanwhile; its replacement is already new.
       if (old.state !== 'serving' || old.worker.isDead()) continue
       try {
         const { catalogue } = await this.#start()
@@ -177,7 +177,7 @@ export class WorkerPool {
       member.servingSinceMs = performance.now()
       resolve(message)
     })
-    // A channel that breaks is followed by the exit.
+    // The exit event follows a broken channel.
     worker.on('error', () => {})
     worker.once('exit', (code, signal) => {
       clearTimeout(timer)

@@ -12,14 +12,14 @@ export interface Supervisor {
   readonly url: string
   /** Rejects when no worker serves and none can be started. */
   readonly hopeless: Promise<never>
-  /** Puts the code and the catalogue on disk into force; what is wrong with them is logged. */
+  /** Loads the code and catalogue on disk; faults are logged. */
   reload(): void
   /** `quick`: without waiting for load balancers and idle connections. */
   stop(options: { readonly quick: boolean }): Promise<void>
   hurry(): void
 }
 
-/** Throws ConfigError for what the operator can mend. */
+/** Throws ConfigError for faults that the operator can fix. */
 export async function supervise(config: Config, write: (text: string) => void): Promise<Supervisor> {
   const log = createLog(config.logLevel)
   const foundation = await layFoundation(config)
@@ -66,7 +66,7 @@ export async function supervise(config: Config, write: (text: string) => void): 
   }
 }
 
-/** The embedded Postgres is the supervisor's; to its workers it is a database like any other. */
+/** The supervisor owns the embedded Postgres; to its workers it is an ordinary database. */
 function workerEnvironment({ embedded, databaseUrl }: Foundation): Readonly<Record<string, string>> {
   return embedded ? { DATABASE_URL: databaseUrl } : {}
 }

@@ -1,4 +1,4 @@
-/** The life of a worker: says when it takes calls, and leaves when the supervisor says so or is gone. */
+/** The life of a worker: reports when it takes calls, and leaves when the supervisor asks or is gone. */
 
 import cluster from 'node:cluster'
 import { type Config, ConfigError } from '../config.ts'
@@ -15,12 +15,12 @@ export async function work(readEnvironment: () => Config): Promise<void> {
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'hurry') return running?.hurry()
     if (message.kind === 'metrics') return void tellMetrics(running, message.question)
-    // Told a second time: what was to have its time is to go sooner now.
+    // Second signal: cut the grace period short.
     if (left) void running?.gateway.retire(message.kind === 'stop' ? 'quick' : message.how)
     left = true
     resolve(message)
   })
-  // Nobody told it to: the others on the port take over.
+  // It leaves by itself; the others on the port take over.
   const byItself = (): Leave => {
     const message: Leave = { kind: 'retire', how: 'replaced' }
     void tell({ kind: 'leaving' })
@@ -28,10 +28,10 @@ export async function work(readEnvironment: () => Config): Promise<void> {
     return message
   }
   process.on('SIGTERM', () => byItself())
-  // A terminal sends these to the whole group; the supervisor says what they mean.
+  // A terminal sends these to the whole process group; the supervisor decides what they mean.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   cluster.worker?.on('disconnect', () => {
-    // The supervisor is gone: Node would end this process at once, calls and all.
+    // The supervisor is gone; by default Node would end this process at once, calls and all.
     if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
     resolve({ kind: 'retire', how: 'replaced' })
   })

@@ -1,4 +1,4 @@
-/** How an image call goes, a generation or an edit: the price is per image that came. */
+/** How an image call runs, generation or edit: the price is per image received. */
 
 import { readReplyError } from '../../conversation/reply-error.ts'
 import { usageReport } from '../../conversation/usage.ts'
@@ -41,13 +41,13 @@ export function imageCall<Body extends Generation | Edit>(
       checkCount(body, entry.imagesMax)
       const wantMicroVnd = holdFor(entry, body)
       await admit(services, call, { entry, mappedFrom, wantMicroVnd, signal: client.gone })
-      // Only a call that was admitted makes the gateway fetch anything.
+      // Only an admitted call makes the gateway fetch anything.
       return admitted(opened, await bodyMaker(opened))
     },
   }
 }
 
-/** Every image that was asked for, at its price. */
+/** The price of every image requested. */
 function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroVnd {
   if (entry.price.per === 'image') return vndToMicro(entry.price.vnd * count)
   return holdAmount(entry, Math.ceil(bytes / 3), null)
@@ -55,7 +55,7 @@ function holdFor(entry: ModelEntry, { count, bytes }: Generation | Edit): MicroV
 
 type BodyMaker = (target: UpstreamTarget) => PreparedBody | Promise<PreparedBody>
 
-/** Fetches what the client only named, once, and says how the body for a target is made. */
+/** Fetches referenced images once, and returns the function that makes a target's body. */
 async function bodyMaker({ services, client, body, call, extras }: Opened): Promise<BodyMaker> {
   if (body.kind === 'generation') {
     return target =>
@@ -98,7 +98,7 @@ function admitted({ body, resolution: { clientModel } }: Opened, make: BodyMaker
   return events
 }
 
-/** Throws GatewayError for a reply without a list of images. Images that nobody asked for are not billed. */
+/** Throws GatewayError for a reply without a list of images. Images beyond the number requested are not billed. */
 function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string; count: number }): ReadReply {
   const text = byteText(bytes)
   const json = parseUndecoded(text)

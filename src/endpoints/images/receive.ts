@@ -1,4 +1,4 @@
-/** Reads the bodies of image calls: what the gateway interprets is checked, everything else passes through. */
+/** Reads the bodies of image calls: interpreted fields are checked, everything else passes through. */
 
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
@@ -8,9 +8,9 @@ import { type Reference, referenceOfBytes, referenceOfText } from './reference.t
 
 export interface ImageRequest {
   readonly requestedName: string
-  /** Length of the whole body as it came. */
+  /** Length of the whole body as received, in bytes. */
   readonly bytes: number
-  /** Images asked for, at least 1. */
+  /** Images requested, at least 1. */
   readonly count: number
   readonly streamed: boolean
 }
@@ -21,7 +21,7 @@ export interface Generation extends ImageRequest, ObjectBody {
 
 export interface Edit extends ImageRequest {
   readonly kind: 'edit'
-  /** All but the images, in Unicode, as it is to reach the provider. */
+  /** Everything but the images, decoded, as the provider should get it. */
   readonly json: JsonObject
   readonly references: readonly Reference[]
   readonly mask: Reference | null
@@ -31,9 +31,9 @@ export interface ImageBodyLimits extends BodyLimits {
   readonly bodyBytesMax: number
 }
 
-/** The interchangeable names of the reference image; a request uses one of them. */
+/** Interchangeable names of the reference image; a request uses one of them. */
 export const REFERENCE_NAMES = ['image', 'image_url', 'reference_image', 'ref_image'] as const
-/** Reference images of one form. */
+/** Most reference images in one form. */
 const REFERENCES_MAX = 16
 const FORM_PARTS_MAX = 64
 const FORM_FIELD_BYTES_MAX = 1024 * 1024
@@ -54,7 +54,7 @@ export async function readGeneration(raw: Buffer, limits: BodyLimits): Promise<G
   }
 }
 
-/** Takes JSON with one reference, and the form that SDKs send. Rejects with GatewayError. */
+/** Takes JSON with one reference, or the form that SDKs send. Rejects with GatewayError. */
 export async function readEdit(raw: Buffer, contentType: string | undefined, limits: ImageBodyLimits): Promise<Edit> {
   return isMultipart(contentType) ? readFormEdit(raw, contentType as string, limits) : readJsonEdit(raw, limits)
 }
@@ -141,7 +141,7 @@ function readRequest(json: JsonObject): { count: number; streamed: boolean } {
   return { count, streamed: streamedOf(json) }
 }
 
-/** Form fields are texts: a number that is written as one is one. */
+/** Form fields are text, so numbers in them are converted. */
 function numberOf(value: JsonValue | undefined): JsonValue | undefined {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
 }
@@ -150,7 +150,7 @@ function booleanOf(value: JsonValue | undefined): JsonValue | undefined {
   return value === 'true' ? true : value === 'false' || value === '' ? false : value
 }
 
-/** A name that comes more than once is a list. */
+/** A repeated name is a list. */
 function fieldsOf(pairs: readonly (readonly [string, string])[]): JsonObject {
   const names = [...new Set(pairs.map(([name]) => name))]
   return Object.fromEntries(
@@ -165,7 +165,7 @@ function without(json: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
 }
 
-/** Throws GatewayError `invalid_request` for more images than the entry makes in one call. */
+/** Throws GatewayError `invalid_request` when more images are requested than the entry makes per call. */
 export function checkCount({ count }: ImageRequest, imagesMax: number): void {
   if (count > imagesMax) throw invalid(`n: at most ${imagesMax} images can be made in one call`)
 }

@@ -1,4 +1,4 @@
-/** A reference image or a mask: bytes that are an image by their first bytes, or a URL that is fetched later. */
+/** A reference image or a mask: bytes that begin like an image, or a URL to fetch later. */
 
 import { GatewayError } from '../../errors.ts'
 import { type PictureType, pictureType } from '../../lib/picture.ts'
@@ -19,7 +19,7 @@ export function fileNameOf({ mediaType }: FetchedImage, name: string): string {
   return `${name}.${FILE_ENDINGS[mediaType]}`
 }
 
-/** Throws GatewayError `invalid_request` when the bytes are none of the four image formats. */
+/** Throws GatewayError `invalid_request` when the bytes are not in one of the four image formats. */
 export function referenceOfBytes(field: string, bytes: Buffer): Reference {
   const mediaType = pictureType(bytes)
   if (mediaType !== null) return { kind: 'image', image: { bytes, mediaType } }
@@ -45,7 +45,7 @@ function unreadable(field: string): GatewayError {
   })
 }
 
-/** Rejects with GatewayError where a URL does not lead to an image. */
+/** Rejects with GatewayError when a URL does not lead to an image. */
 export async function imageOf(
   reference: Reference,
   fetcher: ImageFetcher,
