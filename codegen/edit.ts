@@ -1,7 +1,7 @@
 /** Changes to YAML text that leave comments, order and layout of everything else as they are. */
 
 import { isScalar, type Node, stringify } from 'yaml'
-import { UsageError } from './project.ts'
+import { UsageError } from './findings.ts'
 import type { Path, SourceFile } from './source.ts'
 
 /** A passage of a text and what takes its place. */

@@ -15,6 +15,9 @@ export interface Finding {
   readonly fix: string
 }
 
+/** A mistake of the caller: said in one line, exit status 2. */
+export class UsageError extends Error {}
+
 export type FindingFormat = 'text' | 'github' | 'json'
 
 /** Compares by code units, so that the order is the same under every locale. */

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Compiled, createCompiler } from './compile.ts'
-import { compareText, formatFindings, isError } from './findings.ts'
+import { compareText, formatFindings, isError, UsageError } from './findings.ts'
 import { migrateText } from './migrate.ts'
 import { parseAhead } from './parse-ahead.ts'
 import { readSchemas, SCHEMA_NAMES, type Schema, type SchemaName, type Schemas } from './schemas.ts'
@@ -30,9 +30,6 @@ export const FILE_TYPES_FOLDER = 'codegen/generated'
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const GIT_TIMEOUT_MS = 30_000
-
-/** A mistake of the caller: said in one line, exit status 2. */
-export class UsageError extends Error {}
 
 export async function readProject({ root }: Project): Promise<readonly SourceText[]> {
   return parseAhead(readCatalogue(join(root, 'catalogue'), 'catalogue'))

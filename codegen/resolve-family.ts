@@ -1,59 +1,14 @@
 /** A family, its models and its entries: what each states, and the entries that come of it. */
 
 import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
-import type { Counting, Deprecation, Endpoint, Rule, UpstreamTarget } from '../src/generated/types.ts'
+import type { Deprecation, Endpoint, UpstreamTarget } from '../src/generated/types.ts'
 import { resolveCost } from './cost.ts'
-import type {
-  CountingFacts,
-  DefaultFacts,
-  DeprecatedFacts,
-  DialectFacts,
-  EntryFacts,
-  ExtrasFacts,
-  FamilyFile,
-  HostFacts,
-  ModelFacts,
-  TargetFacts,
-} from './generated/types.ts'
+import type { EntryContext } from './entry-context.ts'
+import type { DeprecatedFacts, EntryFacts, FamilyFile, HostFacts, ModelFacts, TargetFacts } from './generated/types.ts'
 import type { Layer } from './layers.ts'
-import type { CheckedSources, EntryOutline, FamilyOutline, ModelOutline, Outline } from './outline.ts'
+import type { EntryOutline, FamilyOutline, ModelOutline } from './outline.ts'
 import { resolveWires, type SaidWires, saidWires } from './resolve-wires.ts'
 import { channelOf, KINDS, PER_CALL_PREFIX, prefixOf, servedEndpoints } from './standards.ts'
-
-export interface EntryContext {
-  readonly sources: CheckedSources
-  readonly defaults: ReturnType<typeof entryDefaults>
-  readonly aliasesOf: ReadonlyMap<string, readonly string[]>
-  readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
-  readonly hosts: ReadonlyMap<string, Layer>
-  /** A price per call buys one reply. */
-  readonly perCall: Layer
-  layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
-  /** What requests count beside their text, as the defaults and these layers say. */
-  counting(...layers: readonly (CountingFacts | undefined)[]): Counting
-}
-
-/** A family, model, entry, upstream or target. */
-export interface LayerHolder {
-  readonly dialect?: DialectFacts
-  readonly extras?: ExtrasFacts
-  readonly rules?: readonly Rule[]
-}
-
-/** What entries are that do not say otherwise. */
-export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
-  return {
-    contextTokens: null as number | null,
-    outputTokensMax: null as number | null,
-    releasedOn: null as string | null,
-    holdOutputTokens: defaults.hold_output_tokens,
-    imagesMax: defaults.images_max,
-    tokenFactor: defaults.token_factor,
-    counting,
-    aliases: [] as readonly string[],
-    deprecated: null as Deprecation | null,
-  }
-}
 
 export function resolveFamily(context: EntryContext, family: FamilyFile): FamilyOutline {
   const layer = context.layer('family', family.family, family)

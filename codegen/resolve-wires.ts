@@ -1,10 +1,10 @@
 /** The wire formats that a target's model speaks, with what is different on each. */
 
 import type { UpstreamTarget, Wire, WireName } from '../src/generated/types.ts'
+import type { EntryContext } from './entry-context.ts'
 import type { WireFacts } from './generated/types.ts'
 import type { Layer } from './layers.ts'
 import type { Outline } from './outline.ts'
-import type { EntryContext } from './resolve-family.ts'
 
 /** What a family, model, entry or target says of its wires. */
 export interface SaidWires {

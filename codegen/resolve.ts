@@ -4,11 +4,12 @@ import type { Counting, Dialect, Extras, Rule, Tables } from '../src/generated/t
 import { digestOf } from './canonical.ts'
 import { resolveFx } from './cost.ts'
 import { type Facts, resolveFacts, saidByDefault, saidFacts } from './dialect.ts'
+import { type EntryContext, entryDefaults } from './entry-context.ts'
 import { extrasByDefault, saidExtras } from './extras.ts'
 import { compareText } from './findings.ts'
 import { applySaid, LayerTree, type Said } from './layers.ts'
 import type { CheckedSources, Outline } from './outline.ts'
-import { type EntryContext, entryDefaults, resolveFamily } from './resolve-family.ts'
+import { resolveFamily } from './resolve-family.ts'
 import { resolveUpstream, upstreamDefaults } from './resolve-upstream.ts'
 import type { Schemas } from './schemas.ts'
 

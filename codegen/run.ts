@@ -1,8 +1,9 @@
 /** Dispatches the verbs of the catalogue's command line. */
 
 import { join } from 'node:path'
+import { UsageError } from './findings.ts'
 import type { Output } from './output.ts'
-import { type Project, UsageError } from './project.ts'
+import type { Project } from './project.ts'
 
 type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
 

@@ -1,7 +1,6 @@
 /** What a change of extras means for whoever pays the providers. */
 
 import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/types.ts'
-import type { FactChange } from './diff.ts'
 
 export const EXTRAS_PREFIX = 'extras.'
 
@@ -30,7 +29,7 @@ function priceOf(said: string): number | null {
 }
 
 /** One sentence, the widening ones in bold. */
-export function effectOf({ old, new: now }: Pick<FactChange, 'old' | 'new'>): string {
+export function effectOf({ old, new: now }: { readonly old: string; readonly new: string }): string {
   const [before, after] = [priceOf(old), priceOf(now)]
   if (before !== null && after !== null) {
     const percent = ((after - before) / before) * 100

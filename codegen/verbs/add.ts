@@ -11,10 +11,10 @@ import {
   itemIndent,
   replaceScalar,
 } from '../edit.ts'
-import { formatFindings } from '../findings.ts'
+import { formatFindings, UsageError } from '../findings.ts'
 import { replaceFile, writeFiles } from '../generate.ts'
 import type { Output } from '../output.ts'
-import { type Project, readProject, UsageError } from '../project.ts'
+import { type Project, readProject } from '../project.ts'
 import type { SourceFile, SourceText } from '../source.ts'
 import { didYouMean } from '../spelling.ts'
 import { isStandard, KINDS, PER_CALL_PREFIX, prefixOf } from '../standards.ts'

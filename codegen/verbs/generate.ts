@@ -1,10 +1,10 @@
 /** `generate` and `check`: write the generated files, or judge whether they agree. */
 
 import { ownCompiler } from '../compile.ts'
-import { type Finding, type FindingFormat, formatFindings, isError, sortFindings } from '../findings.ts'
+import { type Finding, type FindingFormat, formatFindings, isError, sortFindings, UsageError } from '../findings.ts'
 import { compareFiles, writeFiles } from '../generate.ts'
 import type { Output } from '../output.ts'
-import { type Project, readProject, todayOf, UsageError } from '../project.ts'
+import { type Project, readProject, todayOf } from '../project.ts'
 import { parseOptions } from './options.ts'
 
 /** Returns 1 and writes nothing when there is an error. */

@@ -2,9 +2,9 @@
 
 import type { ModelEntry } from '../../src/generated/types.ts'
 import { ownCompiler } from '../compile.ts'
-import { compareText, formatFindings, isError } from '../findings.ts'
+import { compareText, formatFindings, isError, UsageError } from '../findings.ts'
 import type { Output } from '../output.ts'
-import { type Project, readProject, UsageError } from '../project.ts'
+import { type Project, readProject } from '../project.ts'
 import { didYouMean } from '../spelling.ts'
 import { parseOptions } from './options.ts'
 

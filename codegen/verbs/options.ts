@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { UsageError } from '../project.ts'
+import { UsageError } from '../findings.ts'
 
 export function parseOptions<Options extends NonNullable<ParseArgsConfig['options']>>(
   args: readonly string[],

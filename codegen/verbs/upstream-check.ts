@@ -2,9 +2,9 @@
 
 import { ConfigError } from '../../src/app/reader.ts'
 import { ownCompiler } from '../compile.ts'
-import { formatFindings, isError } from '../findings.ts'
+import { formatFindings, isError, UsageError } from '../findings.ts'
 import type { Output } from '../output.ts'
-import { type Project, readProject, todayOf, UsageError } from '../project.ts'
+import { type Project, readProject, todayOf } from '../project.ts'
 import { didYouMean } from '../spelling.ts'
 import { askUpstreams } from '../upstream-check/ask.ts'
 import { judgeUpstream } from '../upstream-check/judge.ts'

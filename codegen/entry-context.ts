@@ -1,0 +1,41 @@
+/** What a family's resolution knows of the catalogue around it. */
+
+import type { Counting, Deprecation, Rule } from '../src/generated/types.ts'
+import type { CountingFacts, DefaultFacts, DialectFacts, ExtrasFacts } from './generated/types.ts'
+import type { Layer } from './layers.ts'
+import type { CheckedSources, Outline } from './outline.ts'
+
+export interface EntryContext {
+  readonly sources: CheckedSources
+  readonly defaults: ReturnType<typeof entryDefaults>
+  readonly aliasesOf: ReadonlyMap<string, readonly string[]>
+  readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
+  readonly hosts: ReadonlyMap<string, Layer>
+  /** A price per call buys one reply. */
+  readonly perCall: Layer
+  layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
+  /** What requests count beside their text, as the defaults and these layers say. */
+  counting(...layers: readonly (CountingFacts | undefined)[]): Counting
+}
+
+/** A family, model, entry, upstream or target. */
+export interface LayerHolder {
+  readonly dialect?: DialectFacts
+  readonly extras?: ExtrasFacts
+  readonly rules?: readonly Rule[]
+}
+
+/** What entries are that do not say otherwise. */
+export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
+  return {
+    contextTokens: null as number | null,
+    outputTokensMax: null as number | null,
+    releasedOn: null as string | null,
+    holdOutputTokens: defaults.hold_output_tokens,
+    imagesMax: defaults.images_max,
+    tokenFactor: defaults.token_factor,
+    counting,
+    aliases: [] as readonly string[],
+    deprecated: null as Deprecation | null,
+  }
+}
