@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort, programEnvironment } from '../support/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
@@ -19,18 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
-}
-
 function environment(extra: Record<string, string> = {}) {
-  const { PATH, HOME } = process.env
-  return { PATH, HOME, PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...extra }
+  return { ...programEnvironment(), PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...extra }
 }
 
 interface Ended {

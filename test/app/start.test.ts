@@ -53,6 +53,7 @@ async function start(): Promise<Program> {
     // One database for many data folders.
     KEY_PEPPERS: SECRETS,
     KEY_ENCRYPTION_KEYS: SECRETS,
+    NODE_COMPILE_CACHE: undefined,
     NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
   })
 }

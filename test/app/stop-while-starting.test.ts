@@ -9,6 +9,7 @@ import { spoolFolder } from '../../src/ledger/adopt.ts'
 import { writeSettlement } from '../../src/ledger/spool-line.ts'
 import { createCustomer, eventually, settlement } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { programEnvironment } from '../support/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const PORT = '18999'
@@ -28,8 +29,13 @@ test('a start that waits to settle its spool still ends at SIGTERM', async () =>
   const folder = spoolFolder({ spoolDir: join(dataDir, 'spool') }, `${hostname()}-${PORT}`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, '00000001.jsonl'), writeSettlement(settlement(customer), row?.database_id))
-  const { PATH, HOME } = process.env
-  const environment = { PATH, HOME, PORT, DATA_DIR: dataDir, DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
+  const environment = {
+    ...programEnvironment(),
+    PORT,
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    LOG_LEVEL: 'warn',
+  }
   const child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { generateSecretSet } from '../../src/lib/secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { freePort } from '../support/program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DOCKERFILE = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').replaceAll('\\\n', ' ')
@@ -55,15 +55,6 @@ function installPackages(target: string): void {
 
 function filesOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
 }
 
 test('the image holds what serving needs: it answers its probes, writes below DATA_DIR only and stops in order', async () => {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newFolder } from '../replicas/world.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { freePort, killPrograms, startProgram } from '../support/program.ts'
+import { freePort, killPrograms, programEnvironment, startProgram } from '../support/program.ts'
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts'
 import { added } from './catalogue.ts'
 import type { Double } from './double.ts'
@@ -44,7 +44,7 @@ const generateArguments = () => [join(root(), 'codegen/main.ts'), 'generate']
 
 /** Lines of a block in the copy, by a shell, as somebody would paste them. */
 async function paste(lines: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
-  const options = { cwd: root(), env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment } }
+  const options = { cwd: root(), env: { ...programEnvironment(), ...environment } }
   const { stdout } = await promisify(execFile)('bash', ['-e', '-c', lines], options)
   return stdout
 }

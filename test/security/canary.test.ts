@@ -11,6 +11,7 @@ import { readOutbox } from '../../src/lib/outbox.ts'
 import { PASSWORD, Visitor } from '../dashboard/visitor.ts'
 import { MESSAGE, MESSAGES_START, messagesEvent, textDelta } from '../support/chat.ts'
 import { TEST_BANK } from '../support/gateway.ts'
+import { freePort } from '../support/program.ts'
 import {
   type Answer,
   end,
@@ -23,7 +24,7 @@ import {
 } from '../support/scripted-upstream.ts'
 import { transferMoney } from '../support/transfers.ts'
 import { Canaries } from './canaries.ts'
-import { freePort, type GatewayProcess, startProcess } from './process.ts'
+import { type GatewayProcess, startProcess } from './process.ts'
 
 const canaries = new Canaries()
 const at = (place: string) => canaries.at(place)

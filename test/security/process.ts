@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,7 @@ import { credit } from '../../src/ledger/credit.ts'
 import { microVnd } from '../../src/lib/money.ts'
 import { generateSecretSet, parseSecretSet } from '../../src/lib/secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { programEnvironment } from '../support/program.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
@@ -49,14 +50,12 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Gatewa
   const database = await createTestDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-security-'))
   const [peppers, encryptionKeys] = [generateSecretSet(), generateSecretSet()]
-  const { PATH, HOME } = process.env
   const child = spawn(
     process.execPath,
     [...(preload === undefined ? [] : ['--import', preload.href]), MAIN, 'serve', '--json'],
     {
       env: {
-        PATH,
-        HOME,
+        ...programEnvironment(),
         PORT: '0',
         DATA_DIR: dataDir,
         DATABASE_URL: await databaseUrl(database.url),
@@ -143,14 +142,4 @@ function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024
   return { now: bytes('VmRSS'), peak: bytes('VmHWM') }
-}
-
-/** A port that nothing listens on. */
-export function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
 }

@@ -1,5 +1,7 @@
-/** One database per test file, on the one embedded Postgres of the run. */
+/** One database per test file, on the one embedded Postgres of the run: a copy of one that was migrated once. */
 
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { inject } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/app/embedded-postgres.ts'
 import { migrate } from '../../src/ledger/migrate.ts'
@@ -12,27 +14,59 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+interface Server {
+  /** Of a database of this name. */
+  urlOf(name: string): string
+  readonly admin: Sql
+  /** A migrated database that nobody connects to. */
+  readonly template: string
+}
+
+/** Of this process, which uses it as long as it lives: the server stays up until the run ends. */
+let server: Promise<Server> | null = null
 let databases = 0
 
-/**
- * A migrated database of its own; `migrated: false` leaves it empty. The server stays up until the run ends: this
- * process uses it as long as it lives.
- */
+/** A migrated database of its own; `migrated: false` leaves it empty. */
 export async function createTestDatabase({ migrated = true }: { migrated?: boolean } = {}): Promise<TestDatabase> {
-  const server = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false })
+  server ??= joinServer()
+  const { urlOf, admin, template } = await server
   const name = `test_${process.pid}_${++databases}`
-  const admin = openDatabase({ url: server.url, name: 'test admin', connectionsMax: 1 })
-  await admin.unsafe(`create database ${name}`)
-  const url = server.url.replace(/\/[^/]*$/, `/${name}`)
+  await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'}`)
+  const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8 })
-  if (migrated) await migrate(sql)
   return {
     url,
     sql,
     async drop() {
       await sql.end({ timeout: 5 })
       await admin.unsafe(`drop database ${name} with (force)`)
-      await admin.end({ timeout: 5 })
     },
   }
+}
+
+async function joinServer(): Promise<Server> {
+  const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false })
+  const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
+  const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1 })
+  const template = `migrated_${digestOfMigrations()}`
+  // Two processes at once: the second finds what the first has made.
+  await admin.unsafe(`select pg_advisory_lock(hashtext('${template}'))`)
+  const found = await admin`select 1 from pg_database where datname = ${template}`
+  if (found.length === 0) {
+    await admin.unsafe(`drop database if exists ${template}_unfinished with (force)`)
+    await admin.unsafe(`create database ${template}_unfinished`)
+    const sql = openDatabase({ url: urlOf(`${template}_unfinished`), name: 'test template', connectionsMax: 1 })
+    await migrate(sql)
+    await sql.end({ timeout: 5 })
+    await admin.unsafe(`alter database ${template}_unfinished rename to ${template}`)
+  }
+  await admin.unsafe(`select pg_advisory_unlock(hashtext('${template}'))`)
+  return { urlOf, admin, template }
+}
+
+function digestOfMigrations(): string {
+  const folder = new URL('../../src/ledger/migrations/', import.meta.url)
+  const hash = createHash('sha256')
+  for (const name of readdirSync(folder).sort()) hash.update(readFileSync(new URL(name, folder)))
+  return hash.digest('hex').slice(0, 16)
 }

@@ -1,4 +1,7 @@
-/** Gives the run a folder for one embedded Postgres, and takes everything away afterwards, also what a killed run left. */
+/**
+ * Gives the run a folder for one embedded Postgres and for what its processes compile, and takes everything away afterwards,
+ * also what a killed run left.
+ */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,6 +25,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const folder = join(tmpdir(), `${PREFIX}${process.pid}`)
   mkdirSync(folder, { recursive: true })
   project.provide('postgresDir', folder)
+  // Each worker has it, and the programs that tests start.
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
   return () => remove(folder)
 }
 

@@ -21,7 +21,7 @@ export interface Child {
 export interface ChildOptions {
   readonly file: string
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
+  readonly env: NodeJS.ProcessEnv
   /** Standard error goes here, and standard output too. */
   readonly logFile: string
   readonly onOutput?: (text: string) => void

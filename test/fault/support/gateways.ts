@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { programEnvironment } from '../../support/program.ts'
 import { type Child, type Ended, lowPort, startChild } from './child.ts'
 
 const LAST_WORDS = 1_500
@@ -94,8 +95,7 @@ export class GatewayProcess {
         file: process.execPath,
         args: [MAIN, 'serve', '--json'],
         env: {
-          PATH: process.env.PATH ?? '',
-          HOME: process.env.HOME ?? '',
+          ...programEnvironment(),
           NODE_ENV: 'production',
           PORT: String(this.port),
           PUBLIC_URL: this.url,
