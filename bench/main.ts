@@ -14,8 +14,9 @@ import { measureLatency } from './proxy/latency.ts'
 import { measureOpenStreams, startMemory } from './proxy/memory.ts'
 import type { Row } from './proxy/rows.ts'
 import { CASES } from './proxy/scenarios.ts'
+import type { ProxyRow } from './proxy/slices.ts'
 import { openWorld } from './proxy/world.ts'
-import { measureProxy, type ProxyRow } from './proxy.ts'
+import { measureProxy } from './proxy.ts'
 import { type Results, tableOf } from './results.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -10,15 +10,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs, parseEnv } from 'node:util'
 import { CASES, type Case, type Contender, checkRoads, contendersOf } from './proxy/scenarios.ts'
-import { type Figures, figuresOf, type Rotation, runCase, type Slice } from './proxy/slices.ts'
+import { figuresOf, type ProxyRow, type Rotation, runCase, type Slice } from './proxy/slices.ts'
 import { openWorld, type World } from './proxy/world.ts'
 import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
-
-export interface ProxyRow extends Figures {
-  readonly case: string
-  readonly contender: string
-  readonly ofReference: number
-}
 
 export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]

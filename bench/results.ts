@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Row } from './proxy/rows.ts'
-import type { ProxyRow } from './proxy.ts'
+import type { ProxyRow } from './proxy/slices.ts'
 
 export interface Results {
   readonly startedAt: string

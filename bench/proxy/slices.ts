@@ -29,6 +29,13 @@ export interface Figures {
   readonly disturbed: number
 }
 
+/** A line of the first table. */
+export interface ProxyRow extends Figures {
+  readonly case: string
+  readonly contender: string
+  readonly ofReference: number
+}
+
 /** A slice is disturbed when its process waited for its core longer than this share of the time that it ran. */
 const WAIT_SHARE_MAX = 0.3
 
