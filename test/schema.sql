@@ -96,6 +96,7 @@ create table bank_txn (
   state_at timestamp with time zone,
   state_by text,
   alias_of bigint,
+  payer text,
   constraint bank_txn_provider_provider_ref_key UNIQUE (provider, provider_ref),
   constraint bank_txn_pkey PRIMARY KEY (bank_txn_id),
   constraint bank_txn_amount_vnd_check CHECK ((amount_vnd > 0)),
@@ -103,6 +104,7 @@ create table bank_txn (
   constraint bank_txn_check1 CHECK (((state = 6) = (alias_of IS NOT NULL))),
   constraint bank_txn_check2 CHECK (((state = 0) = (state_at IS NULL))),
   constraint bank_txn_direction_check CHECK ((direction = ANY (ARRAY[1, '-1'::integer]))),
+  constraint bank_txn_payer_check CHECK ((octet_length(payer) <= 800)),
   constraint bank_txn_state_check CHECK ((state = ANY (ARRAY[0, 1, 2, 3, 4, 6]))),
   constraint bank_txn_via_check CHECK (((via >= 1) AND (via <= 4)))
 );

@@ -10,18 +10,26 @@ const CODES_MAX = 20
 /** Tries every position, so that a code that starts inside a look-alike is found too. */
 const CANDIDATE = /(?=(ST[0-9A-HJKMNP-TV-Z]{10}))/g
 
+/** Letters and digits alone. */
+export function plainMemo(memo: string): string {
+  return memo
+    .slice(0, MEMO_CHARACTERS_MAX)
+    .normalize('NFKD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '')
+}
+
+/** The same, with what looks alike spelt as codes spell it. */
+export function squeezeMemo(memo: string): string {
+  return plainMemo(memo).replaceAll('O', '0').replace(/[IL]/g, '1')
+}
+
 /**
  * Well-formed codes in order of appearance, without duplicates. A code in one piece stays in one piece when the rest is
  * squeezed.
  */
 export function findOrderCodes(memo: string): readonly string[] {
-  const squeezed = memo
-    .slice(0, MEMO_CHARACTERS_MAX)
-    .normalize('NFKD')
-    .toUpperCase()
-    .replace(/[^A-Z0-9]+/g, '')
-    .replaceAll('O', '0')
-    .replace(/[IL]/g, '1')
+  const squeezed = squeezeMemo(memo)
   const found = new Set<string>()
   for (const [, candidate] of squeezed.matchAll(CANDIDATE)) {
     if (isOrderCode(candidate as string)) found.add(candidate as string)

@@ -32,17 +32,18 @@ export interface Source {
 }
 
 const LIST_MAX = 200
-const COLUMNS = `bank_txn_id, provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at,
+const PAYER_CHARACTERS_MAX = 200
+export const TRANSACTION_COLUMNS = `bank_txn_id, provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, payer, booked_at,
   received_at, state, reason, order_code, account_id, state_by, state_at`
 const INSERT = `insert into bank_txn
-    (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at, via, notification_id)
-  values ($1, $2, $3, $4, $5::text::bigint, $6::text::smallint, $7, $8::text::timestamptz, $9::text::smallint, $10::text::bigint)
+    (provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at, via, notification_id, payer)
+  values ($1, $2, $3, $4, $5::text::bigint, $6::text::smallint, $7, $8::text::timestamptz, $9::text::smallint, $10::text::bigint, $11)
   on conflict (provider, provider_ref) do nothing returning bank_txn_id`
 const TWIN = `select bank_txn_id, state, account_no = $3 and amount_vnd = $4::text::bigint and direction = $5::text::smallint as same
   from bank_txn where provider = $1 and provider_ref = $2`
-const READ = `select ${COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint`
+const READ = `select ${TRANSACTION_COLUMNS} from bank_txn where bank_txn_id = $1::text::bigint`
 const LOCKED = `${READ} for update`
-const LIST = `select ${COLUMNS} from bank_txn
+const LIST = `select ${TRANSACTION_COLUMNS} from bank_txn
   where ($1::text::smallint is null or state = $1::text::smallint)
     and ($2::text::bigint is null or account_id = $2::text::bigint)
     and ($3::text::bigint is null or bank_txn_id < $3::text::bigint)
@@ -70,6 +71,7 @@ export async function storeTransaction(sql: Sql, source: Source, given: BankTran
     given.bookedAt?.toISOString() ?? null,
     String(VIA_CODES[via]),
     notificationId === null ? null : String(notificationId),
+    given.payer?.slice(0, PAYER_CHARACTERS_MAX) || null,
   ])
   if (inserted[0] !== undefined) return { outcome: 'stored', bankTxnId: Number(inserted[0].bank_txn_id) }
   const twin = (await sql.unsafe(TWIN, [provider, given.providerReference, given.accountNumber, amount, direction]))[0]!
@@ -117,6 +119,7 @@ interface Row {
   readonly amount_vnd: string
   readonly direction: number
   readonly content: string
+  readonly payer: string | null
   readonly booked_at: Date | null
   readonly received_at: Date
   readonly state: (typeof TRANSACTION_STATES)[TransactionState]
@@ -138,6 +141,7 @@ export function toTransaction(row: unknown): StoredTransaction {
     amountVnd: Number(from.amount_vnd),
     direction: from.direction === 1 ? 'in' : 'out',
     memo: from.content,
+    payer: from.payer,
     bookedAt: from.booked_at,
     receivedAt: from.received_at,
     state: STATE_NAMES.get(from.state) as TransactionState,

@@ -26,6 +26,8 @@ export interface BankTransaction {
   readonly direction: 'in' | 'out'
   /** The payer's memo, as the bank passed it on. */
   readonly memo: string
+  /** The payer's name; null or absent when not given. */
+  readonly payer?: string | null
   /** By the bank's clock; null when not given. */
   readonly bookedAt: Date | null
 }
@@ -142,6 +144,7 @@ export interface StoredTransaction {
   readonly amountVnd: number
   readonly direction: 'in' | 'out'
   readonly memo: string
+  readonly payer: string | null
   readonly bookedAt: Date | null
   readonly receivedAt: Date
   readonly state: TransactionState

@@ -3,12 +3,11 @@
 import type { Sql, TransactionSql } from '../lib/database.ts'
 import { bookTransaction } from './book.ts'
 import { isOrderCode } from './order-code.ts'
-import { lockTransaction, toTransaction } from './transactions.ts'
+import { lockTransaction, TRANSACTION_COLUMNS, toTransaction } from './transactions.ts'
 import { type Actor, type PaymentServices, type StoredTransaction, TRANSACTION_STATES } from './types.ts'
 
 const LIST_MAX = 200
-const LIST = `select bank_txn_id, provider, provider_ref, bank_ref, account_no, amount_vnd, direction, content, booked_at,
-    received_at, state, reason, order_code, account_id, state_by, state_at
+const LIST = `select ${TRANSACTION_COLUMNS}
   from bank_txn where state = 2 and bank_txn_id > $1::text::bigint order by bank_txn_id limit $2::text::integer`
 const COUNT = `select count(*)::integer as transactions, coalesce(sum(amount_vnd), 0)::text as amount_vnd
   from bank_txn where state = 2`

@@ -85,21 +85,21 @@ test('a transfer without an owner waits until it is assigned, once', async () =>
   const entered = { reference: 'FT1', amount: '77.000', memo: 'khong ghi ma', reason: 'statement' }
   expect((await operator.post('/operator/transfers', entered)).location).toBe('/operator/transfers?done=entered')
   expect((await operator.post('/operator/transfers', entered)).location).toBe('/operator/transfers?done=already')
-  expect((await operator.post('/operator/transfers', { ...entered, amount: '1' })).location).toBe(
-    '/operator/transfers?done=conflict',
-  )
+  const conflict = await operator.post('/operator/transfers', { ...entered, amount: '1' })
+  expect([conflict.status, conflict.html.includes('id="enter-reference-fault"')]).toEqual([409, true])
   expect((await operator.post('/operator/transfers', { ...entered, amount: 'x' })).status).toBe(422)
   const { html } = await operator.get('/operator/transfers')
-  expect(readable(html)).toContain('77.000 ₫ No order code')
+  expect(readable(html)).toMatch(/77\.000 ₫ No order code manual .* khong ghi ma Bank reference FT1/)
   const path = /\/operator\/transfers\/\d+\/assign/.exec(html)?.[0] as string
   const unknown = await operator.post(path, { to: 'ST0000000000', reason: 'x' })
   expect([unknown.status, readable(unknown.html).includes('No such order or account.')]).toEqual([422, true])
   const to = { to: String(customerId), reason: 'called us' }
   const clicks = await Promise.all([operator.post(path, to), operator.post(path, to), operator.post(path, to)])
+  const number = path.split('/')[3]
   expect(clicks.map(({ location }) => location).sort()).toEqual([
-    '/operator/transfers?done=already',
-    '/operator/transfers?done=already',
     '/operator/transfers?done=assigned',
+    `/operator/transfers?taken=${number}`,
+    `/operator/transfers?taken=${number}`,
   ])
   expect(await running.balance(customerId)).toBe(before + 77_000_000_000n)
   expect((await operator.post('/operator/transfers/999999/assign', to)).status).toBe(404)
@@ -113,7 +113,9 @@ test('a transfer that is no top-up is settled without a credit', async () => {
   expect((await operator.post(path, { as: 'returned', reason: 'sent back' })).location).toBe(
     '/operator/transfers?done=settled',
   )
-  expect((await operator.post(path, { as: 'ignored', reason: 'x' })).location).toBe('/operator/transfers?done=already')
+  expect((await operator.post(path, { as: 'ignored', reason: 'x' })).location).toBe(
+    `/operator/transfers?taken=${path.split('/')[3]}`,
+  )
   expect(readable((await operator.get('/operator/transfers')).html)).toContain('Nothing to review')
 })
 

@@ -168,6 +168,7 @@ describe('payOS', () => {
         amountVnd: 3_000n,
         direction: 'in',
         memo: 'VQRIO123',
+        payer: null,
         bookedAt: new Date('2023-02-04T11:25:00Z'),
       },
     ])
@@ -227,6 +228,7 @@ describe('Casso', () => {
         amountVnd: 599_000n,
         direction: 'in',
         memo: 'giao dich thu nghiem',
+        payer: 'NGUYEN VAN A',
         bookedAt: new Date('2024-10-03T08:06:37Z'),
       },
     ]
@@ -308,6 +310,7 @@ describe('any other source', () => {
         amountVnd: 50_000n,
         direction: 'in',
         memo: 'nap tien',
+        payer: null,
         bookedAt: null,
       },
       {
@@ -317,6 +320,7 @@ describe('any other source', () => {
         amountVnd: 60_000n,
         direction: 'out',
         memo: '',
+        payer: null,
         bookedAt: new Date('2026-11-21T02:00:00Z'),
       },
     ])

@@ -1,71 +1,82 @@
-/** Bank transfers: those that found no owner, entering one by hand, and the latest of all. */
+/** The money desk: transfers without an owner, with guesses whose they are, and a search through all of them. */
 
-import { readAmountVnd } from '../../payments/amount.ts'
-import { enterTransfer } from '../../payments/enter.ts'
-import { listTransactions } from '../../payments/transactions.ts'
-import type { StoredTransaction } from '../../payments/types.ts'
-import { assignTransaction, listUnmatched, settleUnmatched } from '../../payments/unmatched.ts'
-import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
+import { findAccount } from '../../accounts/accounts.ts'
+import { searchTransactions } from '../../payments/search.ts'
+import { type Suggestion, suggestOwners } from '../../payments/suggest.ts'
+import { readTransaction } from '../../payments/transactions.ts'
+import { type StoredTransaction, TRANSACTION_STATES, type TransactionState } from '../../payments/types.ts'
+import { countUnmatched, listUnmatched } from '../../payments/unmatched.ts'
+import { type Answer, idOf, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { actorOf, operatorPage } from './frame.ts'
+import { dong, time } from '../view/format.ts'
+import { operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
 
-export const TRANSFER_PAGES: readonly Page[] = [
-  {
-    method: 'GET',
-    path: '/operator/transfers',
-    authentication: 'operator',
-    needs: 'read',
-    purpose: 'Unmatched and latest',
-    handle: request => list(request, null),
-  },
-  {
-    method: 'POST',
-    path: '/operator/transfers',
-    authentication: 'operator',
-    needs: 'money',
-    purpose: 'Enters one by hand',
-    handle: enter,
-  },
-  {
-    method: 'POST',
-    path: '/operator/transfers/:id/assign',
-    authentication: 'operator',
-    needs: 'money',
-    purpose: 'Credits one',
-    handle: assign,
-  },
-  {
-    method: 'POST',
-    path: '/operator/transfers/:id/settle',
-    authentication: 'operator',
-    needs: 'money',
-    purpose: 'Credits nobody',
-    handle: settle,
-  },
-]
+/** Cards of one page; each takes a look for suggestions. */
+const WAITING_ROWS = 20
+export const OWNER_CHARACTERS_MAX = 254
+const STATES = Object.keys(TRANSACTION_STATES) as readonly TransactionState[]
 
-const LATEST_ROWS = 30
-const REASON_CHARACTERS_MAX = 300
-
-async function list(request: PageRequest, fault: string | null): Promise<Answer> {
-  const { options, form } = request
-  const [waiting, latest] = await Promise.all([
-    listUnmatched(options.payments, { limit: options.limits.tableRows }),
-    listTransactions(options.payments, { limit: LATEST_ROWS }),
-  ])
-  const data = {
-    waiting: waiting.map(transferView),
-    latest: latest.map(transferView),
-    entered: {
-      reference: form.text('reference'),
-      amount: form.text('amount', 40),
-      memo: form.text('memo', 300),
-      reason: form.text('reason', REASON_CHARACTERS_MAX),
-    },
-    fault,
-  }
-  return operatorPage(request, 'operator-transfers', 'transfers', data, fault === null ? 200 : 422)
+/** A form of the page that was refused. */
+export interface Refusal {
+  /** Number of the transfer, or `enter` for the form at the end. */
+  readonly form: number | 'enter'
+  readonly faults: Readonly<Record<string, string | null>>
+  readonly status?: number
 }
+
+export async function transfersPage(request: PageRequest, refusal: Refusal | null = null): Promise<Answer> {
+  const { options, form, query } = request
+  const { sql } = options
+  const afterId = idOf(query.text('after')) ?? 0
+  const beforeId = idOf(query.text('before')) ?? undefined
+  const state = query.choice('state', STATES) ?? undefined
+  const q = query.text('q')
+  const [waiting, unmatched, found] = await Promise.all([
+    listUnmatched({ sql }, { afterId, limit: WAITING_ROWS }),
+    countUnmatched({ sql }),
+    searchTransactions(sql, { text: q, state, beforeId, limit: options.limits.tableRows }),
+  ])
+  const suggestions = await suggestOwners(sql, waiting)
+  const [lastWaiting, lastFound] = [waiting.at(-1), found.at(-1)]
+  const entered = (name: string, charactersMax = REASON_CHARACTERS_MAX) =>
+    refusal?.form === 'enter' ? form.text(name, charactersMax) : ''
+  const data = {
+    unmatched,
+    waiting: waiting.map(row => ({
+      ...transferView(row),
+      ...cardOf(request, row, refusal),
+      suggestions: (suggestions.get(row.bankTxnId) ?? []).map(each => suggestionView(request, row, each)),
+    })),
+    moreWaiting:
+      waiting.length === WAITING_ROWS && lastWaiting
+        ? `/operator/transfers${query.with({ after: String(lastWaiting.bankTxnId) })}`
+        : null,
+    found: found.map(row => ({ ...transferView(row), email: row.email })),
+    q,
+    states: STATES.map(value => ({ value, key: `operator.transfer.state.${value}`, isChosen: value === state })),
+    more:
+      found.length === options.limits.tableRows && lastFound
+        ? `/operator/transfers${query.with({ before: String(lastFound.bankTxnId) })}#all`
+        : null,
+    taken: await takenText(request),
+    entered: {
+      reference: entered('reference', 200),
+      amount: entered('amount', 40),
+      memo: entered('memo'),
+      reason: entered('reason'),
+      faults: { ...NO_FAULTS, ...(refusal?.form === 'enter' ? refusal.faults : {}) },
+    },
+  }
+  return operatorPage(
+    request,
+    'operator-transfers',
+    'transfers',
+    data,
+    refusal === null ? 200 : (refusal.status ?? 422),
+  )
+}
+
+const NO_FAULTS = { to: null, reason: null, settle: null, reference: null, amount: null }
 
 function transferView(row: StoredTransaction) {
   return {
@@ -76,56 +87,43 @@ function transferView(row: StoredTransaction) {
   }
 }
 
-async function enter(request: PageRequest): Promise<Answer> {
-  const { options, form, language } = request
-  const bankReference = form.text('reference')
-  const amountVnd = readAmountVnd(form.text('amount', 40))
-  const reason = form.text('reason', REASON_CHARACTERS_MAX)
-  if (bankReference === '' || amountVnd === null || amountVnd === 0 || reason === '') {
-    return list(request, text(language, 'operator.enter.fault'))
+/** What is in the card's form: what was typed and refused, or what a suggestion has put there. */
+function cardOf({ form, query }: PageRequest, { bankTxnId }: StoredTransaction, refusal: Refusal | null) {
+  const isRefused = refusal?.form === bankTxnId
+  const source = isRefused ? form : query.text('fill') === String(bankTxnId) ? query : null
+  return {
+    isFilled: source === query,
+    to: source?.text('to', OWNER_CHARACTERS_MAX) ?? '',
+    why: source?.text('reason', REASON_CHARACTERS_MAX) ?? '',
+    faults: { ...NO_FAULTS, ...(isRefused ? refusal.faults : {}) },
   }
-  const memo = form.text('memo', 300)
-  const received = await enterTransfer(options.payments, {
-    bankReference,
-    amountVnd,
-    memo,
-    by: actorOf(request),
-    reason,
+}
+
+function suggestionView(request: PageRequest, { bankTxnId }: StoredTransaction, given: Suggestion) {
+  const { language, query } = request
+  const values = { code: given.orderCode ?? '', email: given.email }
+  const why = text(language, `transfer.suggest.${given.why}`, values)
+  const to = given.orderCode ?? given.email
+  return {
+    email: given.email,
+    orderCode: given.orderCode,
+    why,
+    link: `/operator/transfers${query.with({ fill: String(bankTxnId), to, reason: why })}#transfer-${bankTxnId}`,
+  }
+}
+
+/** What became of the transfer that somebody else was quicker with. */
+async function takenText({ options, query, language }: PageRequest): Promise<string | null> {
+  const bankTxnId = idOf(query.text('taken'))
+  const found = bankTxnId === null ? null : await readTransaction(options.sql, bankTxnId)
+  if (found === null || found.stateAt === null || found.state === 'unmatched') return null
+  const owner = found.accountId === null ? null : await findAccount(options.sql, found.accountId)
+  const state = text(language, `operator.transfer.state.${found.state}`)
+  return text(language, 'transfer.taken', {
+    number: found.bankTxnId,
+    amount: dong(found.amountVnd),
+    state: owner === null ? state : `${state}: ${owner.email}`,
+    by: found.stateBy ?? '',
+    time: time(found.stateAt),
   })
-  const done = { duplicate: 'already', conflict: 'conflict', alias: 'already' } as const
-  const notice = received.outcome in done ? done[received.outcome as keyof typeof done] : 'entered'
-  return { kind: 'redirect', to: `/operator/transfers?done=${notice}` }
-}
-
-async function assign(request: PageRequest): Promise<Answer> {
-  const { options, form, language, params } = request
-  const bankTxnId = idOf(params.id)
-  if (bankTxnId === null) return NOT_FOUND
-  const target = form.text('to').toUpperCase()
-  const reason = form.text('reason', REASON_CHARACTERS_MAX)
-  if (reason === '') return list(request, text(language, 'operator.reason.fault'))
-  const accountId = idOf(target)
-  const to = accountId === null ? { orderCode: target } : { accountId }
-  const { outcome } = await assignTransaction(options.payments, { bankTxnId, to, by: actorOf(request), reason })
-  switch (outcome) {
-    case 'credited':
-      return { kind: 'redirect', to: '/operator/transfers?done=assigned' }
-    case 'already':
-      return { kind: 'redirect', to: '/operator/transfers?done=already' }
-    case 'unknown_target':
-      return list(request, text(language, 'operator.transfer.unknown_target'))
-    case 'unknown_transaction':
-      return NOT_FOUND
-  }
-}
-
-async function settle(request: PageRequest): Promise<Answer> {
-  const { options, form, language, params } = request
-  const bankTxnId = idOf(params.id)
-  const as = form.choice('as', ['returned', 'ignored'])
-  if (bankTxnId === null || as === null) return NOT_FOUND
-  const reason = form.text('reason', REASON_CHARACTERS_MAX)
-  if (reason === '') return list(request, text(language, 'operator.reason.fault'))
-  const settled = await settleUnmatched(options.payments, { bankTxnId, as, by: actorOf(request), reason })
-  return { kind: 'redirect', to: `/operator/transfers?done=${settled ? 'settled' : 'already'}` }
 }

@@ -10,6 +10,7 @@ import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
+import { TRANSFER_TEXTS } from './transfers.ts'
 import type { Texts } from './type.ts'
 import { USAGE_TEXTS } from './usage.ts'
 
@@ -24,6 +25,7 @@ export const TEXTS = {
   ...SECOND_FACTOR_TEXTS,
   ...OPERATOR_CALL_TEXTS,
   ...CUSTOMER_TEXTS,
+  ...TRANSFER_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

@@ -117,7 +117,6 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.provider': { vi: 'Nguồn', en: 'Source' },
   'operator.transfer.memo': { vi: 'Nội dung', en: 'Memo' },
   'operator.transfer.received': { vi: 'Nhận lúc', en: 'Received' },
-  'operator.transfer.to': { vi: 'Mã lệnh hoặc số tài khoản', en: 'Order code or account number' },
   'operator.transfer.assign': { vi: 'Cộng tiền', en: 'Credit' },
   'operator.transfer.unknown_target': { vi: 'Không có lệnh hoặc tài khoản này.', en: 'No such order or account.' },
   'operator.transfer.other': { vi: 'Không cộng tiền', en: 'Do not credit' },
@@ -126,10 +125,6 @@ export const OPERATOR_TEXTS = {
   'operator.enter': { vi: 'Nhập tay một chuyển khoản', en: 'Enter a transfer by hand' },
   'operator.enter.reference': { vi: 'Mã giao dịch của ngân hàng', en: 'Bank reference' },
   'operator.enter.submit': { vi: 'Nhập', en: 'Enter' },
-  'operator.enter.fault': {
-    vi: 'Hãy điền mã giao dịch, số tiền tròn đồng và lý do.',
-    en: 'Enter the reference, whole dong and a reason.',
-  },
   'operator.orders.search': { vi: 'Mã lệnh hoặc email', en: 'Order code or email' },
   'operator.orders.none': { vi: 'Không có lệnh nào', en: 'No orders' },
   'operator.orders.all': { vi: 'Mọi trạng thái', en: 'All statuses' },

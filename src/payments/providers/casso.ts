@@ -48,6 +48,7 @@ function readTransaction(data: JsonObject): BankTransaction {
     amountVnd,
     direction: isNegative ? 'out' : 'in',
     memo: readText(data.description),
+    payer: readText(data.counterAccountName) || null,
     bookedAt: readTime(data.transactionDateTime ?? data.when),
   }
 }

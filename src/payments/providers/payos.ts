@@ -30,6 +30,7 @@ export function createPayosProvider(checksumKey: string): BankProvider {
           amountVnd,
           direction: isNegative ? 'out' : 'in',
           memo: readText(data.description),
+          payer: readText(data.counterAccountName) || null,
           bookedAt: readTime(data.transactionDateTime),
         },
       ]

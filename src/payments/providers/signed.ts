@@ -63,6 +63,7 @@ function readTransaction(value: JsonObject): BankTransaction {
     amountVnd,
     direction,
     memo: readText(value.memo),
+    payer: readText(value.payer) || null,
     bookedAt: readTime(value.booked_at),
   }
 }

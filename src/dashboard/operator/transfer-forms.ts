@@ -1,0 +1,118 @@
+/** What is done with transfers: given to somebody, set aside, entered by hand. Of two operators at one, the first decides. */
+
+import { findAccountByEmail } from '../../accounts/accounts.ts'
+import { readAmountVnd } from '../../payments/amount.ts'
+import { enterTransfer } from '../../payments/enter.ts'
+import { assignTransaction, settleUnmatched } from '../../payments/unmatched.ts'
+import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { actorOf, REASON_CHARACTERS_MAX } from './frame.ts'
+import { OWNER_CHARACTERS_MAX, transfersPage } from './transfers.ts'
+
+const PATH = '/operator/transfers'
+const MONEY = { method: 'POST', authentication: 'operator', needs: 'money' } as const
+
+export const TRANSFER_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: PATH,
+    authentication: 'operator',
+    needs: 'read',
+    purpose: 'The money desk',
+    handle: request => transfersPage(request),
+  },
+  { ...MONEY, path: PATH, purpose: 'Enters one by hand', handle: enter },
+  { ...MONEY, path: `${PATH}/:id/assign`, purpose: 'Credits one', handle: assign },
+  { ...MONEY, path: `${PATH}/:id/settle`, purpose: 'Credits nobody', handle: settle },
+]
+
+const AMOUNT_VND_MAX = 1_000_000_000_000
+
+async function enter(request: PageRequest): Promise<Answer> {
+  const { options, form, language } = request
+  const bankReference = form.text('reference')
+  const amountVnd = readAmountVnd(form.text('amount', 40))
+  const reason = form.text('reason', REASON_CHARACTERS_MAX)
+  const isAmount = amountVnd !== null && amountVnd > 0 && amountVnd <= AMOUNT_VND_MAX
+  if (!/[A-Za-z0-9]/.test(bankReference) || !isAmount || reason === '') {
+    const faults = {
+      reference: /[A-Za-z0-9]/.test(bankReference) ? null : text(language, 'transfer.reference.fault'),
+      amount: isAmount ? null : text(language, 'topup.amount.fault'),
+      reason: reason === '' ? text(language, 'operator.reason.fault') : null,
+    }
+    return transfersPage(request, { form: 'enter', faults })
+  }
+  if (options.payments.bank === null) {
+    return transfersPage(request, { form: 'enter', faults: { reference: text(language, 'topup.not_configured') } })
+  }
+  const memo = form.text('memo', REASON_CHARACTERS_MAX)
+  const given = { bankReference, amountVnd, memo, by: actorOf(request), reason }
+  const received = await enterTransfer(options.payments, given)
+  switch (received.outcome) {
+    case 'conflict':
+      return transfersPage(request, {
+        form: 'enter',
+        faults: { reference: text(language, 'operator.done.conflict') },
+        status: 409,
+      })
+    case 'duplicate':
+    case 'alias':
+      return { kind: 'redirect', to: `${PATH}?done=already` }
+    default:
+      return { kind: 'redirect', to: `${PATH}?done=entered` }
+  }
+}
+
+/** An address, an order's code or an account's number; null for an address of nobody. */
+async function readOwner({ options }: PageRequest, typed: string) {
+  if (typed.includes('@')) {
+    const account = await findAccountByEmail(options.sql, typed)
+    return account === null ? null : { accountId: account.accountId }
+  }
+  const accountId = idOf(typed)
+  return accountId === null ? { orderCode: typed.toUpperCase().replace(/\s/g, '') } : { accountId }
+}
+
+async function assign(request: PageRequest): Promise<Answer> {
+  const { options, form, language, params } = request
+  const bankTxnId = idOf(params.id)
+  if (bankTxnId === null) return NOT_FOUND
+  const typed = form.text('to', OWNER_CHARACTERS_MAX)
+  const reason = form.text('reason', REASON_CHARACTERS_MAX)
+  const to = await readOwner(request, typed)
+  const unknown = typed.includes('@') ? 'transfer.unknown_email' : 'operator.transfer.unknown_target'
+  const refuse = (isUnknown: boolean) =>
+    transfersPage(request, {
+      form: bankTxnId,
+      faults: {
+        to: isUnknown ? text(language, unknown) : null,
+        reason: reason === '' ? text(language, 'operator.reason.fault') : null,
+      },
+    })
+  if (to === null || reason === '') return refuse(to === null)
+  const { outcome } = await assignTransaction(options.payments, { bankTxnId, to, by: actorOf(request), reason })
+  switch (outcome) {
+    case 'credited':
+      return { kind: 'redirect', to: `${PATH}?done=assigned` }
+    case 'already':
+      return { kind: 'redirect', to: `${PATH}?taken=${bankTxnId}` }
+    case 'unknown_target':
+      return refuse(true)
+    case 'unknown_transaction':
+      return NOT_FOUND
+  }
+}
+
+async function settle(request: PageRequest): Promise<Answer> {
+  const { options, form, language, params } = request
+  const bankTxnId = idOf(params.id)
+  const as = form.choice('as', ['returned', 'ignored'])
+  if (bankTxnId === null || as === null) return NOT_FOUND
+  const reason = form.text('reason', REASON_CHARACTERS_MAX)
+  if (reason === '') {
+    const faults = { settle: text(language, 'operator.reason.fault') }
+    return transfersPage(request, { form: bankTxnId, faults })
+  }
+  const settled = await settleUnmatched(options.payments, { bankTxnId, as, by: actorOf(request), reason })
+  return { kind: 'redirect', to: `${PATH}?${settled ? 'done=settled' : `taken=${bankTxnId}`}` }
+}

@@ -1,0 +1,30 @@
+/** The money desk. */
+
+import type { Texts } from './type.ts'
+
+export const TRANSFER_TEXTS = {
+  'transfer.waiting': { vi: '{count} khoản đang chờ, tổng {amount}', en: '{count} waiting, {amount} in total' },
+  'transfer.reference': { vi: 'Mã của ngân hàng', en: 'Bank reference' },
+  'transfer.reference.fault': { vi: 'Hãy nhập mã giao dịch của ngân hàng.', en: 'Enter the bank’s reference.' },
+  'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
+  'transfer.booked': { vi: 'Ngân hàng ghi lúc', en: 'Booked by the bank' },
+  'transfer.to': { vi: 'Email, mã lệnh hoặc số tài khoản', en: 'Email, order code or account number' },
+  'transfer.unknown_email': {
+    vi: 'Không có tài khoản nào với email này.',
+    en: 'There is no account with this email.',
+  },
+  'transfer.suggestions': { vi: 'Có thể là của', en: 'It may belong to' },
+  'transfer.suggest.code': { vi: 'Nội dung gần đúng mã {code}', en: 'The memo has almost the code {code}' },
+  'transfer.suggest.email': { vi: 'Nội dung có địa chỉ {email}', en: 'The memo has the address {email}' },
+  'transfer.suggest.amount': { vi: 'Lệnh {code} đang chờ cùng số tiền', en: 'Order {code} waits for this amount' },
+  'transfer.filled': {
+    vi: 'Đã điền theo gợi ý. Hãy xem lại rồi bấm cộng tiền.',
+    en: 'Filled in from the suggestion. Check it, then credit it.',
+  },
+  'transfer.taken': {
+    vi: 'Người khác đã xử lý trước: chuyển khoản {number}, {amount}. {state}, bởi {by}, {time}.',
+    en: 'Somebody else was quicker with transfer {number}, {amount}: {state}, by {by}, {time}.',
+  },
+  'transfer.search': { vi: 'Mã, nội dung, người chuyển, số tiền, email', en: 'Reference, memo, payer, amount, email' },
+  'transfer.none': { vi: 'Không tìm thấy chuyển khoản nào', en: 'No transfers found' },
+} as const satisfies Texts

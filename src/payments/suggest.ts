@@ -1,0 +1,131 @@
+/** Whose an unmatched transfer may be: guesses for an operator, who decides. The strongest first. */
+
+import type { AnySql } from '../lib/database.ts'
+import { plainMemo, squeezeMemo } from './memo.ts'
+import type { StoredTransaction } from './types.ts'
+
+export interface Suggestion {
+  /** The memo has almost this order's code; it has the customer's address; an open order of this amount waits. */
+  readonly why: 'code' | 'email' | 'amount'
+  readonly accountId: number
+  readonly email: string
+  readonly orderCode: string | null
+  readonly amountVnd: number | null
+}
+
+const PER_TRANSFER_MAX = 3
+/** Orders that are looked through: of these days, the newest first. */
+const ORDER_DAYS = 60
+const ORDERS_MAX = 5_000
+/** Mistakes in a code that is still taken for it: of its 12 characters one piece of 4 is always whole then. */
+const ERRORS_MAX = 2
+const PIECE = 4
+/** Shorter addresses are found in too many memos. */
+const ADDRESS_CHARACTERS_MIN = 8
+
+const ORDERS = `select o.order_code, o.account_id, o.amount_vnd, a.email,
+    o.paid_vnd = 0 and o.cancelled_at is null as waits
+  from topup_order o join account a using (account_id)
+ where o.created_at > now() - make_interval(days => ${ORDER_DAYS}) order by o.created_at desc limit ${ORDERS_MAX}`
+/** Banks take `@` and dots out, so both sides are looked at without them. */
+const ADDRESSES = `
+with known as materialized (
+  select account_id, email, upper(regexp_replace(email, '[^A-Za-z0-9]', '', 'g')) as squeezed from account)
+select m.nth::integer as nth, k.account_id, k.email
+  from unnest($1::text[]) with ordinality as m (memo, nth)
+  join known k on length(k.squeezed) >= ${ADDRESS_CHARACTERS_MIN} and position(k.squeezed in m.memo) > 0
+ order by length(k.squeezed) desc limit 100`
+
+interface Order {
+  readonly orderCode: string
+  readonly accountId: number
+  readonly amountVnd: number
+  readonly email: string
+  readonly waits: boolean
+}
+
+type Transfer = Pick<StoredTransaction, 'bankTxnId' | 'memo' | 'amountVnd'>
+
+/** By the number of the transfer. */
+export async function suggestOwners(
+  sql: AnySql,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<number, readonly Suggestion[]>> {
+  if (transfers.length === 0) return new Map()
+  // Letters and digits: they may stand in an array of Postgres as they are.
+  const memos = transfers.map(({ memo }) => plainMemo(memo))
+  const [orders, addresses] = await Promise.all([
+    sql.unsafe(ORDERS),
+    sql.unsafe(ADDRESSES, [`{${memos.map(memo => `"${memo}"`).join(',')}}`]),
+  ])
+  const known: readonly Order[] = orders.map(row => ({
+    orderCode: row.order_code,
+    accountId: Number(row.account_id),
+    amountVnd: Number(row.amount_vnd),
+    email: row.email,
+    waits: row.waits,
+  }))
+  return new Map(
+    transfers.map((transfer, index) => {
+      const named = addresses
+        .filter(row => row.nth === index + 1)
+        .map(row => ({ accountId: Number(row.account_id), email: row.email as string }))
+      return [transfer.bankTxnId, suggest(transfer, known, named)]
+    }),
+  )
+}
+
+function suggest(
+  { memo, amountVnd }: Transfer,
+  orders: readonly Order[],
+  named: readonly { readonly accountId: number; readonly email: string }[],
+): readonly Suggestion[] {
+  const squeezed = squeezeMemo(memo)
+  const byCode = orders
+    .filter(({ orderCode }) => isNear(orderCode, squeezed))
+    .map(order => toSuggestion('code', order, errorsOf(order.orderCode, squeezed)))
+  const byAddress = named.map(({ accountId, email }) => {
+    const order = orders.find(each => each.accountId === accountId && each.amountVnd === amountVnd && each.waits)
+    const suggestion = { why: 'email', accountId, email, orderCode: order?.orderCode ?? null, amountVnd: null } as const
+    return { suggestion, errors: 3 }
+  })
+  const byAmount = orders
+    .filter(order => order.waits && order.amountVnd === amountVnd)
+    .map(order => toSuggestion('amount', order, 4))
+  const found = new Map<string, Suggestion>()
+  for (const { suggestion } of [...byCode, ...byAddress, ...byAmount].sort((a, b) => a.errors - b.errors)) {
+    const name = `${suggestion.accountId} ${suggestion.orderCode}`
+    if (!found.has(name)) found.set(name, suggestion)
+    if (found.size === PER_TRANSFER_MAX) break
+  }
+  return [...found.values()]
+}
+
+function toSuggestion(why: 'code' | 'amount', order: Order, errors: number) {
+  const { accountId, email, orderCode, amountVnd } = order
+  const suggestion: Suggestion = { why, accountId, email, orderCode, amountVnd }
+  return { suggestion, errors }
+}
+
+function isNear(code: string, squeezed: string): boolean {
+  for (let start = 0; start < code.length; start += PIECE) {
+    if (squeezed.includes(code.slice(start, start + PIECE))) return errorsOf(code, squeezed) <= ERRORS_MAX
+  }
+  return false
+}
+
+/** Least number of characters to change, add or take away so that the code stands somewhere in the text. */
+function errorsOf(code: string, squeezed: string): number {
+  let before = Array.from({ length: code.length + 1 }, (_, index) => index)
+  let least = code.length
+  for (const character of squeezed) {
+    const row = [0]
+    for (let index = 1; index <= code.length; index++) {
+      const same = code[index - 1] === character ? 0 : 1
+      row.push(Math.min(before[index - 1]! + same, before[index]! + 1, row[index - 1]! + 1))
+    }
+    least = Math.min(least, row[code.length]!)
+    before = row
+  }
+  return least
+}

@@ -1,0 +1,187 @@
+/** The money desk: whose a transfer may be, giving it to somebody, finding it again. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setRole } from '../../src/accounts/operator.ts'
+import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
+import { enterTransfer } from '../../src/payments/enter.ts'
+import { receiveTransactions } from '../../src/payments/receive.ts'
+import { suggestOwners } from '../../src/payments/suggest.ts'
+import { listUnmatched } from '../../src/payments/unmatched.ts'
+import { expectCleanAudit } from '../ledger/world.ts'
+import { BANK, testPayments, transfer } from '../payments/world.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { readable, Visitor } from './visitor.ts'
+
+let running: TestGateway
+let first: Visitor
+let second: Visitor
+let an: Visitor
+let code = ''
+const EMAIL = 'tran.thi.an@example.com'
+
+const accountOf = async (email: string) =>
+  Number((await running.database.sql`select account_id from account where email = ${email}`)[0]?.account_id)
+
+beforeAll(async () => {
+  running = await startTestGateway()
+  const operators: Visitor[] = []
+  for (const email of ['one@example.com', 'two@example.com']) {
+    const operator = new Visitor(running.url)
+    const { password } = await operator.signUp(email)
+    await setRole(running.database.sql, { accountId: await accountOf(email), role: 'finance', by: COMMAND_LINE })
+    await operator.post('/signin', { email, password })
+    operators.push(operator)
+  }
+  ;[first, second] = operators as [Visitor, Visitor]
+  an = new Visitor(running.url)
+  await an.signUp(EMAIL)
+  code = (await an.order('123.000')).replace('/topup/', '')
+})
+afterAll(() => running.close())
+
+/** One that found no owner; its number. */
+async function waiting(memo: string, amountVnd: bigint, more = {}): Promise<number> {
+  const services = testPayments(running.database.sql)
+  const source = { provider: 'casso', via: 'webhook', notificationId: null } as const
+  const [received] = await receiveTransactions(services, source, [transfer({ memo, amountVnd, ...more })])
+  expect(received?.outcome).toBe('unmatched')
+  return received!.bankTxnId
+}
+
+/** With one character of it changed. */
+const slip = (text: string, index: number) =>
+  `${text.slice(0, index)}${text[index] === '7' ? '8' : '7'}${text.slice(index + 1)}`
+
+test('a code with up to two slips, an address in the memo and an open order of the amount are suggested, in this order', async () => {
+  const { sql } = running.database
+  const memos = {
+    one: `MBVCB.99.${slip(code, 6).toLowerCase()}.CT tu 001`,
+    two: slip(slip(code, 3), 9),
+    missing: `${code.slice(0, 5)}${code.slice(6)} nap tien`,
+    address: 'CT tu TRAN THI AN tran thi an example com nap tien',
+    amount: 'nap tien',
+    nothing: 'tien nha thang 11',
+  }
+  const numbers: Record<string, number> = {}
+  for (const [name, memo] of Object.entries(memos)) {
+    const amount = name === 'amount' ? 123_000n : 77_000n
+    numbers[name] = await waiting(memo, amount)
+  }
+  const found = await suggestOwners(sql, await listUnmatched({ sql }))
+  const reasons = Object.fromEntries(
+    Object.entries(numbers).map(([name, number]) => [
+      name,
+      found.get(number)?.map(({ why, email, orderCode }) => [why, email, orderCode]),
+    ]),
+  )
+  expect(reasons).toEqual({
+    one: [['code', EMAIL, code]],
+    two: [['code', EMAIL, code]],
+    missing: [['code', EMAIL, code]],
+    address: [['email', EMAIL, null]],
+    amount: [['amount', EMAIL, code]],
+    nothing: [],
+  })
+  expect(await suggestOwners(sql, [])).toEqual(new Map())
+})
+
+test('a suggestion fills the form of its transfer, and nothing is credited until it is sent', async () => {
+  const before = await running.balance(await accountOf(EMAIL))
+  const page = await first.get('/operator/transfers')
+  const [, link = ''] = /href="([^"]*fill[^"]*)"/.exec(page.html) ?? []
+  const filled = await first.get(link.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))
+  expect(filled.html).toContain(`name="to" value="${code}"`)
+  expect(readable(filled.html)).toContain('Filled in from the suggestion')
+  expect(await running.balance(await accountOf(EMAIL))).toBe(before)
+})
+
+test('is given to a person by email, keeping what was typed when there is nobody', async () => {
+  const number = await waiting('khong ro cua ai', 31_000n)
+  const path = `/operator/transfers/${number}/assign`
+  const typed = { to: 'nobody.with.a.long.address@example.com', reason: 'called us at 9' }
+  const refused = await first.post(path, typed)
+  expect(refused.status).toBe(422)
+  expect(refused.html).toContain(`name="to" value="${typed.to}"`)
+  expect(refused.html).toContain('value="called us at 9"')
+  expect(refused.html).toContain(`id="${number}-to-fault"`)
+  const silent = await first.post(path, { to: EMAIL, reason: '' })
+  expect([silent.status, silent.html.includes(`id="${number}-reason-fault"`)]).toEqual([422, true])
+  const before = await running.balance(await accountOf(EMAIL))
+  const given = await first.post(path, { to: EMAIL.toUpperCase(), reason: 'called us' })
+  expect(given.location).toBe('/operator/transfers?done=assigned')
+  expect(await running.balance(await accountOf(EMAIL))).toBe(before + 31_000_000_000n)
+})
+
+test('of two operators at one transfer one wins, and the other is told who did what', async () => {
+  const number = await waiting('hai nguoi', 44_000n)
+  const before = await running.balance(await accountOf(EMAIL))
+  const answers = await Promise.all([
+    ...[1, 2, 3].map(() => first.post(`/operator/transfers/${number}/assign`, { to: EMAIL, reason: 'theirs' })),
+    ...[1, 2, 3].map(() => second.post(`/operator/transfers/${number}/settle`, { as: 'returned', reason: 'back' })),
+  ])
+  const won = answers.filter(({ location }) => location.includes('done='))
+  expect(won).toHaveLength(1)
+  const lost = answers.find(({ location }) => location.includes('taken=')) as { location: string }
+  const told = readable((await second.get(lost.location)).html)
+  const isCredited = won[0]?.location.includes('assigned')
+  expect(told).toContain(`Somebody else was quicker with transfer ${number}, 44.000 ₫`)
+  expect(told).toContain(isCredited ? `${EMAIL}, by one@example.com` : 'by two@example.com')
+  const credited = isCredited ? 44_000_000_000n : 0n
+  expect(await running.balance(await accountOf(EMAIL))).toBe(before + credited)
+})
+
+test('the search finds by reference, memo, payer, amount and owner, in any state, page by page', async () => {
+  await waiting('tien com trua_50%', 61_234n, { bankReference: 'FT26326001', payer: 'LE VAN BINH' })
+  const found = async (query: string) => {
+    const { status, html } = await first.get(`/operator/transfers?${query}`)
+    expect([query, status]).toEqual([query, 200])
+    return readable(html.split('id="all"')[1] ?? '')
+  }
+  for (const q of ['FT26326001', 'ft2632', 'com trua_50%', 'van binh', '61.234', '61234 đ']) {
+    expect([q, await found(`q=${encodeURIComponent(q)}`)]).toEqual([q, expect.stringContaining('61.234 ₫ tien com')])
+  }
+  expect(await found(`q=${encodeURIComponent(EMAIL)}`)).toContain('31.000 ₫ khong ro cua ai')
+  expect(await found('q=FT26326001&state=credited')).toContain('No transfers found')
+  for (const q of ['%', '_____________', "'", '\\', '\u0000']) {
+    expect([q, await found(`q=${encodeURIComponent(`${q}zz`)}`)]).toEqual([
+      q,
+      expect.stringContaining('No transfers found'),
+    ])
+  }
+  const services = testPayments(running.database.sql)
+  for (let nth = 0; nth < 55; nth++) {
+    await enterTransfer(services, {
+      bankReference: `PAGE${nth}`,
+      amountVnd: 1_000 + nth,
+      memo: 'nhieu',
+      accountNumber: BANK.accountNumber,
+      by: COMMAND_LINE,
+      reason: 'test',
+    })
+  }
+  const html = (await first.get('/operator/transfers?q=nhieu')).html
+  const [, next = ''] = /href="([^"]*before[^"]*)"/.exec(html) ?? []
+  const rest =
+    (await first.get(next.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html.split('id="all"')[1] ?? ''
+  expect(rest.match(/PAGE\d+</g)).toEqual(['PAGE4<', 'PAGE3<', 'PAGE2<', 'PAGE1<', 'PAGE0<'])
+  // The cards of those that wait go on, too.
+  const [, cards = ''] = /href="([^"]*after[^"]*)"/.exec(html) ?? []
+  expect((await first.get(cards.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='))).html).toContain('id="transfer-')
+})
+
+test('one that is entered by hand is refused at its field, keeping the rest', async () => {
+  const good = { reference: 'FT9', amount: '5.000', memo: 'x y', reason: 'statement' }
+  for (const [name, value] of [
+    ['reference', '--'],
+    ['amount', '-5.000'],
+    ['amount', '9999999999999'],
+    ['amount', 'abc'],
+    ['reason', ''],
+  ] as const) {
+    const { status, html } = await first.post('/operator/transfers', { ...good, [name]: value })
+    expect([name, value, status, html.includes(`id="enter-${name}-fault"`)]).toEqual([name, value, 422, true])
+    expect(html).toContain('name="memo" value="x y"')
+  }
+})
+
+test('the books are right after all that', () => expectCleanAudit(running.database.sql))
