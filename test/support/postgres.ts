@@ -34,6 +34,8 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'}`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8 })
+  // The one row that is no database's but its own.
+  if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
     url,
     sql,
