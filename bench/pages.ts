@@ -57,7 +57,7 @@ try {
     `/usage?from=${addDays(today, -89)}&before=${calls / 2}`,
     `/usage?from=${addDays(today, -89)}&key=3`,
     `/usage?from=${addDays(today, -89)}&status=error`,
-    ...['/operator', '/operator/accounts', '/operator/revenue'],
+    ...['/operator', '/operator/accounts', '/operator/business'],
   ]
   for (const path of paths) {
     const times: number[] = []

@@ -1,6 +1,6 @@
 /** Accounts and their wallets. */
 
-import { faultCode, type Sql } from '../lib/database.ts'
+import { type AnySql, faultCode, plainArray, type Sql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 
 export interface Account {
@@ -28,6 +28,8 @@ const FIND = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vn
   from account a join wallet w using (account_id) where a.email_key = lower($1)`
 const READ = `select a.account_id, a.email, w.balance_micro_vnd, w.held_micro_vnd
   from account a join wallet w using (account_id) where a.account_id = $1::text::bigint`
+
+const EMAILS = 'select account_id, email from account where account_id = any($1::bigint[])'
 
 /**
  * An address as stored and looked up. Lower-cased for ASCII only: databases differ on other letters, and an address
@@ -66,6 +68,12 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
 /** Null when there is none. */
 export async function findAccount(sql: Sql, accountId: number): Promise<AccountWithWallet | null> {
   return readAccount((await sql.unsafe(READ, [String(accountId)]))[0])
+}
+
+/** Addresses by the numbers of their accounts. */
+export async function findEmails(sql: AnySql, accountIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await sql.unsafe(EMAILS, [plainArray(accountIds)])
+  return new Map(rows.map(row => [Number(row.account_id), row.email]))
 }
 
 function readAccount(row: Readonly<Record<string, string>> | undefined): AccountWithWallet | null {

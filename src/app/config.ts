@@ -3,10 +3,12 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { TaxRate } from '../payments/tax.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { type BankConfig, readBankConfig } from './bank-config.ts'
 import { type ConfigLimits, readLimits } from './limits.ts'
 import { ConfigError, Reader } from './reader.ts'
+import { readTaxRates } from './tax-config.ts'
 import { readTelemetryConfig, type TelemetryConfig } from './telemetry-config.ts'
 import { readUpstreams } from './upstream-config.ts'
 
@@ -37,6 +39,8 @@ export interface Config {
   readonly providers: BankConfig['providers']
   readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
+  /** Of value-added tax, by day; at least one. */
+  readonly taxRates: readonly TaxRate[]
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
   /** AWS access keys and region, under the names that AWS's own tools use. */
@@ -97,6 +101,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     real:
       [banking.bank, aws.secret, ...Object.values(banking.providers)].some(secret => secret !== null) ||
       [...upstreams.values()].some(({ apiKeys }) => apiKeys.length > 0),
+    taxRates: readTaxRates(reader),
     trustedProxies: readProxies(reader),
     limits: readLimits(reader, Object.keys(environment), production),
   }

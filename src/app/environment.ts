@@ -33,6 +33,11 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         fallback: 'none',
         what: 'Addresses and networks whose `X-Forwarded-For` is believed, such as `10.0.0.5,192.168.0.0/16`. A proxy on the same machine has to be named too, or every visitor looks local.',
       },
+      {
+        name: 'TAX_RATES',
+        fallback: '`2025-07-01:8,2027-01-01:10`',
+        what: 'Value-added tax in prices and top-ups, in percent from a day on; `KCT` for exempt. For the CSV of top-ups.',
+      },
     ],
   },
   {

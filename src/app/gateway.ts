@@ -186,6 +186,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       authenticator.forget()
       rateLimiter.forget()
     },
+    onUpstreamsOut: out => upstreams.setOut(out),
     onProcesses: count => flightLimiter.setProcesses(count),
     report: ({ level, message, cause }) => log[level]({ cause }, message),
   })
@@ -247,7 +248,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await telemetry.close()
   }
   try {
-    await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, log })
+    await addPages(server, { config, backOffice, sql: pages, keySecrets, catalogue, upstreams, services, log })
     operations = await watching
     const metrics = await telemetry.serve({
       catalogue,

@@ -8,6 +8,8 @@ import { DASHBOARD_LIMITS } from '../dashboard/options.ts'
 import { describeApi } from '../http/openapi/document.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
+import type { Services } from '../pipeline/call.ts'
+import { testUpstream } from '../pipeline/test-upstream.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
 import type { BackOffice } from './back-office.ts'
 import type { Config } from './config.ts'
@@ -20,11 +22,12 @@ export interface PagesOptions {
   readonly keySecrets: KeySecrets
   readonly catalogue: Catalogue
   readonly upstreams: UpstreamRegistry
+  readonly services: Services
   readonly log: Logger
 }
 
 export function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
-  const { config, backOffice, sql, keySecrets, catalogue, upstreams, log } = options
+  const { config, backOffice, sql, keySecrets, catalogue, upstreams, services, log } = options
   const { production, publicUrl, real, limits } = config
   return addDashboard(server, {
     catalogue,
@@ -33,6 +36,8 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     keySecrets,
     sql,
     upstreams: () => upstreams.status(),
+    testUpstream: upstreamId => testUpstream(services, upstreamId),
+    taxRates: config.taxRates,
     openApi: describeApi({ catalogue, publicUrl }),
     publicUrl,
     // Anyone who can read mail can take over an account, so where something real is at stake this page does not exist.

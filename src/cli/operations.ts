@@ -89,6 +89,8 @@ const upstreamStatus: Action = async ({ sql }) => {
       sandbox: upstream.sandbox,
       state: upstream.state,
       wait_seconds: upstream.waitSeconds,
+      // A process of the version before says nothing of it.
+      out_seconds: upstream.outSeconds ?? 0,
       calls_in_flight: upstream.callsInFlight,
       tries: upstream.tries,
       failures: upstream.failures,
@@ -104,7 +106,8 @@ const upstreamStatus: Action = async ({ sql }) => {
     `${each.process} (process ${each.pid}), ${each.calls_in_flight} calls in flight`,
     ...each.upstreams.flatMap(upstream => [
       `  ${upstream.id.padEnd(20)} ${stateText(upstream)}  ${upstream.tries} tries, ${upstream.failures} failed` +
-        (upstream.sandbox ? ', sandbox' : ''),
+        (upstream.sandbox ? ', sandbox' : '') +
+        (upstream.out_seconds > 0 ? `, taken out for ${upstream.out_seconds} s` : ''),
       ...upstream.credentials
         .filter(credential => credential.state !== 'well' || credential.models_aside.length > 0)
         .map(credential => `    ${credential.label} ${stateText(credential)} ${credential.models_aside.join(', ')}`),

@@ -4,6 +4,7 @@ import { type AccountWithWallet, createAccount, findAccountByEmail } from '../ac
 import { createKey, listKeys, revokeKey } from '../accounts/keys.ts'
 import type { Foundation } from '../app/foundation.ts'
 import { audit } from '../audit/audit.ts'
+import { recordAudit } from '../audit/last.ts'
 import { credit } from '../ledger/credit.ts'
 import { uuidv7 } from '../lib/ids.ts'
 import { formatVnd, vndToMicro } from '../lib/money.ts'
@@ -107,6 +108,7 @@ const AUDIT_TIMEOUT_MS = 3_600_000
 
 export const auditAll: Action = async ({ sql }) => {
   const report = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+  await recordAudit(sql, report)
   const { clean, accounts, ledger, payments, spool } = report
   const { wallets, calls, openHolds } = ledger
   const { transfers, orders } = payments

@@ -5,7 +5,9 @@ import type { PeopleServices } from '../accounts/types.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
+import type { TaxRate } from '../payments/tax.ts'
 import type { PaymentServices } from '../payments/types.ts'
+import type { UpstreamTest } from '../pipeline/test-upstream.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
 
 export interface DashboardOptions {
@@ -16,6 +18,10 @@ export interface DashboardOptions {
   /** For reports; a pool of its own with a short statement timeout, so that no page can hold up calls. */
   readonly sql: Sql
   readonly upstreams: () => readonly UpstreamStatus[]
+  /** Asks an upstream for one token, with each of its credentials. */
+  readonly testUpstream: (upstreamId: string) => Promise<UpstreamTest>
+  /** Of value-added tax, by day. */
+  readonly taxRates: readonly TaxRate[]
   /** The description of the API in force, OpenAPI 3.1. */
   readonly openApi: OpenApiView
   /** Address that clients use, without a slash at its end. */

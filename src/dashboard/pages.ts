@@ -8,14 +8,17 @@ import { OVERVIEW } from './money/overview.ts'
 import { TOP_UP_PAGES } from './money/top-up.ts'
 import { USAGE_PAGES } from './money/usage.ts'
 import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
+import { BUSINESS_PAGES } from './operator/business.ts'
 import { CALL_PAGES } from './operator/call.ts'
 import { CALL_LIST_PAGES } from './operator/calls.ts'
 import { HOME_PAGES } from './operator/home.ts'
 import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
 import { LOG_PAGES } from './operator/log.ts'
+import { RECEIPT_PAGES } from './operator/receipts.ts'
 import { SECOND_FACTOR_PAGES } from './operator/second-factor.ts'
 import { TEAM_PAGES } from './operator/team.ts'
 import { TRANSFER_PAGES } from './operator/transfer-forms.ts'
+import { UPSTREAM_PAGES } from './operator/upstreams.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
@@ -43,6 +46,9 @@ export const PAGES: readonly Page[] = [
   ...HOME_PAGES,
   ...CALL_LIST_PAGES,
   ...CALL_PAGES,
+  ...BUSINESS_PAGES,
+  ...RECEIPT_PAGES,
+  ...UPSTREAM_PAGES,
   ...OPERATOR_ACCOUNT_PAGES,
   ...TRANSFER_PAGES,
   ...OPERATOR_LIST_PAGES,

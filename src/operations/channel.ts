@@ -7,8 +7,11 @@ import type { AnySql } from '../lib/database.ts'
 
 export const CHANNEL = 'gateway_operations'
 
-/** maintenance: it was turned on or off. keys: cached keys are stale. processes: another one serves. */
-export type News = 'maintenance' | 'keys' | 'processes'
+/**
+ * maintenance: it was turned on or off. keys: cached keys are stale. processes: another one serves. upstreams: one was taken
+ * out of service, or put in.
+ */
+export type News = 'maintenance' | 'keys' | 'processes' | 'upstreams'
 
 export async function announce(sql: AnySql, news: News): Promise<void> {
   await sql.unsafe('select pg_notify($1, $2)', [CHANNEL, news])

@@ -7,6 +7,7 @@ import type { Sql } from '../lib/database.ts'
 import { announce, CHANNEL } from './channel.ts'
 import { type Maintenance, readMaintenance } from './maintenance.ts'
 import { countOthers, forgetProcess, writeProcessStatus } from './process-status.ts'
+import { readUpstreamsOut, type UpstreamOut } from './upstreams-out.ts'
 
 export interface WatchOptions {
   readonly sql: Sql
@@ -18,6 +19,8 @@ export interface WatchOptions {
   readonly status: () => object
   /** Cached keys are stale. */
   readonly onKeysChanged: () => void
+  /** Those that operators have taken out of service; called repeatedly. */
+  readonly onUpstreamsOut?: (upstreams: readonly UpstreamOut[]) => void
   /** Number of serving processes, this one included; called repeatedly. */
   readonly onProcesses?: (count: number) => void
   /** The database stopped or resumed answering. */
@@ -74,7 +77,7 @@ class Watch implements OperationsWatch {
 
   #hear(news: string): void {
     if (news === 'keys') this.#options.onKeysChanged()
-    if (news === 'maintenance' || news === 'processes') this.#look()
+    if (news !== 'keys') this.#look()
   }
 
   #schedule(): void {
@@ -116,8 +119,9 @@ class Watch implements OperationsWatch {
   }
 
   async #ask(): Promise<void> {
-    const { sql, name, status, onProcesses, statusMs = 5_000 } = this.#options
+    const { sql, name, status, onProcesses, onUpstreamsOut, statusMs = 5_000 } = this.#options
     this.maintenance = await readMaintenance(sql)
+    if (onUpstreamsOut !== undefined) onUpstreamsOut(await readUpstreamsOut(sql))
     onProcesses?.(1 + (await countOthers(sql, name)))
     const text = JSON.stringify(status())
     const now = performance.now()

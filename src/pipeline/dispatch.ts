@@ -24,6 +24,8 @@ import { Places } from './places.ts'
 const ERROR_BODY_BYTES_MAX = 256 * 1024
 /** With less time left than this, another attempt is not worth it, in ms. */
 const TRY_MS_MIN = 1_000
+/** Upstreams that are out may be put in again at any time. */
+const OUT_RETRY_SECONDS_MAX = 60
 
 /** A call's body for one target, and whatever later stages need to know about it. */
 export interface PreparedBody {
@@ -142,7 +144,11 @@ function isGood({ status }: UpstreamReply): boolean {
   return status >= 200 && status < 300
 }
 
-async function readFailure(reply: UpstreamReply, { credentials, facts }: ReachableUpstream): Promise<UpstreamFailure> {
+/** What an error of the upstream says, secrets masked. */
+export async function readFailure(
+  reply: UpstreamReply,
+  { credentials, facts }: ReachableUpstream,
+): Promise<UpstreamFailure> {
   const body = await reply.readBody(ERROR_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   return {
     status: reply.status,
@@ -200,7 +206,7 @@ function timeLeftMs(services: Services, call: Call, { upstream }: Place): number
   return upstream.facts.totalTimeoutMs - (services.nowMs() - call.startedMs)
 }
 
-function gatewayErrorFor(cause: unknown): GatewayError {
+export function gatewayErrorFor(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (cause instanceof EndpointMissingError) return new GatewayError('upstream_misconfigured', { cause })
   // The reply is nested too deeply to process.
@@ -239,10 +245,17 @@ function loudness(error: GatewayError): { level: 'warn' | 'error'; message: stri
 }
 
 function shortageError(places: Places, targets: readonly UpstreamTarget[]): GatewayError {
-  const { reachable, limitedMs, full } = places.shortage
+  const { reachable, limitedMs, full, outMs } = places.shortage
   if (limitedMs !== null) {
     const retryAfterSeconds = Math.max(1, Math.ceil(limitedMs / 1000))
     return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'every credential is limited' })
+  }
+  if (outMs !== null) {
+    const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outMs / 1000)))
+    return new GatewayError('upstream_overloaded', {
+      retryAfterSeconds,
+      cause: 'an operator has taken its upstreams out',
+    })
   }
   if (full) return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause: 'every upstream is full' })
   const names = targets.map(target => target.via).join(', ')

@@ -14,6 +14,8 @@ export interface Shortage {
   readonly reachable: boolean
   /** Shortest time until a rate-limited credential may be used again, in ms; null: none is limited. */
   readonly limitedMs: number | null
+  /** Shortest time for which an operator has taken an upstream out, in ms; null: none is out. */
+  readonly outMs: number | null
   /** An upstream has reached its limit of calls in flight. */
   readonly full: boolean
 }
@@ -28,6 +30,7 @@ export class Places {
   #repeated = false
   #limitedMs: number | null = null
   #full = false
+  #outMs: number | null = null
 
   /** While circuits are closed, a caller's calls go to the same target and credential, so that prompt caches hit. */
   constructor(targets: readonly UpstreamTarget[], callerId: number, upstreams: UpstreamRegistry) {
@@ -58,7 +61,7 @@ export class Places {
 
   get shortage(): Shortage {
     const reachable = this.#targets.some(target => this.#upstreams.find(target.via) !== null)
-    return { reachable, limitedMs: this.#limitedMs, full: this.#full }
+    return { reachable, limitedMs: this.#limitedMs, outMs: this.#outMs, full: this.#full }
   }
 
   #triesLeft(upstream: ReachableUpstream): number {
@@ -71,6 +74,10 @@ export class Places {
     for (const target of this.#targets) {
       const upstream = this.#upstreams.find(target.via)
       if (upstream === null || this.#triesLeft(upstream) < 1) continue
+      if (upstream.outMs > 0) {
+        this.#outMs = Math.min(this.#outMs ?? Number.POSITIVE_INFINITY, upstream.outMs)
+        continue
+      }
       if (upstream.full) {
         this.#full = true
         continue

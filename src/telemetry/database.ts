@@ -4,6 +4,7 @@
  */
 
 import { audit } from '../audit/audit.ts'
+import { recordAudit } from '../audit/last.ts'
 import { openDatabase, type Sql } from '../lib/database.ts'
 import { takeLease } from '../lib/lease.ts'
 import { type Family, gauge } from '../lib/metrics.ts'
@@ -113,6 +114,7 @@ export class DatabaseMetrics {
     if (this.#closed) return
     try {
       const { differences } = await audit(this.#sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+      await recordAudit(this.#sql, { differences })
       this.#audited = { atSeconds: Date.now() / 1000, differences }
       const wrong = Object.entries(differences).filter(([, count]) => count > 0)
       if (wrong.length > 0) {

@@ -43,6 +43,8 @@ export interface UpstreamStatus {
   readonly state: ReportedState
   /** Seconds until it is tried again; 0 while its circuit is closed. */
   readonly waitSeconds: number
+  /** Seconds for which an operator has taken it out of service; 0: it is not. */
+  readonly outSeconds: number
   readonly callsInFlight: number
   /** Attempts since the process started, and how many failed. */
   readonly tries: number
@@ -69,6 +71,9 @@ export class ReachableUpstream {
   readonly #signers = new Map<Credential, Signer>()
   callsInFlight = 0
   tries = 0
+  /** Monotonic milliseconds. */
+  #outUntilMs = 0
+  readonly #nowMs: () => number
   readonly #failures = new Map<string, number>()
 
   constructor(
@@ -79,6 +84,7 @@ export class ReachableUpstream {
     const { nowMs } = options
     const url = new URL(given.baseUrl)
     this.facts = facts
+    this.#nowMs = nowMs
     this.sandbox = given.sandbox
     this.host = url.host
     this.address = { host: url.hostname, port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80) }
@@ -105,6 +111,16 @@ export class ReachableUpstream {
     return this.callsInFlight >= this.#concurrencyMax
   }
 
+  /** Milliseconds for which an operator has taken it out of service: it gets no calls; 0: it is not out. */
+  get outMs(): number {
+    return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
+  }
+
+  /** 0: put in. */
+  takeOut(forMs: number): void {
+    this.#outUntilMs = forMs === 0 ? 0 : this.#nowMs() + forMs
+  }
+
   /** `what`: the code of the error, or `broken_stream`. */
   failed(what: string): void {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
@@ -125,6 +141,7 @@ export class ReachableUpstream {
       id: this.facts.id,
       sandbox: this.sandbox,
       ...reportCircuit(this.circuit),
+      outSeconds: Math.ceil(this.outMs / 1000),
       callsInFlight: this.callsInFlight,
       tries: this.tries,
       failures: this.#failures.values().reduce((sum, count) => sum + count, 0),
@@ -140,6 +157,8 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
+  /** Those that an operator has taken out, and for how many seconds; all others are in. */
+  setOut(upstreams: readonly { readonly upstreamId: string; readonly secondsLeft: number }[]): void
   /** The state of each reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]
   close(): Promise<void>
@@ -179,6 +198,10 @@ export function createRegistry(options: RegistryOptions): UpstreamRegistry {
     find: upstreamId => reachable.get(upstreamId) ?? null,
     unreachable,
     sandboxed,
+    setOut(upstreams) {
+      const out = new Map(upstreams.map(each => [each.upstreamId, each.secondsLeft * 1000]))
+      for (const [id, upstream] of reachable) upstream.takeOut(out.get(id) ?? 0)
+    },
     status: () => [...reachable.values()].map(upstream => upstream.status()),
     async close() {
       await Promise.all([...reachable.values()].map(upstream => upstream.connections.destroy()))

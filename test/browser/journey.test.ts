@@ -159,12 +159,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await running.database.sql`update account set is_operator = true where email = ${EMAIL}`
     await page.goto('/topup')
     const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
+    const inOperator = (path: string) => `/operator${path}`
     const paths = [
       ...['/', '/models', '/models/claude-opus-5', '/quickstart', '/reference', '/nothing'],
       ...['/overview', '/keys', '/keys/1', '/topup', order as string, '/usage', '/account', '/development/outbox'],
-      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/revenue', '/log', '/team', '/second-factor'].map(
-        path => `/operator${path}`,
-      ),
+      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/second-factor'].map(inOperator),
+      ...['/calls', '/business', '/upstreams', '/upstreams/anthropic'].map(inOperator),
     ]
     for (const path of paths) {
       await expectLight(page, path)

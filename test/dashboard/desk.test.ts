@@ -1,10 +1,13 @@
-/** The operator's desk: calls of everybody and their refunds, in a gateway whose first provider fails. */
+/** The operator's desk: calls of everybody, the business, upstreams and the first page, in a gateway whose first provider fails. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dayOf } from '../../src/ledger/reports/days.ts'
+import { rollUpCalls } from '../../src/ledger/roll-up.ts'
 import { chatCall, goodMessage } from '../support/chat.ts'
-import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { startTestGateway, TEST_BANK, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { end, head, type ScriptedUpstream, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
 import { changedTables } from '../support/tables.ts'
+import { transferMoney } from '../support/transfers.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
 const ENTRY = 'claude-opus-5'
@@ -28,7 +31,11 @@ beforeAll(async () => {
     targets: { [ENTRY]: ['anthropic', 'xai'] },
     upstreams: { xai: { paths: { messages: '/v1/messages' } } },
   })
-  running = await startTestGateway({ tables, upstreams: { anthropic: first.url, xai: second.url } })
+  running = await startTestGateway({
+    tables,
+    upstreams: { anthropic: first.url, xai: second.url },
+    environment: TEST_BANK,
+  })
   customer = await running.account(10n ** 12n)
   for (const email of ['one@example.com', 'two@example.com']) {
     const visitor = new Visitor(running.url, running)
@@ -141,13 +148,175 @@ describe('calls of everybody', () => {
     expect(shown).toContain('0,1105 ₫ was refunded at')
     expect(shown).toContain('slow answer')
     const log = readable((await operator.get('/operator/log')).html)
-    expect(log.match(/call\.refund/g)?.length).toBe(1)
-    expect(log).toContain(ids.good)
+    expect(log.split(`${ids.good} 0,1105 ₫`)).toHaveLength(2)
     const nothing = await operator.post(`${await pageOf(ids.failed)}/refund`, { reason: 'please' })
     expect([nothing.status, readable(nothing.html).includes('nothing to refund')]).toEqual([422, true])
     expect(
       (await operator.post('/operator/calls/0190e000-0000-7000-8000-000000000000/refund', { reason: 'x' })).status,
     ).toBe(404)
     expect(readable((await operator.post('/operator/audit')).html)).toContain('No differences.')
+  })
+})
+
+describe('upstreams', () => {
+  test('figures of all processes tell attempts that failed over from calls that were served', async () => {
+    await rollUpCalls(running.database.sql, { lagSeconds: 0 })
+    const list = readable((await operator.get('/operator/upstreams')).html)
+    expect(list).toMatch(/anthropic Healthy 2 1 50 %/)
+    const one = readable((await operator.get('/operator/upstreams/anthropic?hours=1')).html)
+    expect(one).toContain('Upstream overloaded HTTP 529 1 50 %')
+    expect(one).toContain('Served 1 50 %')
+    expect((await operator.get('/operator/upstreams/nowhere')).status).toBe(404)
+  })
+
+  test('one is asked for a token with its credential, and nobody is billed', async () => {
+    const before = first.requests.length
+    const good = readable((await operator.post('/operator/upstreams/anthropic/test')).html)
+    expect(good).toMatch(/Test result, with \S+ anthropic#1 Served/)
+    expect(first.requests.length).toBe(before + 1)
+    expect(first.requests.at(-1)?.json()).toMatchObject({ max_tokens: expect.any(Number) })
+    isDown = true
+    const bad = readable((await operator.post('/operator/upstreams/anthropic/test')).html)
+    isDown = false
+    expect(bad).toContain('anthropic#1 Upstream overloaded HTTP 529')
+    expect(await running.usage(customer.accountId)).toHaveLength(3)
+  })
+
+  test('one that is taken out gets no call in any process until it is put in again', async () => {
+    const sibling = await running.sibling()
+    const path = '/operator/upstreams/anthropic'
+    const silent = await operator.post(`${path}/out`, { reason: '', hours: '4' })
+    expect([silent.status, readable(silent.html).includes('Enter a reason.')]).toEqual([422, true])
+    for (const hours of ['0', '-1', '9999', '']) {
+      expect([hours, (await operator.post(`${path}/out`, { reason: 'x', hours })).status]).toEqual([hours, 422])
+    }
+    expect((await operator.post(`${path}/out`, { reason: 'it fails', hours: '4' })).location).toBe(
+      `${path}?done=upstream_out`,
+    )
+    expect((await operator.post('/operator/upstreams/nowhere/out', { reason: 'x', hours: '4' })).status).toBe(404)
+    const isOut = () =>
+      [running.gateway, sibling].map(({ upstreams }) => (upstreams.find('anthropic')?.outMs ?? 0) > 3.9 * 3_600_000)
+    await expect.poll(isOut).toEqual([true, true])
+    const before = [first.requests.length, second.requests.length]
+    for (const url of [running.url, sibling.url]) {
+      const reply = await fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': customer.apiKey },
+        body: chatCall(ENTRY),
+      })
+      expect(reply.status).toBe(200)
+    }
+    expect([first.requests.length, second.requests.length]).toEqual([before[0], (before[1] as number) + 2])
+    expect(readable((await operator.get(path)).html)).toContain('one@example.com: it fails')
+    await operator.post('/operator/upstreams/xai/out', { reason: 'this too', hours: '1' })
+    await expect.poll(() => running.gateway.upstreams.find('xai')?.outMs ?? 0).toBeGreaterThan(0)
+    const refused = await fetch(`${running.url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': customer.apiKey },
+      body: chatCall(ENTRY),
+    })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60'])
+    const home = readable((await operator.get('/operator')).html)
+    expect(home).toContain('anthropic is out of service')
+    for (const id of ['anthropic', 'xai']) await operator.post(`/operator/upstreams/${id}/in`)
+    await expect.poll(isOut).toEqual([false, false])
+    await call({})
+    expect(first.requests.length).toBe((before[0] as number) + 1)
+    const log = readable((await operator.get('/operator/log')).html)
+    expect(log).toContain('it fails')
+  })
+})
+
+describe('the business', () => {
+  test('revenue, cost and margin add up to the same, however they are split; what sells below cost is named', async () => {
+    await running.gateway.readiness.idle()
+    await rollUpCalls(running.database.sql, { lagSeconds: 0 })
+    const [sums] = await running.database.sql`
+      select count(*)::int as calls, sum(charged_micro_vnd)::text as revenue, sum(upstream_cost_micro_vnd)::text as cost from usage`
+    for (const by of ['day', 'model', 'upstream', 'customer', 'channel']) {
+      const { html } = await operator.get(`/operator/business.csv?by=${by}`)
+      const [header = '', ...rows] = html.trim().split('\r\n')
+      const place = (name: string) => header.split(',').indexOf(name)
+      const total = (name: string) => rows.reduce((sum, row) => sum + Number(row.split(',')[place(name)]), 0)
+      expect([by, total('calls')]).toEqual([by, sums?.calls])
+      expect(total('revenue_vnd')).toBeCloseTo(Number(sums?.revenue) / 1e6, 6)
+      expect(total('cost_vnd')).toBeCloseTo(Number(sums?.cost) / 1e6, 6)
+      expect((await operator.get(`/operator/business?by=${by}`)).status).toBe(200)
+    }
+    expect(Number(sums?.cost)).toBeGreaterThan(Number(sums?.revenue))
+    const page = readable((await operator.get('/operator/business')).html)
+    expect(page).toMatch(new RegExp(`Sold below cost in 7 days .* ${ENTRY} `))
+    expect((await operator.get('/operator/revenue?by=model')).location).toBe('/operator/business?by=model')
+  })
+
+  test('receipts of a period have their tax, by the rate of the day', async () => {
+    const { sql } = running.database
+    await transferMoney(sql, { memo: `nap tien ${await orderCode()}`, amountVnd: 108_000 })
+    const today = dayOf(new Date())
+    const { html, headers } = await operator.get(`/operator/receipts.csv?from=${today}&to=${today}`)
+    expect(headers.get('content-type')).toContain('text/csv')
+    const [header = '', row = ''] = html.trim().split('\r\n')
+    const cells = Object.fromEntries(
+      header
+        .replace('\ufeff', '')
+        .split(',')
+        .map((name, at) => [name, row.split(',')[at]]),
+    )
+    const percent = today < '2027-01-01' ? 8 : 10
+    const net = Math.round(108_000 / (1 + percent / 100))
+    expect(cells).toMatchObject({
+      'Gross (VND)': '108000',
+      'VAT rate': `${percent}%`,
+      'Net (VND)': String(net),
+      'VAT (VND)': String(108_000 - net),
+      Email: 'two@example.com',
+      'Order code': expect.stringMatching(/^ST/),
+    })
+  })
+
+  async function orderCode(): Promise<string> {
+    return (await (operators[1] as Visitor).order('108.000')).replace('/topup/', '')
+  }
+})
+
+describe('the first page', () => {
+  test('tells what needs attention, each with where it is dealt with, and what came in', async () => {
+    const { sql } = running.database
+    await transferMoney(sql, { memo: 'khong co ma', amountVnd: 55_000 })
+    await sql`insert into spool_set_aside (name, folder, lines, files) values ('host', '/data/spool/host', 3, 1)`
+    await sql`insert into unknown_model (day, name, fell_back, refused) values (now()::date, 'gpt-next', 12, 0)`
+    const { html } = await operator.get('/operator')
+    const page = readable(html)
+    for (const words of [
+      'Unmatched transfers: 1',
+      'Spool with lines set aside',
+      'Models that sell below cost: 1',
+      'Unknown model names that fell back: 1',
+    ]) {
+      expect(page).toContain(words)
+    }
+    for (const href of ['/operator/transfers', '/operator/business#below-cost', '/operator/models', '#audit']) {
+      expect(html).toContain(`<a href="${href}"`)
+    }
+    expect(page).toContain('Money in 108.000 ₫')
+    expect(page).toMatch(/Calls \d+ /)
+    await operator.post('/operator/audit')
+    expect(readable((await operator.get('/operator')).html)).toContain('The audit found differences')
+    await sql`delete from spool_set_aside`
+    await operator.post('/operator/audit')
+    expect(readable((await operator.get('/operator')).html)).toContain('no differences.')
+  })
+
+  test('costs are not for every role', async () => {
+    const { sql } = running.database
+    await sql`update account set operator_role = 3 where email = 'two@example.com'`
+    const support = operators[1] as Visitor
+    for (const path of ['/operator', '/operator/calls', '/operator/upstreams', await pageOf(ids.good)]) {
+      const { html, status } = await support.get(path)
+      expect([path, status, /Margin|Our cost/.test(readable(html))]).toEqual([path, 200, false])
+    }
+    expect((await support.get('/operator/calls.csv')).html).not.toContain('upstream_cost_vnd')
+    expect((await support.get('/operator/business')).status).toBe(403)
+    await sql`update account set operator_role = null where email = 'two@example.com'`
   })
 })

@@ -24,7 +24,17 @@ afterAll(() => running.close())
 const account = (verb = '') => `/operator/accounts/${customerId}${verb}`
 
 test('every operator page answers', async () => {
-  for (const path of ['', '/accounts', '/transfers', '/orders', '/revenue', '/models', '/log']) {
+  for (const path of [
+    '',
+    '/calls',
+    '/accounts',
+    '/transfers',
+    '/orders',
+    '/business',
+    '/upstreams',
+    '/models',
+    '/log',
+  ]) {
     expect([path, (await operator.get(`/operator${path}`)).status]).toEqual([path, 200])
   }
   expect((await operator.get(account())).status).toBe(200)

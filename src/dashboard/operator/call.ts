@@ -5,6 +5,7 @@ import { mayDo } from '../../accounts/roles.ts'
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
 import { refundCall } from '../../ledger/refund.ts'
 import { type OperatorCall, readOperatorCall } from '../../ledger/reports/operator-call.ts'
+import { isUpstreamFailure } from '../../ledger/reports/upstream-figures.ts'
 import type { SettledAttempt } from '../../ledger/types.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { formatVnd } from '../../lib/money.ts'
@@ -82,12 +83,18 @@ function attemptView(language: PageRequest['language'], attempt: SettledAttempt)
     tookMs: Math.max(0, endedMs - startedMs),
     outcome: outcomeText(language, outcome),
     status,
-    tone: outcome === 'ok' ? 'good' : outcome === 'client_gone' ? '' : outcome.startsWith('upstream_') ? 'bad' : 'warn',
+    tone: outcomeTone(outcome),
   }
 }
 
+export function outcomeTone(outcome: string): '' | 'good' | 'warn' | 'bad' {
+  if (outcome === 'ok') return 'good'
+  if (outcome === 'client_gone') return ''
+  return isUpstreamFailure(outcome) ? 'bad' : 'warn'
+}
+
 /** In words, or the code of errors.ts where there are none. */
-function outcomeText(language: PageRequest['language'], outcome: string): string {
+export function outcomeText(language: PageRequest['language'], outcome: string): string {
   const key = `operator.outcome.${outcome}`
   return isTextKey(key) ? text(language, key) : outcome
 }

@@ -12,7 +12,8 @@ export const TABS = [
   { tab: 'accounts', path: '/operator/accounts', needs: 'read' },
   { tab: 'transfers', path: '/operator/transfers', needs: 'read' },
   { tab: 'orders', path: '/operator/orders', needs: 'read' },
-  { tab: 'revenue', path: '/operator/revenue', needs: 'business' },
+  { tab: 'business', path: '/operator/business', needs: 'business' },
+  { tab: 'upstreams', path: '/operator/upstreams', needs: 'read' },
   { tab: 'models', path: '/operator/models', needs: 'read' },
   { tab: 'log', path: '/operator/log', needs: 'read' },
   { tab: 'team', path: '/operator/team', needs: 'team' },
@@ -22,7 +23,7 @@ export type OperatorTab = (typeof TABS)[number]['tab']
 
 const NOTICES = [
   ...['adjusted', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'],
-  ...['role', 'factor', 'refunded', 'refunded_before'],
+  ...['role', 'factor', 'refunded', 'refunded_before', 'upstream_out', 'upstream_in'],
   ...['noted', 'limited', 'revoked', 'gone', 'signed_out'],
 ] as const
 

@@ -1,11 +1,18 @@
-/** State of the service at a glance, the maintenance switch, the audit. */
+/** The first page of an operator's morning: what needs attention, what came in and what it cost, and the switches. */
 
 import { recordAction } from '../../accounts/operator-log.ts'
+import { mayDo } from '../../accounts/roles.ts'
 import { audit } from '../../audit/audit.ts'
+import { readLastAudit, recordAudit } from '../../audit/last.ts'
+import { addFigures, type BusinessFigure, marginOf, readBusiness, readUntil } from '../../ledger/reports/business.ts'
+import { addDays, dayOf, startOfDay } from '../../ledger/reports/days.ts'
+import { type Arrivals, readArrivals, readOpenHolds } from '../../ledger/reports/desk.ts'
 import { readMaintenance, setMaintenance } from '../../operations/maintenance.ts'
-import { countUnmatched } from '../../payments/unmatched.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
-import { text } from '../texts/index.ts'
+import { type TextKey, text } from '../texts/index.ts'
+import { compactCount, count, dongShort } from '../view/format.ts'
+import { readAttention } from './attention.ts'
+import { showsCosts } from './calls.ts'
 import { actorOf, operatorPage } from './frame.ts'
 
 export const HOME_PAGES: readonly Page[] = [
@@ -36,21 +43,119 @@ export const HOME_PAGES: readonly Page[] = [
 ]
 
 const AUDIT_TIMEOUT_MS = 300_000
+const MONTH_DAYS = 30
+const WEEK_MS = 7 * 86_400_000
 
 async function home(request: PageRequest): Promise<Answer> {
-  const { options, language } = request
-  const [unmatched, maintenance] = await Promise.all([countUnmatched(options.payments), readMaintenance(options.sql)])
+  const { options, session, now } = request
+  const { sql, catalogue } = options
+  const [attention, figures, holds, maintenance, lastAudit] = await Promise.all([
+    readAttention(request),
+    readPeriods(request),
+    readOpenHolds(sql),
+    readMaintenance(sql),
+    readLastAudit(sql),
+  ])
   return operatorPage(request, 'operator-home', 'home', {
-    unmatched,
+    attention,
+    cards: cardsOf(request, figures),
+    weekday: weekdayOf(request, now),
+    holds,
     maintenance,
-    entries: options.catalogue.items.length,
-    digest: options.catalogue.settings.digest,
-    upstreams: options.upstreams().map(upstream => ({
-      ...upstream,
-      stateText: text(language, `operator.upstream.state.${upstream.state}`, { seconds: upstream.waitSeconds }),
-      tone: upstream.state === 'well' ? 'good' : upstream.state === 'aside' ? 'bad' : 'warn',
-    })),
+    lastAudit,
+    isAuditClean: lastAudit !== null && Object.keys(lastAudit.broken).length === 0,
+    entries: catalogue.items.length,
+    digest: catalogue.settings.digest,
+    mayOperate: mayDo(session?.role ?? null, 'operations'),
   })
+}
+
+interface Period {
+  readonly calls: BusinessFigure
+  readonly arrivals: Arrivals
+}
+
+interface Periods {
+  readonly today: Period
+  /** The same weekday a week before, until the same time of day; null: nothing is known of its calls. */
+  readonly before: Period | null
+  readonly month: Period
+}
+
+async function readPeriods({ options, now }: PageRequest): Promise<Periods> {
+  const { sql } = options
+  const today = dayOf(now)
+  const start = startOfDay(today)
+  const firstOfMonth = addDays(today, 1 - MONTH_DAYS)
+  const weekBefore = { since: new Date(start.getTime() - WEEK_MS), until: new Date(now.getTime() - WEEK_MS) }
+  const [days, before, arrivedToday, arrivedBefore, arrivedMonth] = await Promise.all([
+    readBusiness(sql, { from: firstOfMonth, to: addDays(today, 1), by: 'day' }),
+    readUntil(sql, weekBefore),
+    readArrivals(sql, { from: start, to: now }),
+    readArrivals(sql, { from: weekBefore.since, to: weekBefore.until }),
+    readArrivals(sql, { from: startOfDay(firstOfMonth), to: now }),
+  ])
+  const ofToday = days.filter(({ series }) => series === today)
+  const hadCalls = days.some(({ series }) => series === addDays(today, -7))
+  return {
+    today: { calls: addFigures('', ofToday), arrivals: arrivedToday },
+    // Hours are known since the roll-up began.
+    before: hadCalls && before.calls === 0 ? null : { calls: before, arrivals: arrivedBefore },
+    month: { calls: addFigures('', days), arrivals: arrivedMonth },
+  }
+}
+
+interface Card {
+  readonly key: TextKey
+  readonly today: string
+  readonly note: string | null
+  readonly before: string | null
+  readonly month: string
+  readonly isLoss: boolean
+}
+
+type Measure = (period: Period) => string
+
+function cardsOf(request: PageRequest, { today, before, month }: Periods): readonly Card[] {
+  const { language } = request
+  const card = (name: string, measure: Measure, extra: Partial<Card> = {}): Card => ({
+    key: `operator.home.${name}` as TextKey,
+    today: measure(today),
+    note: null,
+    before: before === null ? null : measure(before),
+    month: measure(month),
+    isLoss: false,
+    ...extra,
+  })
+  const margin: Measure = ({ calls }) => {
+    const left = marginOf(calls)
+    return left === null ? '–' : dongShort(left)
+  }
+  const money = [
+    card('revenue', ({ calls }) => dongShort(calls.revenueMicroVnd)),
+    card('cost', ({ calls }) => dongShort(calls.costMicroVnd)),
+    card('margin', margin, { isLoss: (marginOf(today.calls) ?? 0n) < 0n }),
+    card('money_in', ({ arrivals }) => dongShort(arrivals.moneyInMicroVnd)),
+  ]
+  const { errors } = today.calls
+  return [
+    ...(showsCosts(request) ? money : []),
+    card('calls', ({ calls }) => count(calls.calls)),
+    card('errors', ({ calls }) => count(calls.errors), {
+      note: errors === 0 ? null : text(language, 'operator.home.errors.share', { share: shareOf(today.calls) }),
+    }),
+    card('tokens', ({ calls }) => compactCount(calls.inputTokens + calls.outputTokens)),
+    card('customers', ({ arrivals }) => count(arrivals.accounts)),
+  ]
+}
+
+function shareOf({ calls, errors }: BusinessFigure): string {
+  return `${((errors * 100) / Math.max(1, calls)).toFixed(1).replace('.', ',')}\u00a0%`
+}
+
+function weekdayOf({ language }: PageRequest, now: Date): string {
+  const weekday = new Date(`${dayOf(now)}T00:00:00Z`).getUTCDay()
+  return text(language, `operator.weekday.${weekday}` as TextKey)
 }
 
 async function maintain(request: PageRequest): Promise<Answer> {
@@ -63,7 +168,9 @@ async function maintain(request: PageRequest): Promise<Answer> {
 }
 
 async function runAudit(request: PageRequest): Promise<Answer> {
-  const report = await audit(request.options.sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+  const { sql } = request.options
+  const report = await audit(sql, { timeoutMs: AUDIT_TIMEOUT_MS })
+  await recordAudit(sql, report)
   const { transfers, orders } = report.payments
   return operatorPage(request, 'operator-audit', 'home', {
     report,

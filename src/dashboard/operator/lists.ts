@@ -1,17 +1,14 @@
 /** Orders of all accounts, revenue by day and model, and unknown names of models. */
 
-import { addDays, dayOf } from '../../ledger/reports/days.ts'
-import { readIncome, readRevenue } from '../../ledger/reports/operators.ts'
+import { addDays } from '../../ledger/reports/days.ts'
 import { exportOperatorsCsv } from '../../ledger/reports/operators-csv.ts'
 import { readUnknownModels } from '../../operations/unknown-models.ts'
 import { isOrderCode } from '../../payments/order-code.ts'
 import { listAllOrders } from '../../payments/orders.ts'
 import { csvAnswer } from '../csv.ts'
-import { chartOf } from '../money/chart.ts'
 import { TONES } from '../money/top-up.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
-import { text } from '../texts/index.ts'
 import { operatorPage } from './frame.ts'
 
 export const OPERATOR_LIST_PAGES: readonly Page[] = [
@@ -28,7 +25,7 @@ export const OPERATOR_LIST_PAGES: readonly Page[] = [
     path: '/operator/revenue',
     authentication: 'operator',
     needs: 'business',
-    purpose: 'By day and model',
+    purpose: 'Leads to the business page',
     handle: revenue,
   },
   {
@@ -80,36 +77,9 @@ async function usageCsv(request: PageRequest): Promise<Answer> {
   return csvAnswer(request, { chunks, fileName: `calls-${from}-${to}.csv` })
 }
 
-async function revenue(request: PageRequest): Promise<Answer> {
-  const { options, query, now, language } = request
-  const { from, to } = readUsageQuery(query, { now, daysMax: options.limits.usageDaysMax })
-  const range = { from, to: addDays(to, 1) }
-  const [figures, income] = await Promise.all([readRevenue(options.sql, range), readIncome(options.sql, range)])
-  const models = Object.entries(Object.groupBy(figures, figure => figure.series)).map(([series, rows = []]) => ({
-    series: series || text(language, 'usage.model.none'),
-    calls: rows.reduce((sum, row) => sum + row.calls, 0),
-    charged: rows.reduce((sum, row) => sum + row.chargedMicroVnd, 0n),
-  }))
-  models.sort((left, right) => (left.charged < right.charged ? 1 : -1))
-  const labels = {
-    labelOf: (series: string) => series || text(language, 'usage.model.none'),
-    other: text(language, 'usage.other'),
-  }
-  const chart = chartOf(figures, { from, to, measure: 'cost' }, labels)
-  const today = dayOf(now)
-  const page = operatorPage(request, 'operator-revenue', 'revenue', {
-    periods: PERIODS_DAYS.map(days => ({
-      days,
-      query: `?from=${addDays(today, 1 - days)}&to=${today}`,
-      isChosen: to === today && from === addDays(today, 1 - days),
-    })),
-    total: models.reduce((sum, model) => sum + model.charged, 0n),
-    models,
-    csv: `/operator/usage.csv?from=${from}&to=${to}`,
-    income: income.map(row => ({ ...row, kindKey: `topup.kind.${row.kind}` })),
-    chart: { ...chart, titleKey: 'operator.revenue.chart' },
-  })
-  return { ...page, scripts: ['uplot.js', 'chart.js'], styles: ['uplot.css'] }
+/** The figures have moved; bookmarks go on working. */
+function revenue({ query }: PageRequest): Answer {
+  return { kind: 'redirect', to: `/operator/business${query.with({})}` }
 }
 
 /** What the catalogue knows by now is marked: its alias came after the calls. */

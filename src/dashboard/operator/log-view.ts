@@ -1,9 +1,10 @@
 /** A line of the operators' log as a person reads it. */
 
 import type { OperatorAction } from '../../accounts/operator-log.ts'
+import { microVnd } from '../../lib/money.ts'
 import type { PageRequest } from '../page.ts'
 import { isTextKey, text } from '../texts/index.ts'
-import { dong } from '../view/format.ts'
+import { dongOfMicro } from '../view/format.ts'
 
 export function actionView({ language }: Pick<PageRequest, 'language'>, entry: OperatorAction) {
   return {
@@ -23,5 +24,7 @@ export function describe(language: PageRequest['language'], action: string): str
 function amountsInWords(language: PageRequest['language'], subject: string): string {
   return subject
     .replace(/\bbank_txn:(\d+) /, (_, number) => `${text(language, 'operator.log.transfer', { number })}, `)
-    .replace(/(-?\d+) VND\b/, (_, amount) => dong(BigInt(amount)))
+    .replace(/(-?\d+)(?:\.(\d{1,6}))? VND\b/, (_, whole, fraction = '') =>
+      dongOfMicro(microVnd(BigInt(whole + fraction.padEnd(6, '0')))),
+    )
 }

@@ -6,7 +6,10 @@ import { COMMON_TEXTS } from './common.ts'
 import { CUSTOMER_TEXTS } from './customer.ts'
 import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
+import { OPERATOR_BUSINESS_TEXTS } from './operator-business.ts'
 import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
+import { OPERATOR_HOME_TEXTS } from './operator-home.ts'
+import { OPERATOR_UPSTREAM_TEXTS } from './operator-upstreams.ts'
 import { PUBLIC_TEXTS } from './public.ts'
 import { SECOND_FACTOR_TEXTS } from './second-factor.ts'
 import { TOP_UP_TEXTS } from './top-up.ts'
@@ -23,9 +26,12 @@ export const TEXTS = {
   ...USAGE_TEXTS,
   ...OPERATOR_TEXTS,
   ...SECOND_FACTOR_TEXTS,
+  ...OPERATOR_HOME_TEXTS,
   ...OPERATOR_CALL_TEXTS,
   ...CUSTOMER_TEXTS,
   ...TRANSFER_TEXTS,
+  ...OPERATOR_BUSINESS_TEXTS,
+  ...OPERATOR_UPSTREAM_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

@@ -102,6 +102,7 @@ export const OPERATOR_CALL_TEXTS = {
     vi: 'Lượt gọi này đã được hoàn tiền trước đó; không hoàn thêm lần nữa.',
     en: 'This call had been refunded before; nothing was added.',
   },
+  'operator.action.call_refund': { vi: 'Hoàn tiền lượt gọi', en: 'Refunded a call' },
   'operator.outcome.ok': { vi: 'Thành công', en: 'Served' },
   'operator.outcome.client_gone': { vi: 'Khách ngắt kết nối', en: 'Client left' },
   'operator.outcome.upstream_failed': { vi: 'Nhà cung cấp lỗi', en: 'Upstream failed' },

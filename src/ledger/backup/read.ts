@@ -20,6 +20,7 @@ import {
 
 /** Rows that exist without any account: from the migrations, or from a gateway that ran for a while. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
+  'audit_result',
   'bank_pull',
   'call_roll_up',
   'catalogue',
@@ -30,6 +31,7 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'process_status',
   'secret_fingerprint',
   'throttle',
+  'upstream_out',
 ])
 const CHUNK_BYTES = 65_536
 const NEWLINE = 10

@@ -42,7 +42,7 @@ export interface CallLimits {
   readonly windows: readonly number[]
 }
 
-export const CALL_LIMITS: CallLimits = { pageRowsMax: 200, windows: [500, 5_000, 20_000] }
+export const CALL_LIMITS: CallLimits = { pageRowsMax: 200, windows: [500, 8_000] }
 
 /** Parameters from $1 on: as filterParameters. */
 const MATCHES = `($1::text is null or key_id = $1::text::bigint)
@@ -75,7 +75,7 @@ select edge.*, matching.* from edge left join lateral (
 
 /** Where the next call before $1 can be that the filter matches, by the hours of the roll-up. */
 const JUMP = `
-with hours as (
+with hours as not materialized (
   select first_call_id, last_call_id from call_hourly
    where ($2::text is null or entry_id = $2) and ($3::text is null or upstream_id = $3)
      and ($4::text is null or status between $4::text::integer and $5::text::integer)

@@ -1,0 +1,27 @@
+/** Rates of value-added tax from the environment. */
+
+import type { TaxRate } from '../payments/tax.ts'
+import type { Reader } from './reader.ts'
+
+/** 8 % until the end of 2026 and 10 % from then on, for services that the cut holds for; an accountant confirms it. */
+const RATES: readonly TaxRate[] = [
+  { from: '2025-07-01', percent: 8 },
+  { from: '2027-01-01', percent: 10 },
+]
+const RATE = /^(20\d{2}-\d{2}-\d{2}):(KCT|\d{1,2})$/
+
+/** `TAX_RATES=2025-07-01:8,2027-01-01:10`; `KCT` for what is exempt. */
+export function readTaxRates(reader: Reader): readonly TaxRate[] {
+  const text = reader.text('TAX_RATES')
+  if (text === null) return RATES
+  const rates = text.split(',').map(part => {
+    const [, from = '', percent = ''] = RATE.exec(part.trim()) ?? []
+    return { from, percent: percent === 'KCT' ? null : Number(percent) }
+  })
+  const isSorted = rates.every(({ from }, index) => index === 0 || from > (rates[index - 1]?.from ?? ''))
+  if (isSorted && rates.every(({ from }) => !Number.isNaN(Date.parse(from)))) return rates
+  reader.faults.push(
+    `TAX_RATES is ${JSON.stringify(text)}; write days and percentages in order, such as 2025-07-01:8,2027-01-01:10, or KCT for exempt`,
+  )
+  return RATES
+}

@@ -1,0 +1,51 @@
+/** Top-ups of a period with their tax, as CSV for the accountant's software. */
+
+import { textCell } from '../../ledger/reports/csv.ts'
+import { addDays } from '../../ledger/reports/days.ts'
+import { type Receipt, readReceipts } from '../../payments/receipts.ts'
+import { csvAnswer } from '../csv.ts'
+import { readUsageQuery } from '../money/usage-query.ts'
+import type { Answer, Page, PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { day as calendarDay, time } from '../view/format.ts'
+
+export const RECEIPT_PAGES: readonly Page[] = [
+  {
+    method: 'GET',
+    path: '/operator/receipts.csv',
+    authentication: 'operator',
+    needs: 'business',
+    purpose: 'Top-ups with their tax as CSV',
+    handle: exportCsv,
+  },
+]
+
+/** Spreadsheets read UTF-8 by it. */
+const BYTE_ORDER_MARK = '\ufeff'
+const COLUMNS = [
+  ...['day', 'time', 'order', 'bank_reference', 'provider', 'gross', 'rate', 'net', 'tax'],
+  ...['buyer', 'tax_code', 'address', 'email', 'account'],
+] as const
+
+async function exportCsv(request: PageRequest): Promise<Answer> {
+  const { options, query, now } = request
+  const { from, to } = readUsageQuery(query, { now, daysMax: options.limits.usageDaysMax })
+  const chunks = csvOf(request, from, to)
+  return csvAnswer(request, { chunks, fileName: `receipts-${from}-${to}.csv` })
+}
+
+async function* csvOf({ options, language }: PageRequest, from: string, to: string): AsyncGenerator<string> {
+  const head = COLUMNS.map(name => textCell(text(language, `operator.receipts.${name}`)))
+  yield `${BYTE_ORDER_MARK}${head.join(',')}\r\n`
+  for (let day = from; day <= to; day = addDays(day, 1)) {
+    const receipts = await readReceipts(options.sql, { day, rates: options.taxRates })
+    if (receipts.length > 0) yield receipts.map(receipt => `${cellsOf(receipt).join(',')}\r\n`).join('')
+  }
+}
+
+function cellsOf(receipt: Receipt): readonly string[] {
+  const { day, at, orderCode, bankReference, provider, grossVnd, netVnd, taxVnd, percent, email, accountId } = receipt
+  const names = [orderCode, bankReference, provider].map(textCell)
+  const money = [String(grossVnd), percent === null ? 'KCT' : `${percent}%`, String(netVnd), String(taxVnd)]
+  return [calendarDay(day), time(at), ...names, ...money, '', '', '', textCell(email), String(accountId)]
+}

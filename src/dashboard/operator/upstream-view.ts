@@ -1,0 +1,136 @@
+/** The upstreams as all processes together see them. */
+
+import { readUpstreamFigures, type UpstreamFigures } from '../../ledger/reports/upstream-figures.ts'
+import { readProcessStatus } from '../../operations/process-status.ts'
+import { readUpstreamsOut, type UpstreamOut } from '../../operations/upstreams-out.ts'
+import type { UpstreamStatus } from '../../upstream/registry.ts'
+import type { PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+
+export interface CoolingCredential {
+  readonly label: string
+  /** When the last process that it cools down in tries it again. */
+  readonly until: Date
+  /** Of how many processes. */
+  readonly processes: number
+}
+
+export interface UpstreamView {
+  readonly id: string
+  readonly isSandbox: boolean
+  /** Processes that reach it, and those in which its circuit is open. */
+  readonly processes: number
+  readonly openIn: number
+  readonly openUntil: Date | null
+  readonly callsInFlight: number
+  readonly credentials: number
+  readonly cooling: readonly CoolingCredential[]
+  /** Models that the provider limits or refuses for a credential: `anthropic#1 claude-opus-5`. */
+  readonly modelsAside: readonly string[]
+  readonly out: UpstreamOut | null
+  /** Null: no attempt in the period. */
+  readonly figures: UpstreamFigures | null
+  readonly stateText: string
+  readonly tone: '' | 'good' | 'warn' | 'bad'
+}
+
+interface Seen {
+  readonly seenSecondsAgo: number
+  readonly status: UpstreamStatus
+}
+
+/** The page's own process has not told of itself yet when it has just started. */
+export async function readUpstreamViews(request: PageRequest, since: Date): Promise<readonly UpstreamView[]> {
+  const { options } = request
+  const [processes, out, figures] = await Promise.all([
+    readProcessStatus<{ readonly upstreams: readonly UpstreamStatus[] }>(options.sql),
+    readUpstreamsOut(options.sql),
+    readUpstreamFigures(options.sql, since),
+  ])
+  const told = processes.flatMap(({ seenSecondsAgo, status }) =>
+    status.upstreams.map((each): Seen => ({ seenSecondsAgo, status: each })),
+  )
+  const own = options.upstreams().map((status): Seen => ({ seenSecondsAgo: 0, status }))
+  const byId = Map.groupBy(told.length === 0 ? own : told, ({ status }) => status.id)
+  return [...byId.entries()]
+    .map(([id, seen]) =>
+      viewOf(request, seen, {
+        out: out.find(({ upstreamId }) => upstreamId === id) ?? null,
+        figures: figures.get(id) ?? null,
+      }),
+    )
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+function viewOf(
+  { now, language }: PageRequest,
+  seen: readonly Seen[],
+  { out, figures }: Pick<UpstreamView, 'out' | 'figures'>,
+): UpstreamView {
+  const until = (waitSeconds: number, seenSecondsAgo: number) =>
+    new Date(now.getTime() + Math.max(0, waitSeconds - seenSecondsAgo) * 1000)
+  const open = seen.filter(({ status }) => status.state === 'aside')
+  const trying = seen.filter(({ status }) => status.state === 'on_trial')
+  const credentials = seen.flatMap(({ seenSecondsAgo, status }) =>
+    status.credentials.map(credential => ({ ...credential, until: until(credential.waitSeconds, seenSecondsAgo) })),
+  )
+  const cooling = Map.groupBy(
+    credentials.filter(({ state }) => state === 'aside'),
+    ({ label }) => label,
+  )
+  const first = seen[0]?.status as UpstreamStatus
+  const processes = seen.length
+  const values = { count: open.length, processes }
+  const [stateText, tone] =
+    out !== null
+      ? [text(language, 'operator.upstream.state.out'), 'warn' as const]
+      : open.length > 0
+        ? [text(language, 'operator.upstream.state.open', values), 'bad' as const]
+        : trying.length > 0
+          ? [text(language, 'operator.upstream.state.trying'), 'warn' as const]
+          : [text(language, 'operator.upstream.state.healthy'), 'good' as const]
+  return {
+    id: first.id,
+    isSandbox: first.sandbox,
+    processes,
+    openIn: open.length,
+    openUntil: open.length === 0 ? null : latest(open.map(each => until(each.status.waitSeconds, each.seenSecondsAgo))),
+    callsInFlight: seen.reduce((sum, { status }) => sum + status.callsInFlight, 0),
+    credentials: first.credentials.length,
+    cooling: [...cooling].map(([label, each]) => ({
+      label,
+      until: latest(each.map(credential => credential.until)),
+      processes: each.length,
+    })),
+    modelsAside: [
+      ...new Set(
+        credentials.flatMap(({ label, modelsCoolingDown = [] }) => modelsCoolingDown.map(model => `${label} ${model}`)),
+      ),
+    ].sort(),
+    out,
+    figures,
+    stateText,
+    tone,
+  }
+}
+
+function latest(times: readonly Date[]): Date {
+  return new Date(Math.max(...times.map(time => time.getTime())))
+}
+
+/** Enough attempts to speak of, and so many of them failed. */
+const FAILING_ATTEMPTS_MIN = 20
+const FAILING_SHARE = 0.2
+
+export function isFailing({ openIn, figures }: UpstreamView): boolean {
+  if (openIn > 0) return true
+  return (
+    figures !== null && figures.attempts >= FAILING_ATTEMPTS_MIN && figures.failures >= figures.attempts * FAILING_SHARE
+  )
+}
+
+/** `12,5 %` of a part, from 0 to 1. */
+export function percent(part: number): string {
+  const shown = part > 0 && part < 0.001 ? '<0,1' : String(Number((part * 100).toFixed(1))).replace('.', ',')
+  return `${shown}\u00a0%`
+}

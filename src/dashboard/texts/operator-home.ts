@@ -1,0 +1,77 @@
+/** Operators: the first page. */
+
+import type { Texts } from './type.ts'
+
+export const OPERATOR_HOME_TEXTS = {
+  'operator.home.attention': { vi: 'Cần xem ngay', en: 'Needs attention' },
+  'operator.home.attention.none': { vi: 'Không có gì cần xử lý.', en: 'Nothing needs attention.' },
+  'operator.home.today': { vi: 'Hôm nay', en: 'Today' },
+  'operator.home.before': { vi: '{weekday} trước, đến giờ này: {value}', en: 'Last {weekday} by now: {value}' },
+  'operator.home.month': { vi: '30 ngày: {value}', en: '30 days: {value}' },
+  'operator.home.revenue': { vi: 'Doanh thu', en: 'Revenue' },
+  'operator.home.cost': { vi: 'Giá vốn', en: 'Cost' },
+  'operator.home.margin': { vi: 'Lãi', en: 'Margin' },
+  'operator.home.money_in': { vi: 'Tiền khách nạp', en: 'Money in' },
+  'operator.home.calls': { vi: 'Lượt gọi', en: 'Calls' },
+  'operator.home.errors': { vi: 'Lượt gọi lỗi', en: 'Errors' },
+  'operator.home.errors.share': { vi: '{share} hôm nay', en: '{share} of today’s calls' },
+  'operator.home.tokens': { vi: 'Token', en: 'Tokens' },
+  'operator.home.customers': { vi: 'Khách mới', en: 'New customers' },
+  'operator.home.holds': { vi: 'Khoản giữ đang mở', en: 'Open holds' },
+  'operator.home.holds.sum': { vi: 'tổng {amount}', en: '{amount} in total' },
+  'operator.home.audit.last': { vi: 'Lần cuối {time}: không có sai lệch.', en: 'Last run {time}: no differences.' },
+  'operator.home.audit.dirty': { vi: 'Lần cuối {time}: có sai lệch.', en: 'Last run {time}: there were differences.' },
+  'operator.weekday.0': { vi: 'Chủ nhật', en: 'Sunday' },
+  'operator.weekday.1': { vi: 'Thứ hai', en: 'Monday' },
+  'operator.weekday.2': { vi: 'Thứ ba', en: 'Tuesday' },
+  'operator.weekday.3': { vi: 'Thứ tư', en: 'Wednesday' },
+  'operator.weekday.4': { vi: 'Thứ năm', en: 'Thursday' },
+  'operator.weekday.5': { vi: 'Thứ sáu', en: 'Friday' },
+  'operator.weekday.6': { vi: 'Thứ bảy', en: 'Saturday' },
+  'operator.attention.maintenance': { vi: 'Đang bảo trì', en: 'Maintenance is on' },
+  'operator.attention.maintenance.detail': {
+    vi: 'Mọi lượt gọi mới bị từ chối.',
+    en: 'New calls are refused everywhere.',
+  },
+  'operator.attention.audit': { vi: 'Đối soát có sai lệch', en: 'The audit found differences' },
+  'operator.attention.audit.detail': { vi: '{time}: {rules}', en: '{time}: {rules}' },
+  'operator.attention.spools': { vi: 'Hàng đợi trên đĩa có dòng bị loại', en: 'Spool with lines set aside' },
+  'operator.attention.spools.detail': {
+    vi: '{lines} dòng, {files} tệp: {folders}',
+    en: '{lines} lines, {files} files: {folders}',
+  },
+  'operator.attention.upstream': { vi: '{id} đang lỗi', en: '{id} is failing' },
+  'operator.attention.upstream.detail': {
+    vi: '{state}; {share} lần thử lỗi trong giờ vừa qua',
+    en: '{state}; {share} of attempts failed in the last hour',
+  },
+  'operator.attention.upstream_out': { vi: '{id} đã ngừng dùng', en: '{id} is out of service' },
+  'operator.attention.upstream_out.detail': { vi: 'Đến {time}: {reason}', en: 'Until {time}: {reason}' },
+  'operator.attention.transfers': { vi: 'Chuyển khoản chưa khớp: {count}', en: 'Unmatched transfers: {count}' },
+  'operator.attention.transfers.detail': { vi: 'Tổng {amount} đang chờ chủ.', en: '{amount} waits for its owner.' },
+  'operator.attention.failing': { vi: '{email}: nhiều lượt gọi lỗi', en: '{email}: many calls fail' },
+  'operator.attention.failing.detail': {
+    vi: '{errors} trên {calls} lượt gọi hôm nay',
+    en: '{errors} of {calls} calls today',
+  },
+  'operator.attention.empty': { vi: '{email}: hết tiền', en: '{email}: out of money' },
+  'operator.attention.empty.detail': { vi: '{calls} lượt gọi hôm nay', en: '{calls} calls today' },
+  'operator.attention.losses': { vi: 'Mô hình bán dưới giá vốn: {count}', en: 'Models that sell below cost: {count}' },
+  'operator.attention.losses.detail': {
+    vi: 'Lỗ {amount} trong {days} ngày: {names}',
+    en: '{amount} lost in {days} days: {names}',
+  },
+  'operator.attention.endings': {
+    vi: 'Mô hình ngừng trong {days} ngày tới: {count}',
+    en: 'Models that end within {days} days: {count}',
+  },
+  'operator.attention.endings.detail': { vi: '{names}', en: '{names}' },
+  'operator.attention.unknown': {
+    vi: 'Tên mô hình lạ được trả lời thay: {count}',
+    en: 'Unknown model names that fell back: {count}',
+  },
+  'operator.attention.unknown.detail': {
+    vi: '{calls} lượt gọi trong {days} ngày: {names}',
+    en: '{calls} calls in {days} days: {names}',
+  },
+} as const satisfies Texts

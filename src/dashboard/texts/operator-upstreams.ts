@@ -1,0 +1,80 @@
+/** Operators: upstreams. */
+
+import type { Texts } from './type.ts'
+
+export const OPERATOR_UPSTREAM_TEXTS = {
+  'operator.nav.upstreams': { vi: 'Nhà cung cấp', en: 'Upstreams' },
+  'operator.upstreams.lead': {
+    vi: 'Mọi tiến trình gộp lại. Số liệu chậm khoảng một phút.',
+    en: 'All processes together. Figures are about a minute behind.',
+  },
+  'operator.upstreams.hours.1': { vi: 'Giờ vừa qua', en: 'Last hour' },
+  'operator.upstreams.hours.24': { vi: '24 giờ', en: '24 hours' },
+  'operator.upstreams.hours.168': { vi: '7 ngày', en: '7 days' },
+  'operator.upstreams.attempts': { vi: 'Lần thử', en: 'Attempts' },
+  'operator.upstreams.failed': { vi: 'Lỗi', en: 'Failed' },
+  'operator.upstreams.first_byte': { vi: 'TTFB p50 / p95', en: 'TTFB p50 / p95' },
+  'operator.upstreams.cooling': { vi: 'Tài khoản tạm nghỉ', en: 'Credentials cooling down' },
+  'operator.upstreams.cooling.until': { vi: '{label} đến {time}', en: '{label} until {time}' },
+  'operator.upstream.state': { vi: 'Tình trạng', en: 'State' },
+  'operator.upstream.state.healthy': { vi: 'Tốt', en: 'Healthy' },
+  'operator.upstream.state.open': {
+    vi: 'Tạm nghỉ ({count}/{processes} tiến trình)',
+    en: 'Cooling down ({count} of {processes} processes)',
+  },
+  'operator.upstream.state.trying': { vi: 'Đang thử lại', en: 'Probing' },
+  'operator.upstream.state.out': { vi: 'Đã ngừng dùng', en: 'Out of service' },
+  'operator.upstream.simulated': { vi: 'mô phỏng', en: 'simulated' },
+  'operator.upstream.in_flight': { vi: 'Đang chạy', en: 'In flight' },
+  'operator.upstream.credentials': { vi: 'Tài khoản nhà cung cấp', en: 'Credentials' },
+  'operator.upstream.open_until': { vi: 'Thử lại lúc', en: 'Tried again at' },
+  'operator.upstream.models_aside': { vi: 'Mô hình đang bị giới hạn', en: 'Models limited now' },
+  'operator.upstream.outcomes': { vi: 'Kết quả các lần thử', en: 'How attempts ended' },
+  'operator.upstream.outcomes.none': {
+    vi: 'Không có lần thử nào trong khoảng này.',
+    en: 'No attempts in this period.',
+  },
+  'operator.upstream.share': { vi: 'Tỷ lệ', en: 'Share' },
+  'operator.upstream.calls_of': { vi: 'Lượt gọi qua nhà cung cấp này', en: 'Calls at this upstream' },
+  'operator.upstream.entries': { vi: 'Mô hình chạy qua đây', en: 'Models that go here' },
+  'operator.upstream.alone': { vi: 'không có nơi khác', en: 'nowhere else to go' },
+  'operator.upstream.test': { vi: 'Thử ngay', en: 'Test now' },
+  'operator.upstream.test.text': {
+    vi: 'Gọi mô hình rẻ nhất với một token, bằng từng tài khoản. Không tính tiền ai.',
+    en: 'Asks its cheapest model for one token, with each credential. Nobody is billed.',
+  },
+  'operator.upstream.tested': { vi: 'Kết quả thử với {entry}', en: 'Test result, with {entry}' },
+  'operator.upstream.test.unreachable': {
+    vi: 'Chưa có tài khoản nào cho nhà cung cấp này.',
+    en: 'There are no credentials for this upstream.',
+  },
+  'operator.upstream.test.no_model': {
+    vi: 'Nhà cung cấp này không có mô hình hội thoại để thử.',
+    en: 'No conversation model goes here, so there is nothing to ask.',
+  },
+  'operator.upstream.out': { vi: 'Ngừng dùng', en: 'Take out of service' },
+  'operator.upstream.out.text': {
+    vi: 'Mọi tiến trình ngừng gửi lượt gọi mới trong vài giây; lượt gọi chuyển sang nơi khác nếu có.',
+    en: 'Within seconds no process sends it new calls; they go elsewhere where they can.',
+  },
+  'operator.upstream.out.alone': {
+    vi: 'Mô hình không có nơi khác, khách sẽ nhận mã 503: {count}.',
+    en: 'Models with nowhere else to go, for which customers will get a 503: {count}.',
+  },
+  'operator.upstream.out.until': { vi: 'Trong', en: 'For' },
+  'operator.upstream.out.hours.1': { vi: '1 giờ', en: '1 hour' },
+  'operator.upstream.out.hours.4': { vi: '4 giờ', en: '4 hours' },
+  'operator.upstream.out.hours.24': { vi: '1 ngày', en: '1 day' },
+  'operator.upstream.out.hours.168': { vi: '7 ngày', en: '7 days' },
+  'operator.upstream.out.fault': { vi: 'Hãy chọn thời hạn.', en: 'Choose for how long.' },
+  'operator.upstream.is_out': {
+    vi: 'Ngừng dùng đến {time}. {name}: {reason}',
+    en: 'Out of service until {time}. {name}: {reason}',
+  },
+  'operator.upstream.in': { vi: 'Dùng lại ngay', en: 'Put it in service now' },
+  'operator.action.upstream_out': { vi: 'Ngừng dùng nhà cung cấp', en: 'Took an upstream out of service' },
+  'operator.action.upstream_in': { vi: 'Dùng lại nhà cung cấp', en: 'Put an upstream in service' },
+  'operator.action.upstream_test': { vi: 'Thử nhà cung cấp', en: 'Tested an upstream' },
+  'operator.done.upstream_out': { vi: 'Đã ngừng dùng nhà cung cấp.', en: 'Taken out of service.' },
+  'operator.done.upstream_in': { vi: 'Nhà cung cấp được dùng lại.', en: 'In service again.' },
+} as const satisfies Texts

@@ -1,0 +1,105 @@
+/** What calls earned and what they cost the operator, over all accounts, from sums by day and by hour. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { type MicroVnd, microVnd } from '../../lib/money.ts'
+import { checkRange } from './days.ts'
+import type { DayRange } from './types.ts'
+
+export const BUSINESS_SPLITS = ['day', 'model', 'upstream', 'customer'] as const
+export type BusinessSplit = (typeof BUSINESS_SPLITS)[number]
+
+export interface BusinessFigure {
+  /** Day, entry id, upstream or number of the account; '' where there was none. */
+  readonly series: string
+  readonly calls: number
+  readonly errors: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly revenueMicroVnd: MicroVnd
+  /** Of the calls whose cost is known. */
+  readonly costMicroVnd: MicroVnd
+  readonly costKnownCalls: number
+}
+
+const SUMS = `sum(input_tokens)::text as input_tokens, sum(output_tokens)::text as output_tokens, sum(calls)::text as calls,
+  sum(charged_micro_vnd)::text as revenue, sum(upstream_cost_micro_vnd)::text as cost, sum(upstream_cost_calls)::text as known`
+const SERIES = { day: `to_char(day, 'YYYY-MM-DD')`, model: 'entry_id', customer: 'account_id::text' } as const
+const byDay = (series: string): string => `select ${series} as series, sum(errors)::text as errors, ${SUMS}
+  from usage_daily where day >= $1::text::date and day < $2::text::date group by 1`
+/** Hours are of the time at which calls ended, as days are. */
+const BY_UPSTREAM = `select upstream_id as series, coalesce(sum(calls) filter (where status >= 400), 0)::text as errors, ${SUMS}
+  from call_hourly where hour >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
+   and hour < $2::text::timestamp at time zone 'Asia/Ho_Chi_Minh' group by 1`
+
+/** By day the latest first, else what earned most first. By upstream a minute or so behind. Throws RangeError. */
+export async function readBusiness(
+  sql: AnySql,
+  { by, ...range }: DayRange & { readonly by: BusinessSplit },
+): Promise<readonly BusinessFigure[]> {
+  checkRange(range)
+  const rows = await sql.unsafe(by === 'upstream' ? BY_UPSTREAM : byDay(SERIES[by]), [range.from, range.to])
+  const figures = rows.map(toFigure)
+  if (by === 'day') return figures.toSorted((one, other) => (one.series < other.series ? 1 : -1))
+  return figures.toSorted((one, other) => (one.revenueMicroVnd < other.revenueMicroVnd ? 1 : -1))
+}
+
+export function addFigures(series: string, figures: readonly BusinessFigure[]): BusinessFigure {
+  const total = (pick: (figure: BusinessFigure) => number) => figures.reduce((sum, figure) => sum + pick(figure), 0)
+  const money = (pick: (figure: BusinessFigure) => MicroVnd) =>
+    microVnd(figures.reduce((sum, figure) => sum + pick(figure), 0n))
+  return {
+    series,
+    calls: total(figure => figure.calls),
+    errors: total(figure => figure.errors),
+    inputTokens: total(figure => figure.inputTokens),
+    outputTokens: total(figure => figure.outputTokens),
+    revenueMicroVnd: money(figure => figure.revenueMicroVnd),
+    costMicroVnd: money(figure => figure.costMicroVnd),
+    costKnownCalls: total(figure => figure.costKnownCalls),
+  }
+}
+
+const UNTIL_NOW = `
+with bounds as (select $1::text::timestamptz as since, $2::text::timestamptz as until)
+select coalesce(sum(calls * share), 0)::bigint::text as calls, coalesce(sum(calls * share) filter (where status >= 400), 0)::bigint::text as errors,
+       coalesce(sum(input_tokens * share), 0)::bigint::text as input_tokens,
+       coalesce(sum(output_tokens * share), 0)::bigint::text as output_tokens,
+       coalesce(sum(charged_micro_vnd * share), 0)::bigint::text as revenue,
+       coalesce(sum(upstream_cost_micro_vnd * share), 0)::bigint::text as cost,
+       coalesce(sum(upstream_cost_calls * share), 0)::bigint::text as known, '' as series
+  from bounds, call_hourly, lateral (
+    select least(1, extract(epoch from until - hour) / 3600) as share) part
+ where hour >= since and hour < until`
+
+/** From a full hour to a time in the past; the hour of that time counts for its share. */
+export async function readUntil(
+  sql: AnySql,
+  { since, until }: { readonly since: Date; readonly until: Date },
+): Promise<BusinessFigure> {
+  return toFigure((await sql.unsafe(UNTIL_NOW, [since.toISOString(), until.toISOString()]))[0])
+}
+
+function toFigure(row: unknown): BusinessFigure {
+  const from = row as Readonly<Record<string, string>>
+  return {
+    series: from.series ?? '',
+    calls: Number(from.calls),
+    errors: Number(from.errors),
+    inputTokens: Number(from.input_tokens),
+    outputTokens: Number(from.output_tokens),
+    revenueMicroVnd: microVnd(BigInt(from.revenue ?? 0)),
+    costMicroVnd: microVnd(BigInt(from.cost ?? 0)),
+    costKnownCalls: Number(from.known),
+  }
+}
+
+/** What remains of the revenue; null where no cost is known. Where some costs are unknown it is too high. */
+export function marginOf({ revenueMicroVnd, costMicroVnd, costKnownCalls }: BusinessFigure): MicroVnd | null {
+  return costKnownCalls === 0 ? null : microVnd(revenueMicroVnd - costMicroVnd)
+}
+
+/** Part of the calls without an error whose cost is known, from 0 to 1. */
+export function costKnownShare({ calls, errors, costKnownCalls }: BusinessFigure): number {
+  const served = calls - errors
+  return served <= 0 ? 1 : Math.min(1, costKnownCalls / served)
+}

@@ -1,0 +1,80 @@
+/** What an operator wants to see first in the morning: open holds, and customers whose calls fail or whose money is gone. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { type MicroVnd, microVnd } from '../../lib/money.ts'
+import { dayOf } from './days.ts'
+
+export interface OpenHolds {
+  readonly holds: number
+  readonly amountMicroVnd: MicroVnd
+}
+
+const HOLDS = 'select count(*)::integer as holds, coalesce(sum(amount_micro_vnd), 0)::text as amount from hold'
+
+export async function readOpenHolds(sql: AnySql): Promise<OpenHolds> {
+  const [row] = await sql.unsafe(HOLDS)
+  return { holds: row?.holds, amountMicroVnd: microVnd(BigInt(row?.amount)) }
+}
+
+export interface TroubledAccount {
+  readonly accountId: number
+  readonly email: string
+  /** Of today. */
+  readonly calls: number
+  readonly errors: number
+}
+
+const FAILING = `
+select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
+  from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
+  join account a using (account_id)
+ where t.errors >= $2::text::integer and t.errors >= t.calls * $3::text::double precision
+ order by t.errors desc, a.account_id limit $4::text::integer`
+
+/** Accounts of whose calls of today many fail, the most errors first. */
+export async function readFailingAccounts(
+  sql: AnySql,
+  given: { readonly now: Date; readonly errorsMin: number; readonly shareMin: number; readonly limit: number },
+): Promise<readonly TroubledAccount[]> {
+  const { now, errorsMin, shareMin, limit } = given
+  return (await sql.unsafe(FAILING, [dayOf(now), String(errorsMin), String(shareMin), String(limit)])).map(toTroubled)
+}
+
+const EMPTY = `
+select a.account_id, a.email, t.calls::text as calls, t.errors::text as errors
+  from (select account_id, sum(calls) as calls, sum(errors) as errors from usage_daily where day = $1::text::date group by 1) t
+  join wallet w using (account_id) join account a using (account_id)
+ where w.balance_micro_vnd = 0 order by t.calls desc, a.account_id limit $2::text::integer`
+
+/** Accounts without money that called today, those with the most calls first. */
+export async function readEmptyAccounts(
+  sql: AnySql,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<readonly TroubledAccount[]> {
+  return (await sql.unsafe(EMPTY, [dayOf(now), String(limit)])).map(toTroubled)
+}
+
+function toTroubled(row: unknown): TroubledAccount {
+  const { account_id: accountId, email, calls, errors } = row as Readonly<Record<string, string>>
+  return { accountId: Number(accountId), email: email ?? '', calls: Number(calls), errors: Number(errors) }
+}
+
+const MONEY_IN = `select coalesce(sum(amount_micro_vnd), 0)::text as amount from credit
+  where kind = 1 and at >= $1::text::timestamptz and at < $2::text::timestamptz`
+const NEW_ACCOUNTS = `select count(*)::integer as accounts from account
+  where created_at >= $1::text::timestamptz and created_at < $2::text::timestamptz`
+
+export interface Arrivals {
+  readonly moneyInMicroVnd: MicroVnd
+  readonly accounts: number
+}
+
+/** Transfers credited and accounts made in a period. */
+export async function readArrivals(
+  sql: AnySql,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<Arrivals> {
+  const period = [from.toISOString(), to.toISOString()]
+  const [[money], [made]] = await Promise.all([sql.unsafe(MONEY_IN, period), sql.unsafe(NEW_ACCOUNTS, period)])
+  return { moneyInMicroVnd: microVnd(BigInt(money?.amount)), accounts: made?.accounts }
+}

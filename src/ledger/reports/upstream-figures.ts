@@ -1,0 +1,98 @@
+/** How upstreams did in the last hours, over all processes: attempts by how they ended, first bytes, calls, tokens, cost. */
+
+import type { AnySql } from '../../lib/database.ts'
+import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
+
+export interface OutcomeCount {
+  /** `ok`, `client_gone`, or a code of errors.ts. */
+  readonly outcome: string
+  /** HTTP status of the replies that were errors; 0: none. */
+  readonly status: number
+  readonly attempts: number
+}
+
+export interface UpstreamFigures {
+  readonly upstreamId: string
+  readonly attempts: number
+  /** Those for which the upstream has to answer. */
+  readonly failures: number
+  /** The most frequent first. */
+  readonly outcomes: readonly OutcomeCount[]
+  /** Time to the first byte of streams, in ms, within 5 %; null: there were none. */
+  readonly firstByteMs: { readonly p50: number; readonly p95: number } | null
+  /** Calls that it served, or that were tried there last. */
+  readonly calls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly revenueMicroVnd: MicroVnd
+  readonly costMicroVnd: MicroVnd
+}
+
+const OUTCOMES = `select upstream_id, outcome, status, sum(attempts)::text as attempts from attempt_hourly
+  where hour >= $1::text::timestamptz group by 1, 2, 3 order by sum(attempts) desc`
+const FIRST_BYTES = `select upstream_id, first_byte_step, sum(attempts)::text as attempts from attempt_hourly
+  where hour >= $1::text::timestamptz and first_byte_step >= 0 group by 1, 2 order by 1, 2`
+const CALLS = `select upstream_id, sum(calls)::text as calls, sum(input_tokens)::text as input_tokens,
+    sum(output_tokens)::text as output_tokens, sum(charged_micro_vnd)::text as revenue,
+    sum(upstream_cost_micro_vnd)::text as cost
+  from call_hourly where hour >= $1::text::timestamptz and upstream_id <> '' group by 1`
+
+/** Outcomes that speak of the upstream, not of the request or the client. */
+export function isUpstreamFailure(outcome: string): boolean {
+  return ['upstream_failed', 'upstream_overloaded', 'upstream_rate_limited', 'upstream_misconfigured'].includes(outcome)
+}
+
+/** From the full hour of `since` on; those with any attempt or call, by id. */
+export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<ReadonlyMap<string, UpstreamFigures>> {
+  const from = [new Date(Math.floor(since.getTime() / 3_600_000) * 3_600_000).toISOString()]
+  const [outcomes, firstBytes, calls] = await Promise.all(
+    [OUTCOMES, FIRST_BYTES, CALLS].map(statement => sql.unsafe(statement, from)),
+  )
+  const outcomesOf = Map.groupBy(outcomes ?? [], row => String(row.upstream_id))
+  const stepsOf = Map.groupBy(firstBytes ?? [], row => String(row.upstream_id))
+  const callsOf = new Map((calls ?? []).map(row => [String(row.upstream_id), row]))
+  const ids = [...new Set([...outcomesOf.keys(), ...callsOf.keys()])].sort()
+  return new Map(
+    ids.map(upstreamId => {
+      const counted = (outcomesOf.get(upstreamId) ?? []).map(({ outcome, status, attempts }) => {
+        return { outcome, status, attempts: Number(attempts) }
+      })
+      const steps = (stepsOf.get(upstreamId) ?? []).map(row => {
+        return { step: Number(row.first_byte_step), attempts: Number(row.attempts) }
+      })
+      const sums = callsOf.get(upstreamId)
+      const figures: UpstreamFigures = {
+        upstreamId,
+        attempts: sum(counted),
+        failures: sum(counted.filter(({ outcome }) => isUpstreamFailure(outcome))),
+        outcomes: counted,
+        firstByteMs: steps.length === 0 ? null : { p50: percentile(steps, 0.5), p95: percentile(steps, 0.95) },
+        calls: Number(sums?.calls ?? 0),
+        inputTokens: Number(sums?.input_tokens ?? 0),
+        outputTokens: Number(sums?.output_tokens ?? 0),
+        revenueMicroVnd: sums === undefined ? ZERO_MICRO_VND : microVnd(BigInt(sums.revenue)),
+        costMicroVnd: sums === undefined ? ZERO_MICRO_VND : microVnd(BigInt(sums.cost)),
+      }
+      return [upstreamId, figures]
+    }),
+  )
+}
+
+interface Step {
+  readonly step: number
+  readonly attempts: number
+}
+
+function sum(counts: readonly { readonly attempts: number }[]): number {
+  return counts.reduce((all, { attempts }) => all + attempts, 0)
+}
+
+/** The middle of the step that holds the percentile; steps are eighths of an octave. */
+function percentile(steps: readonly Step[], part: number): number {
+  let left = Math.ceil(sum(steps) * part)
+  const found = steps.find(({ attempts }) => {
+    left -= attempts
+    return left <= 0
+  })
+  return Math.round(2 ** (((found?.step ?? 0) + 0.5) / 8))
+}

@@ -1,0 +1,44 @@
+/** Money that came in by transfer, a line each with its tax, for the accountant. */
+
+import type { AnySql } from '../lib/database.ts'
+import { splitTax, type TaxedAmount, type TaxRate, taxRateOn } from './tax.ts'
+
+export interface Receipt extends TaxedAmount {
+  readonly at: Date
+  /** Day of Vietnam, `2026-11-21`. */
+  readonly day: string
+  readonly accountId: number
+  readonly email: string
+  /** '' where an operator gave the money to an account without an order. */
+  readonly orderCode: string
+  readonly bankReference: string
+  readonly provider: string
+}
+
+const OF_DAY = `
+select c.at, c.account_id, a.email, (c.amount_micro_vnd / 1000000)::text as gross, coalesce(b.order_code, c.note, '') as order_code,
+       coalesce(b.bank_ref, b.provider_ref, '') as bank_reference, coalesce(b.provider, '') as provider
+  from credit c join account a using (account_id)
+  left join bank_txn b on b.bank_txn_id = case when c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
+ where c.kind = 1 and c.at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
+   and c.at < ($1::text::timestamp + interval '1 day') at time zone 'Asia/Ho_Chi_Minh'
+ order by c.at, c.account_id, c.seq`
+
+/** Of a day of Vietnam, `2026-11-21`, the oldest first. */
+export async function readReceipts(
+  sql: AnySql,
+  { day, rates }: { readonly day: string; readonly rates: readonly TaxRate[] },
+): Promise<readonly Receipt[]> {
+  const rate = taxRateOn(rates, day)
+  const rows = await sql.unsafe(OF_DAY, [day])
+  return rows.map(row => ({
+    ...splitTax(BigInt(row.gross), rate),
+    at: row.at,
+    day,
+    accountId: Number(row.account_id),
+    email: row.email,
+    orderCode: row.order_code,
+    bankReference: row.bank_reference,
+    provider: row.provider,
+  }))
+}

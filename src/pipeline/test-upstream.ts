@@ -1,0 +1,125 @@
+/** Asks an upstream for one token, with each of its credentials: what an operator wants to know before customers do. */
+
+import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
+import { GatewayError } from '../errors.ts'
+import type { ModelEntry, UpstreamTarget } from '../generated/types.ts'
+import { NEVER_CANCELLED } from '../lib/cancellation.ts'
+import { onWires, wireOf } from '../translate/wired.ts'
+import { callUpstream } from '../upstream/call.ts'
+import type { Credential } from '../upstream/credentials.ts'
+import type { ReachableUpstream } from '../upstream/registry.ts'
+import type { Services } from './call.ts'
+import { gatewayErrorFor, readFailure } from './dispatch.ts'
+import { prepare } from './prepare.ts'
+import { readChatBody } from './receive.ts'
+
+export interface CredentialTest {
+  /** `anthropic#1`. */
+  readonly label: string
+  /** `ok`, or the code of what went wrong. */
+  readonly outcome: string
+  /** HTTP status of an error; 0: none, or no reply. */
+  readonly status: number
+  readonly tookMs: number
+}
+
+export type UpstreamTest =
+  | { readonly outcome: 'tested'; readonly entryId: string; readonly credentials: readonly CredentialTest[] }
+  /** It has no credentials, or no model of conversations to ask. */
+  | { readonly outcome: 'unreachable' | 'no_model' }
+
+const TIMEOUT_MS = 30_000
+const CREDENTIALS_MAX = 20
+const REPLY_BYTES_MAX = 1024 * 1024
+const FORMAT = 'chat_completions'
+
+/** Nothing is held, billed or written down, and no circuit is moved. Never rejects for what the upstream does. */
+export async function testUpstream(services: Services, upstreamId: string): Promise<UpstreamTest> {
+  const upstream = services.upstreams.find(upstreamId)
+  if (upstream === null) return { outcome: 'unreachable' }
+  const entry = cheapestEntry(services, upstreamId)
+  if (entry === null) return { outcome: 'no_model' }
+  const credentials = upstream.credentials.orderFor(0).slice(0, CREDENTIALS_MAX)
+  const tested = await Promise.all(credentials.map(each => ask(services, { upstream, entry, credential: each })))
+  return { outcome: 'tested', entryId: entry.id, credentials: tested }
+}
+
+/** Of those that the upstream serves. */
+function cheapestEntry({ catalogue }: Services, upstreamId: string): ModelEntry | null {
+  const served = catalogue.items.filter(
+    item =>
+      item.entry.kind === 'chat' &&
+      !catalogue.isRetired(item) &&
+      item.entry.upstreams.some(({ via }) => via === upstreamId),
+  )
+  const byPrice = served.toSorted(
+    (one, other) =>
+      Number(one.entry.price.per !== 'mtok') - Number(other.entry.price.per !== 'mtok') ||
+      one.entry.price.vnd - other.entry.price.vnd,
+  )
+  return byPrice[0]?.entry ?? null
+}
+
+interface Asked {
+  readonly upstream: ReachableUpstream
+  readonly entry: ModelEntry
+  readonly credential: Credential
+}
+
+async function ask(services: Services, { upstream, entry, credential }: Asked): Promise<CredentialTest> {
+  const startedMs = services.nowMs()
+  const answer = (outcome: string, status: number): CredentialTest => ({
+    label: credential.label,
+    outcome,
+    status,
+    tookMs: Math.round(services.nowMs() - startedMs),
+  })
+  try {
+    const request = { model: entry.id, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] }
+    const body = await readChatBody(Buffer.from(JSON.stringify(request)), services.limits, FORMAT)
+    const wired = onWires(entry, FORMAT, body.json)
+    const target = wired.upstreams.find(({ via }) => via === upstream.facts.id) as UpstreamTarget
+    const prepared = await prepare({
+      sealer: services.sealerFor(0),
+      body,
+      entry: wired,
+      clientModel: entry.id,
+      target,
+      format: FORMAT,
+      betas: [],
+      inputTokensEstimate: 1,
+      outputTokensAfforded: null,
+      countInputTokens: () => 1,
+    })
+    const reply = await callUpstream(
+      upstream,
+      credential,
+      {
+        endpoint: wireOf(target),
+        model: target.model,
+        body: prepared.body,
+        headers: prepared.headers ?? {},
+        contentType: prepared.contentType ?? null,
+        accept: prepared.accept ?? null,
+        streamed: false,
+        prefilled: false,
+        betas: prepared.betas ?? [],
+        clientHeader: () => undefined,
+      },
+      {
+        totalTimeoutMs: TIMEOUT_MS,
+        frameBytesMax: services.limits.eventBytesMax,
+        signal: NEVER_CANCELLED,
+        onClose: () => {},
+      },
+    )
+    if (reply.status < 200 || reply.status >= 300) {
+      throw gatewayErrorOf(readUpstreamFailure(await readFailure(reply, upstream)))
+    }
+    prepared.readReply(await reply.readBody(REPLY_BYTES_MAX))
+    return answer('ok', 0)
+  } catch (cause) {
+    const error = cause instanceof GatewayError ? cause : gatewayErrorFor(cause)
+    return answer(error.code, error.details.upstreamStatus ?? 0)
+  }
+}
