@@ -1,4 +1,4 @@
-/** Sends the answers of pages: the frame around them, the headers that keep them safe, compression where nothing is secret. */
+/** Sends pages: the frame around them, security headers, and compression of pages without secrets. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
@@ -19,7 +19,7 @@ export interface Frame {
   readonly cookie: CookiePolicy
 }
 
-/** What the frame shows of the one who asks. */
+/** What the frame shows about the visitor. */
 export interface Audience {
   readonly preferences: Preferences
   readonly session: Session | null
@@ -49,7 +49,7 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-/** And where pages are served over TLS only. */
+/** Only where pages are served over TLS. */
 export const TLS_HEADERS: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 }
@@ -76,7 +76,7 @@ export async function sendAnswer(
       if (answer.session === 'end') forgetSession(reply, frame.cookie)
       else if (answer.session !== undefined) sendSession(reply, frame.cookie, answer.session)
       reply.header('cache-control', 'no-store')
-      // htmx follows a redirect of fetch and would put the whole page into a part of it.
+      // htmx would follow the fetch's redirect and insert the whole page into a part of it.
       if (audience.isFragment) return reply.header('hx-redirect', answer.to).code(200).send('')
       return reply.redirect(answer.to, 303)
     case 'file': {
@@ -130,8 +130,8 @@ const CAPABILITY_KEYS = {
 const THEME_COLORS = { light: '#faf9f6', dark: '#131615' }
 
 /**
- * Where links that switch language and colours lead: path and query without their own fields. What answers a form has an
- * address that cannot be opened as a link; then it is the page above it.
+ * Target of the language and theme links: path and query without their own fields. The address of a form's answer
+ * cannot be opened as a link, so then it is the page above it.
  */
 function localUrl(request: FastifyRequest): string {
   let { path, query } = splitTarget(request.url)
@@ -187,7 +187,7 @@ async function sendHtml(
     'cache-control': secret || isPersonal ? 'no-store' : 'private, no-cache',
     vary: 'accept, accept-encoding, accept-language, authorization, cookie, hx-request, x-api-key',
   })
-  // The length of a compressed page tells what it repeats; a page with a secret goes plain.
+  // A compressed page's length reveals repetition, so a page with a secret is sent uncompressed.
   if (coding === null || secret || html.length < COMPRESS_FROM_BYTES) return reply.send(html)
   const body = await compress(html, coding, { quality: 4 })
   return reply.header('content-encoding', coding).send(body)

@@ -1,4 +1,7 @@
-/** Styles, scripts and pictures: read at the start, compressed when first asked for, named by their content, kept by browsers for a year. */
+/**
+ * Styles, scripts and pictures: read at start-up, compressed on first request, named by content hash, cached by
+ * browsers for a year.
+ */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,18 +10,18 @@ import { dirname, extname, join } from 'node:path'
 import { type Coding, chosenCoding, compress } from '../lib/content-coding.ts'
 
 export interface Asset {
-  /** As pages refer to it: `app.css`. */
+  /** The name that pages use: `app.css`. */
   readonly name: string
   /** With the hash of its content: `app.3f2a91c04b7d.css`. */
   readonly fileName: string
   readonly contentType: string
   readonly plain: Buffer
-  /** Made at the first call; null where compression gains nothing. */
+  /** Made at the first request; null where compression gains nothing. */
   coded(coding: Coding): Promise<Buffer | null>
 }
 
 export interface Assets {
-  /** Path of an asset by its plain name. Throws RangeError when there is none. */
+  /** Path of an asset by its plain name. Throws RangeError for an unknown one. */
   path(name: string): string
   find(fileName: string): Asset | null
   readonly all: readonly Asset[]
@@ -32,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
-/** Files of packages that are served as they come. */
+/** Files of packages that are served unchanged. */
 function packageFiles(): readonly (readonly [string, string])[] {
   const htmx = dirname(require.resolve('htmx.org/package.json'))
   const uplot = dirname(require.resolve('uplot/package.json'))
@@ -83,7 +86,7 @@ async function shorter(plain: Buffer, coding: Coding): Promise<Buffer | null> {
   return coded.length < plain.length ? coded : null
 }
 
-/** The body in the best coding that the client takes, and the headers that say so. */
+/** The body in the best coding that the client accepts, and matching headers. */
 export async function codedAsset(
   asset: Asset,
   acceptEncoding: string,

@@ -1,4 +1,4 @@
-/** The pages as one Fastify plugin with its own bodies, errors and 404s, so that nothing of it touches the API beside it. */
+/** The pages as one Fastify plugin with its own bodies, errors and 404s, so that nothing affects the API beside it. */
 
 import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -23,8 +23,8 @@ const ASSETS = fileURLToPath(new URL('assets', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 
 /**
- * Browsers ask for HTML and have no API key. Programs share some paths with them: `/`, every path that is no page, and
- * what a client asks for whose base address lacks its `/v1`.
+ * Browsers request HTML and send no API key. Programs share some paths with them: `/`, unknown paths, and what a client
+ * requests whose base address lacks `/v1`.
  */
 const BROWSERS = {
   name: 'audience',
@@ -64,7 +64,7 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
     })
     addAssets(scope, frame)
     for (const page of pagesOf(options)) addPage(scope, frame, page)
-    // What a browser asks for in vain; API clients get the JSON of the server's own 404.
+    // Answers a browser's 404; API clients get the server's own JSON.
     scope.get(
       '/*',
       { constraints: { audience: 'browser' }, config: { authentication: 'none' } },
@@ -74,7 +74,10 @@ export async function addDashboard(server: FastifyInstance, options: DashboardOp
   })
 }
 
-/** Loads them, and what compiles them, when a page or the time for it has come: a start is sooner ready for calls. */
+/**
+ * Loads templates and their compiler on the first page, or a while after start-up, so that the start takes calls
+ * sooner.
+ */
 function templatesWhenAsked(): () => Promise<Templates> {
   let loading: Promise<Templates> | undefined
   return () => {
@@ -83,7 +86,7 @@ function templatesWhenAsked(): () => Promise<Templates> {
   }
 }
 
-/** The files on disk may become those of a newer program while this one runs: all of its templates are of one version. */
+/** A newer version may replace the files on disk while this one runs, so all templates are read together. */
 function loadSoon(server: FastifyInstance, { templates, options: { log } }: Frame): void {
   let cancel = () => {}
   server.addHook('onListen', async () => {
@@ -146,7 +149,7 @@ async function answerPage(
     return send({ kind: 'problem', status: 403, message: 'problem.origin' })
   }
   if (page.authentication === 'development' && !isLocal(request)) return send(NOT_FOUND)
-  // For strangers and customers the page does not exist.
+  // For visitors and customers the page does not exist.
   if (page.authentication === 'operator' && (session?.role ?? null) === null) return send(NOT_FOUND)
   if (page.authentication === 'session' && session === null) {
     const next = page.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
@@ -165,7 +168,7 @@ function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined
   return request.cookies[cookie.name]
 }
 
-/** Public pages are there without the database too: then nobody counts as signed in. */
+/** Public pages also work without the database; then nobody counts as signed in. */
 function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
   return sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
 }
@@ -210,16 +213,18 @@ function audienceOf(request: FastifyRequest, session: Audience['session']): Audi
   }
 }
 
-/** As the server around the pages numbers its requests, so that logs and pages say the same. */
+/** The same request id as the surrounding server's, so that logs and pages agree. */
 function requestIdOf(request: FastifyRequest & { readonly state?: { readonly requestId: string } }): string {
   return request.state?.requestId ?? request.id
 }
 
-/** Links such as `?language=en` work without scripts: the choice goes in a cookie, and the address loses the field. */
+/**
+ * Links such as `?language=en` work without scripts: the choice is stored in a cookie, and the address loses the field.
+ */
 function rememberPreferences({ cookie }: Frame, query: Form, reply: FastifyReply): boolean {
   const language = query.choice('language', LANGUAGES)
   const theme = query.choice('theme', THEMES)
-  // The theme's cookie is written by a script as well.
+  // A script writes the theme's cookie too.
   const settings = { path: '/', sameSite: 'lax', secure: cookie.secure, maxAge: YEAR_SECONDS } as const
   if (language !== null) reply.setCookie('language', language, settings)
   if (theme !== null) reply.setCookie('theme', theme, settings)

@@ -1,4 +1,4 @@
-/** What a person sees when a page fails. Details go to the log, never on the page. */
+/** What a person sees when a page fails. Details go to the log, never onto the page. */
 
 import { PasswordsBusyError } from '../accounts/passwords.ts'
 import { GatewayError } from '../errors.ts'

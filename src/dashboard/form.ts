@@ -1,4 +1,4 @@
-/** Fields of a form or of a query, as text. Nothing here is trusted: each page reads what it needs and checks it. */
+/** Form and query fields as text. All of it is untrusted: each page reads and checks what it needs. */
 
 export class Form {
   readonly #fields: URLSearchParams
@@ -7,7 +7,7 @@ export class Form {
     this.#fields = fields
   }
 
-  /** The first value under a name, trimmed and free of control characters; '' when there is none. */
+  /** The first value of a name, trimmed and without control characters; '' if absent. */
   text(name: string, charactersMax = 200): string {
     return (this.#fields.get(name) ?? '')
       .toWellFormed()
@@ -16,7 +16,7 @@ export class Form {
       .slice(0, charactersMax)
   }
 
-  /** As typed: passwords may begin or end with a space. Too long is for the receiver to refuse. */
+  /** As typed: passwords may begin or end with a space. Checking the length is up to the receiver. */
   secret(name: string): string {
     return (this.#fields.get(name) ?? '').toWellFormed()
   }
@@ -31,7 +31,7 @@ export class Form {
     return this.#fields.has(name)
   }
 
-  /** Every field, also those of one name, as they were sent. */
+  /** Every field as sent, including repeated names. */
   get entries(): readonly { readonly name: string; readonly value: string }[] {
     return [...this.#fields].map(([name, value]) => ({ name, value: value.toWellFormed() }))
   }
@@ -40,7 +40,7 @@ export class Form {
     return this.#fields.size
   }
 
-  /** The same query with some fields changed; null and '' take one away. Begins with `?` unless empty. */
+  /** The same query with some fields changed; null and '' remove one. Begins with `?` unless empty. */
   with(changes: Readonly<Record<string, string | null>>): string {
     const changed = new URLSearchParams(this.#fields)
     for (const [name, value] of Object.entries(changes)) {

@@ -1,4 +1,4 @@
-/** Who may do what: the session behind the cookie, and whether a request that changes something comes from our own pages. */
+/** Who may do what: the session behind the cookie, and whether a changing request comes from our own pages. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readSession } from '../accounts/sessions.ts'
@@ -10,8 +10,8 @@ export interface CookiePolicy {
 }
 
 /**
- * `__Host-` binds the cookie to this host, all paths and TLS. Browsers refuse it on plain http, which is only for
- * development: there the name is plain.
+ * `__Host-` binds the cookie to this host, all paths and TLS. Browsers refuse it on plain http, so development uses the
+ * plain name.
  */
 export function cookiePolicy({ publicUrl, production }: { publicUrl: string; production: boolean }): CookiePolicy {
   const secure = production || publicUrl.startsWith('https:')
@@ -36,7 +36,7 @@ export function sendSession(reply: FastifyReply, { name, secure }: CookiePolicy,
   })
 }
 
-/** The device's cookie stays when its session ends. */
+/** The device's cookie survives its session. */
 export function deviceCookie({ secure }: Pick<CookiePolicy, 'secure'>): string {
   return secure ? '__Host-device' : 'device'
 }
@@ -47,15 +47,15 @@ export function forgetSession(reply: FastifyReply, { name, secure }: CookiePolic
 
 const TOKEN = /^[\w-]{20,200}$/
 
-/** Null for visitors, for what is no token, and for sessions that have ended. */
+/** Null for visitors, invalid tokens and ended sessions. */
 export async function sessionOf(people: PeopleServices, token: string | undefined): Promise<Session | null> {
   return token !== undefined && TOKEN.test(token) ? readSession(people, token) : null
 }
 
 /**
- * True when a form was sent from one of our pages. Browsers send `Origin` with every POST; where one does not,
- * `Sec-Fetch-Site` must say the same. Outside production the host that was called counts as ours too, so that
- * `localhost` works like `127.0.0.1`.
+ * True when a form was submitted from one of our pages. Browsers send `Origin` with every POST; without it,
+ * `Sec-Fetch-Site` must confirm it. Outside production the requested host counts as ours too, so that `localhost` works
+ * like `127.0.0.1`.
  */
 export function comesFromUs(
   { headers }: Pick<FastifyRequest, 'headers'>,
@@ -69,12 +69,12 @@ export function comesFromUs(
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 const LOOPBACK_PEER = /^(::ffff:)?127(\.\d{1,3}){3}$|^::1$/
-/** What a proxy adds; whoever sends them may be anywhere. */
+/** Headers added by proxies; a request with one may come from anywhere. */
 const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
- * True for somebody at this machine: the connection itself comes from it, names it (a page elsewhere could have its own name
- * lead here), and no proxy handed it on. `X-Forwarded-For` is never believed for this.
+ * True for somebody at this machine: the connection comes from it, the host name is local (a foreign page could point
+ * its own name here), and no proxy forwarded it. `X-Forwarded-For` is never trusted for this.
  */
 export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): boolean {
   return (
@@ -84,12 +84,14 @@ export function isLocal({ headers, socket }: Pick<FastifyRequest, 'headers' | 's
   )
 }
 
-/** A path of ours to go to after signing in; `elsewhere` for everything else. */
+/** A path of ours to go to after signing in; `elsewhere` for anything else. */
 export function localPath(text: string, elsewhere = '/overview'): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : elsewhere
 }
 
-/** Path and query of a request as they were sent. A path begins with one `/`, or a link to it could lead to another host. */
+/**
+ * Path and query of a request as sent. The path starts with a single `/`, or a link to it could lead to another host.
+ */
 export function splitTarget(url: string): { path: string; query: string } {
   const mark = url.indexOf('?')
   const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]

@@ -1,4 +1,4 @@
-/** What the pages are given by the process that they run in. */
+/** What the process gives to the pages. */
 
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { PeopleServices } from '../accounts/types.ts'
@@ -24,9 +24,9 @@ export interface DashboardOptions {
   readonly taxRates: readonly TaxRate[]
   /** The description of the API in force, OpenAPI 3.1. */
   readonly openApi: OpenApiView
-  /** Address that clients use, without a slash at its end. */
+  /** The address that clients use, without a trailing slash. */
   readonly publicUrl: string
-  /** Where development mail lands and is shown; null: there is no such page. */
+  /** Where development mail is stored and shown; null: there is no such page. */
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger
@@ -34,7 +34,7 @@ export interface DashboardOptions {
   readonly limits: DashboardLimits
 }
 
-/** What the reference page shows of the OpenAPI document. */
+/** The part of the OpenAPI document that the reference page shows. */
 export interface OpenApiView {
   readonly document: Readonly<Record<string, unknown>>
   readonly operations: readonly OperationView[]
@@ -49,7 +49,7 @@ export interface OperationView {
   readonly description: string
   readonly fields: readonly FieldView[]
   readonly answers: readonly { readonly status: string; readonly description: string }[]
-  /** A body that works as it stands; null for GET. */
+  /** A body that works unchanged; null for GET. */
   readonly example: string | null
 }
 
@@ -64,16 +64,16 @@ export interface DashboardLimits {
   /** Largest form, in bytes. */
   readonly formBytesMax: number
   readonly formFieldsMax: number
-  /** Rows of one page of a table. */
+  /** Rows per table page. */
   readonly tableRows: number
-  /** Widest period of the usage page, in days. */
+  /** Longest period of the usage page, in days. */
   readonly usageDaysMax: number
-  /** Mails that the development page lists. */
+  /** Mails listed on the development page. */
   readonly outboxMailsMax: number
   /** Money by hand above this, in whole dong, is asked for again; above the next it is refused. */
   readonly adjustAskVnd: number
   readonly adjustVndMax: number
-  /** CSV exports that run at one time in this process. */
+  /** Concurrent CSV exports in this process. */
   readonly exportsMax: number
 }
 

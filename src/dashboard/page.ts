@@ -1,4 +1,7 @@
-/** A page is a row of a table: where it is, who may see it, and a function from a request to an answer. Both are plain data. */
+/**
+ * A page is a row of a table: its path, who may see it, and a function from a request to an answer. Both are plain
+ * data.
+ */
 
 import type { Readable } from 'node:stream'
 import type { OperatorNeed } from '../accounts/roles.ts'
@@ -8,22 +11,22 @@ import type { Form } from './form.ts'
 import type { DashboardOptions } from './options.ts'
 import type { TextKey } from './texts/index.ts'
 
-/** What a page asks of its request. */
+/** What a page can read from its request. */
 export interface PageRequest {
   readonly options: DashboardOptions
   readonly language: Language
   readonly visitor: Visitor
-  /** Who has signed in; never null on pages of class `session` and `operator`, see `signedIn`. */
+  /** The signed-in person; never null on pages of class `session` and `operator`, see `signedIn`. */
   readonly session: Session | null
   readonly method: 'GET' | 'POST'
-  /** Path without the query. */
+  /** Path without its query. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
   readonly query: Form
   /** Empty on GET. */
   readonly form: Form
-  /** htmx asks for a part of the page. */
-  /** Somebody at this machine asks; see `guard.ts`. */
+  /** htmx requests a fragment of the page. */
+  /** The request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
   readonly isFragment: boolean
   readonly now: Date
@@ -32,22 +35,22 @@ export interface PageRequest {
 export interface PageAnswer {
   readonly kind: 'page'
   readonly template: string
-  /** Title of the document, already in the language of the request. */
+  /** Document title, already in the request's language. */
   readonly title: string
   readonly data: Readonly<Record<string, unknown>>
   readonly status?: number
-  /** Main navigation entry that the page belongs to. */
+  /** Main navigation entry of the page. */
   readonly section?: Section
-  /** Further scripts, by the names of assets. */
+  /** Further scripts, by asset name. */
   readonly scripts?: readonly string[]
   readonly styles?: readonly string[]
-  /** Search engines may list it. */
+  /** Search engines may index it. */
   readonly indexed?: boolean
-  /** It shows a secret: it is neither compressed nor kept by the browser's history cache. */
+  /** It shows a secret, so it is neither compressed nor kept in the browser's back-forward cache. */
   readonly secret?: boolean
 }
 
-/** A part of a page, without the frame. */
+/** A fragment of a page, without the frame. */
 export interface FragmentAnswer {
   readonly kind: 'fragment'
   readonly template: string
@@ -60,7 +63,7 @@ export interface RedirectAnswer {
   readonly kind: 'redirect'
   /** A path of ours. */
   readonly to: string
-  /** A session to begin, or `end` to forget the present one. */
+  /** A session to start, or `end` to sign out. */
   readonly session?: OpenedSession | 'end'
 }
 
@@ -75,7 +78,7 @@ export interface FileAnswer {
   readonly kind: 'file'
   readonly contentType: string
   readonly body: Readable | string
-  /** Name for the download; absent: shown in place. */
+  /** File name for the download; absent: displayed in place. */
   readonly fileName?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -94,20 +97,20 @@ export type Section =
   | 'operator'
 
 interface PageFacts extends RouteFacts {
-  /** Programs call this path too and get JSON there: the page is for requests that want HTML and carry no API key. */
+  /** Programs call this path too and get JSON: the page is for requests that want HTML and carry no API key. */
   readonly sharesPath?: true
   readonly handle: (request: PageRequest) => Answer | Promise<Answer>
 }
 
 export interface OperatorPage extends PageFacts {
   readonly authentication: 'operator'
-  /** What its operator's role must grant; see `accounts/roles.ts`. */
+  /** What the operator's role must allow; see `accounts/roles.ts`. */
   readonly needs: OperatorNeed
 }
 
 export type Page = OperatorPage | (PageFacts & { readonly authentication: 'none' | 'session' | 'development' })
 
-/** The session of a page that needs one. */
+/** The session, on a page that requires one. */
 export function signedIn(request: PageRequest): Session {
   if (request.session === null) throw new Error(`${request.path} was reached without a session`)
   return request.session
@@ -115,7 +118,7 @@ export function signedIn(request: PageRequest): Session {
 
 export const NOT_FOUND: ProblemAnswer = { kind: 'problem', status: 404 }
 
-/** A positive whole number of the path, or null: ids of nobody are like ids that do not exist. */
+/** A positive whole number in the path, or null: malformed ids are treated like unknown ones. */
 export function idOf(text: string | undefined): number | null {
   return text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
 }

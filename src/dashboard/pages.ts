@@ -1,4 +1,4 @@
-/** The table of all pages: path, who may see it, what it is for. */
+/** The table of all pages: path, who may see it, purpose. */
 
 import { OUTBOX_PAGES } from './development/outbox.ts'
 import { KEY_PAGES } from './money/key.ts'
@@ -57,7 +57,7 @@ export const PAGES: readonly Page[] = [
   ...TEAM_PAGES,
 ]
 
-/** Pages of a process: those for development are not there in production. */
+/** A process's pages; development pages do not exist in production. */
 export function pagesOf({ outboxFolder }: DashboardOptions): readonly Page[] {
   return outboxFolder === null ? PAGES : [...PAGES, ...OUTBOX_PAGES]
 }

@@ -1,4 +1,4 @@
-/** Language and colours that a visitor chose, in two plain cookies. No choice: what the browser asks for. */
+/** A visitor's language and theme, in two plain cookies. By default the browser decides. */
 
 import type { Language } from '../accounts/types.ts'
 
@@ -21,7 +21,7 @@ export function readPreferences(
   }
 }
 
-/** Vietnamese unless the browser prefers English to it. */
+/** Vietnamese unless the browser prefers English. */
 function preferredLanguage(header: string): Language {
   const accepted = header
     .slice(0, 300)

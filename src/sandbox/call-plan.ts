@@ -14,11 +14,14 @@ const ASKS_FOR_TWO =
 const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
-/** Points of a tool that the request names, and the fewest that make it called. A word of a short description says more. */
+/**
+ * Points for a tool mentioned in the request, and the threshold for calling it. Words of a short description weigh
+ * more.
+ */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4
 
-/** Words that tell nothing about what a tool is for. */
+/** Words that say nothing about a tool's purpose. */
 const COMMON_WORDS = new Set(
   `the and for with from into that this these those what which when where who how why your you are can will would
   get gets set list read write find search look lookup run call calls make create update delete send show fetch query
@@ -27,7 +30,10 @@ const COMMON_WORDS = new Set(
   tell like then than there their them some more most such only also each`.split(/\s+/),
 )
 
-/** No calls when the reply is to be text: nothing asks for a tool, choice `none`, results just in, or the prompt says so. */
+/**
+ * No calls when the reply should be text: nothing calls for a tool, the choice is `none`, results have just arrived, or
+ * the prompt says so.
+ */
 export function planCalls(prompt: Prompt): PlannedCall[] {
   const hints = hintsIn(prompt.request)
   return chooseTools(prompt).map(({ tool, given }) => {
@@ -41,7 +47,7 @@ export function planCalls(prompt: Prompt): PlannedCall[] {
   })
 }
 
-/** Some agents take an answer only through a tool; null where the text is the answer. */
+/** Some agents accept an answer only through a tool; null when the answer is plain text. */
 export function closingCall(prompt: Prompt, text: string): PlannedCall | null {
   const { tools, toolChoice, words } = prompt
   if (toolChoice.kind === 'none' || words.has('text') || words.has('refuse')) return null
@@ -70,14 +76,14 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-/** One call, or two at once where the request asks for two: of the two best tools, or of the only one. */
+/** One call, or two when the request asks for two: of the two best tools, or of the only one. */
 function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
   const one = { tool: first!, given: NO_VALUES }
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]
   return [one, second === undefined ? one : { tool: second, given: NO_VALUES }]
 }
 
-/** The tools that the request asks for, best fitting first; the order of the offer decides among equals. */
+/** Tools that the request calls for, best match first; ties keep the order of the offer. */
 function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
   const request = text.slice(0, REQUEST_CHARACTERS_MAX).toLowerCase()
   const asked = wordsOf(request)
@@ -90,7 +96,7 @@ function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
     .map(({ tool }) => tool)
 }
 
-/** A name of several words counts wherever it stands; one that is a word of every day only where it is meant as a tool. */
+/** A name of several words always counts; an everyday word counts only where it is meant as a tool. */
 function isNamed({ name }: OfferedTool, request: string): boolean {
   const quoted = name.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   const whole = `(?<![\\p{L}\\d_-])[\`"']?${quoted}[\`"']?(?![\\p{L}\\d_-])`
@@ -108,7 +114,7 @@ function score(tool: OfferedTool, asked: ReadonlySet<string>): number {
   return nameHits * POINTS.nameWord + descriptionHits * (isShort ? POINTS.shortDescriptionWord : POINTS.descriptionWord)
 }
 
-/** Whole words that tell something, without the `s` of a plural. */
+/** Meaningful whole words, without a plural `s`. */
 function wordsOf(text: string): Set<string> {
   const words = (text.match(/\p{L}{3,}/gu) ?? []).filter(word => !COMMON_WORDS.has(word))
   return new Set(words.map(word => (word.length > 4 ? word.replace(/s$/, '') : word)))

@@ -1,4 +1,4 @@
-/** What all endpoints do first: parse the body, find the model, read the prompt's words. */
+/** What all endpoints do first: parse the body, find the model, read the prompt words. */
 
 import type { ErrorFormat } from './format.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -8,7 +8,7 @@ import { type FoundWords, readWords, UnknownWordError } from './words.ts'
 export type ModelLookup = (upstreamModel: string) => ModelFacts | null
 export type ModelKind = NonNullable<ModelFacts['kind']>
 
-/** Throws ProviderError when the bytes are no JSON object. */
+/** Throws ProviderError when the bytes are not a JSON object. */
 export function parseBody(bytes: Buffer, format: Pick<ErrorFormat, 'fault'>): JsonObject {
   let body: unknown
   try {
@@ -39,7 +39,7 @@ export function lookUpModel(body: JsonObject, kind: ModelKind, lookUp: ModelLook
   )
 }
 
-/** Words of the prompt; a misspelt one is a 400 that lists them. */
+/** The prompt words; a misspelt one is a 400 that lists them. */
 export function wordsOf(text: string): FoundWords {
   try {
     return readWords(text)

@@ -1,4 +1,4 @@
-/** One request and its answer: the body within its limit, JSON answers, the headers that each reply carries. */
+/** One request and its answer: the body within its limit, JSON answers, common headers. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,13 +16,13 @@ export interface Pace {
 
 export interface SandboxLimits {
   readonly bodyBytesMax: number
-  /** Longest reply, whatever was asked for. */
+  /** Longest reply, whatever was requested. */
   readonly replyTokensMax: number
-  /** Characters of the prompt, and of each tool result, that a reply repeats. */
+  /** Characters of the prompt, and of each tool result, that a reply echoes. */
   readonly echoCharactersMax: number
-  /** Longest `sandbox:hang`. */
+  /** Longest duration of `sandbox:hang`. */
   readonly hangMsMax: number
-  /** Longest wait before a reply that is not streamed. */
+  /** Longest wait before a non-streamed reply. */
   readonly replyWaitMsMax: number
   readonly connectionsMax: number
 }
@@ -57,7 +57,7 @@ export class Exchange {
     return Array.isArray(value) ? value.join(',') : (value ?? '')
   }
 
-  /** Read once, whoever asks. Throws BodyTooLargeError. */
+  /** Read once and cached. Throws BodyTooLargeError. */
   body(): Promise<Buffer> {
     this.#body ??= this.#readBody()
     return this.#body
@@ -99,14 +99,14 @@ export class Exchange {
     await sleep(milliseconds, undefined, { signal: this.signal }).catch(() => {})
   }
 
-  /** As long as a model would need for this many tokens, within `replyWaitMsMax`; for replies that are not streamed. */
+  /** Waits as long as a model would take for this many tokens, within `replyWaitMsMax`; for non-streamed replies. */
   async waitFor(tokens: number): Promise<void> {
     const { firstTokenMs, tokensPerSecond } = this.pace
     const writingMs = tokensPerSecond > 0 ? (tokens * 1_000) / tokensPerSecond : 0
     await this.wait(Math.min(firstTokenMs + writingMs, this.limits.replyWaitMsMax))
   }
 
-  /** Sends RST, so that the client sees a reset and no orderly end. */
+  /** Sends RST, so that the client sees a reset rather than an orderly end. */
   reset(): void {
     this.request.socket.resetAndDestroy()
   }

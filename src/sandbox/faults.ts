@@ -1,4 +1,4 @@
-/** Acts on the prompt words that replace a reply or break its stream. */
+/** Executes the prompt words that replace a reply or break its stream. */
 
 import type { Exchange } from './exchange.ts'
 import type { ErrorFormat, FaultKind } from './format.ts'
@@ -8,7 +8,7 @@ import { type FoundWords, wordNumber } from './words.ts'
 const PAGE =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** True when the words demanded an answer of their own and it was given. */
+/** True when a word demanded a special answer and it was sent. */
 export async function answeredByWords(words: FoundWords, exchange: Exchange, format: ErrorFormat): Promise<boolean> {
   const kind = words.get('error')
   if (kind !== undefined) {
@@ -38,7 +38,7 @@ export async function answeredByWords(words: FoundWords, exchange: Exchange, for
   return false
 }
 
-/** A reply that is no reply: JSON that breaks off, or a stream of it. */
+/** A malformed reply: truncated JSON, or a stream of it. */
 export function sendGarbage(exchange: Exchange, streamed: boolean): void {
   if (streamed)
     exchange.send(200, 'text/event-stream', 'data: {"id":"x","cho\n\ndata: \u0000\u0001 not json\n\nnonsense\n\n')

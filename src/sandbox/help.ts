@@ -1,4 +1,4 @@
-/** The help page of the sandbox, made from the table of prompt words. */
+/** The sandbox's help page, generated from the table of prompt words. */
 
 import { wordsTable } from './words.ts'
 

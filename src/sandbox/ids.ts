@@ -1,4 +1,4 @@
-/** Random ids in the shapes that providers use. */
+/** Random ids in the providers' formats. */
 
 import { randomBytes } from 'node:crypto'
 

@@ -1,4 +1,4 @@
-/** Plain helpers to read JSON of unknown shape. */
+/** Small readers for JSON of unknown shape. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export interface JsonObject {
@@ -9,17 +9,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value when it is an array, else an empty one. */
+/** The value if it is an array, else an empty one. */
 export function listOf(value: unknown): Json[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value when it is a string, else ''. */
+/** The value if it is a string, else ''. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** How validation messages name the type of a value. */
+/** How validation messages name a value's type. */
 export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -1,4 +1,4 @@
-/** The two languages that the sandbox answers in, and the sentences of its answers. */
+/** The sandbox's two languages, and the sentences of its answers. */
 
 export type Language = 'vi' | 'en'
 

@@ -1,38 +1,38 @@
-/** What the rooms of the sandbox hand to each other: a prompt understood, a reply planned. Neither knows a wire format. */
+/** Data passed between the rooms of the sandbox: a prompt as read, a reply as planned. Neither knows a wire format. */
 
 import type { Json, JsonObject } from './json.ts'
 import type { FoundWords } from './words.ts'
 
-/** What the sandbox must know of an upstream model; injected, because the sandbox knows no names. */
+/** Facts about an upstream model; injected, because the sandbox knows no model names. */
 export interface ModelFacts {
   readonly reasoning: boolean
-  /** Reasons when the request does not say. */
+  /** Reasons by default. */
   readonly reasonsByDefault?: boolean
-  /** Leaves the text of its reasoning out unless the request asks for it. */
+  /** Omits the text of its reasoning unless requested. */
   readonly hidesReasoning?: boolean
-  /** Sends the usage of a stream without being asked. */
+  /** Sends a stream's usage unasked. */
   readonly usageUnasked?: boolean
   readonly vision: boolean
   readonly tools: boolean
-  /** Window of input and output together, in tokens; null: no limit known. */
+  /** Context window for input and output together, in tokens; null: unknown. */
   readonly contextTokens: number | null
-  /** Largest `max_tokens`; null: no limit known. */
+  /** Largest `max_tokens`; null: unknown. */
   readonly outputTokensMax: number | null
   /** Absent: served on every endpoint. */
   readonly kind?: 'chat' | 'image' | 'speech'
-  /** Voices of a speech model; absent: the usual ones. */
+  /** A speech model's voices; absent: the usual ones. */
   readonly voices?: readonly string[]
-  /** Chat: refuses an effort beside function tools; `explicit_none`: wants `none` beside them. */
+  /** Chat: refuses an effort together with function tools; `explicit_none`: requires `none` with them. */
   readonly effortBesideTools?: 'refused' | 'explicit_none'
-  /** Responses: how reasoning comes and goes back. sealed: a summary, and a seal where one is asked for. text: as a content. */
+  /** Responses: the form of reasoning. sealed: a summary, and a seal if requested. text: as content. */
   readonly reasoningItems?: 'sealed' | 'text'
-  /** Names of body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, and `role:system` and its like. */
+  /** Body fields that this model refuses (`temperature`, `max_tokens`), `prefill`, `role:system` and the like. */
   readonly refuses?: readonly string[]
 }
 
 export interface PromptImage {
   readonly mediaType: string
-  /** Pixels; null for an image given by its address, which the sandbox never fetches. */
+  /** In pixels; null for an image given by URL, which the sandbox never fetches. */
   readonly width: number | null
   readonly height: number | null
 }
@@ -59,29 +59,29 @@ export type OutputForm =
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: Json }
 
-/** Values found in the prompt that free-form fields are filled with, used up from the front. */
+/** Values found in the prompt for free-form fields, consumed from the front. */
 export interface Hints {
   readonly strings: string[]
   readonly numbers: number[]
-  /** Values that properties of these names take, wherever they stand. */
+  /** Values for properties of these names, wherever they occur. */
   readonly given?: ReadonlyMap<string, Json>
 }
 
-/** Reasoning of a model that reasons without being told how much. */
+/** Reasoning tokens of a model that reasons without a given amount. */
 export const DEFAULT_REASONING_TOKENS = 40
 
-/** A prompt as the sandbox understood it, whatever format it came in. */
+/** A prompt as the sandbox read it, from any format. */
 export interface Prompt {
   readonly model: string
   readonly facts: ModelFacts
   readonly systemText: string
-  /** What the user wrote in the last turn, without what the client added to it; '' without a user turn. */
+  /** The user's own text in the last turn, without the client's additions; '' without a user turn. */
   readonly userText: string
-  /** The last text of it: what the reply is about. */
+  /** Its last text: what the reply is about. */
   readonly request: string
-  /** Where the client says it works. */
+  /** The working directory according to the client. */
   readonly directory: string | null
-  /** Tool results of the last turn; empty when the last turn is not one of results. */
+  /** Tool results in the last turn; empty when it has none. */
   readonly outcomes: readonly ToolOutcome[]
   readonly turns: number
   readonly images: readonly PromptImage[]
@@ -90,9 +90,9 @@ export interface Prompt {
   readonly toolChoice: ToolChoice
   readonly parallelCalls: boolean
   readonly outputForm: OutputForm
-  /** Tokens of reasoning at most; 0 when none was asked for. */
+  /** Most reasoning tokens; 0 when none were requested. */
   readonly reasoningTokensMax: number
-  /** Tokens of output at most, reasoning included; null: the model's own limit. */
+  /** Most output tokens, reasoning included; null: the model's own limit. */
   readonly outputTokensMax: number | null
   readonly stopSequences: readonly string[]
   readonly inputTokens: number
@@ -104,14 +104,14 @@ export interface PlannedCall {
   /** The input is plain text. */
   readonly freeform: boolean
   readonly input: Json
-  /** The arguments as JSON text, or the plain text; cut short when `complete` is false. */
+  /** The arguments as JSON, or the plain text; truncated when `complete` is false. */
   readonly argumentsText: string
   readonly complete: boolean
 }
 
 export interface ReplyUsage {
   readonly inputTokens: number
-  /** Part of `inputTokens` that is said to come from the prompt cache. */
+  /** Part of `inputTokens` reported as coming from the prompt cache. */
   readonly cachedTokens: number
   /** Reasoning included. */
   readonly outputTokens: number
@@ -120,7 +120,7 @@ export interface ReplyUsage {
 
 export type StopCause = 'end' | 'length' | 'stop_sequence' | 'tool_calls' | 'refusal'
 
-/** A reply, whatever format it leaves in. */
+/** A reply, for any format. */
 export interface ReplyPlan {
   readonly reasoning: string
   readonly text: string
@@ -128,17 +128,17 @@ export interface ReplyPlan {
   readonly stop: StopCause
   readonly stopSequence: string | null
   readonly usage: ReplyUsage
-  /** False when the prompt asked for a reply without usage figures. */
+  /** False when the prompt asked for a reply without usage. */
   readonly reportsUsage: boolean
 }
 
-/** One piece of a streamed reply: text for the wire, and the tokens that it stands for (for the pace). */
+/** A piece of a streamed reply: text for the wire, and its number of tokens, for the pace. */
 export interface StreamStep {
   readonly wire: string | Buffer
   readonly tokens: number
 }
 
-/** A refusal in the provider's own words; the format decides on the body. */
+/** A refusal in the provider's own words; the format determines the body. */
 export class ProviderError extends Error {
   readonly status: number
   readonly type: string

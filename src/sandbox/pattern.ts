@@ -1,11 +1,14 @@
-/** A short string that a simple regular expression accepts: literals, classes, groups, alternatives, quantifiers. */
+/**
+ * Generates a short string that a simple regular expression accepts: literals, classes, groups, alternatives,
+ * quantifiers.
+ */
 
 interface Lengths {
   readonly lengthMin: number
   readonly lengthMax: number
 }
 
-/** Stands for "any number": open quantifiers grow up to this where `lengthMin` asks for more. */
+/** Stands for "unlimited": open quantifiers grow up to this if `lengthMin` requires more. */
 const REPEATS_MAX = 4_096
 const DEPTH_MAX = 50
 
@@ -31,7 +34,7 @@ class Reader {
   }
 }
 
-/** Look-around and back-references are skipped; such patterns may get a string that they refuse. */
+/** Look-around and back-references are ignored; such patterns may get a string that they reject. */
 export function patternString(pattern: string, lengths: Lengths): string {
   const shortest = readAlternatives(new Reader(pattern, 0), 0)
   const missing = Math.min(lengths.lengthMin - shortest.length, REPEATS_MAX)
@@ -76,7 +79,7 @@ function readUnit(reader: Reader, depth: number): string {
   return skipped ? '' : inner
 }
 
-/** True for look-around, whose text is no part of the string. */
+/** True for look-around, whose text is not part of the string. */
 function readGroupHead(reader: Reader): boolean {
   if (reader.next !== '?') return false
   const head =

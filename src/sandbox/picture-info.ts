@@ -1,4 +1,4 @@
-/** What an image is and how large, from its first bytes: PNG, JPEG, GIF and WebP. */
+/** An image's type and size, from its first bytes: PNG, JPEG, GIF and WebP. */
 
 export interface PictureInfo {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
@@ -6,7 +6,7 @@ export interface PictureInfo {
   readonly height: number
 }
 
-/** Null when the bytes are none of the four formats, or end before the size. */
+/** Null when the bytes are not in one of the four formats, or end before the size. */
 export function pictureInfo(bytes: Buffer): PictureInfo | null {
   return readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)
 }

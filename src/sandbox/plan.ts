@@ -1,4 +1,4 @@
-/** Decides what a reply says: reasoning, text, tool calls, where it stops and what it costs in tokens. */
+/** Plans a reply: reasoning, text, tool calls, where it stops and what it costs in tokens. */
 
 import { countTokens, tokenPieces } from '../lib/tokens.ts'
 import { closingCall, planCalls } from './call-plan.ts'
@@ -9,9 +9,9 @@ import { instanceOf } from './schema-instance.ts'
 import { withoutWords, wordNumber } from './words.ts'
 
 export interface PlanLimits {
-  /** Tokens that a reply never exceeds, whatever was asked for. */
+  /** Most tokens of a reply, whatever was requested. */
   readonly replyTokensMax: number
-  /** Characters of the prompt, and of each tool result, that a reply repeats. */
+  /** Characters of the prompt, and of each tool result, that a reply echoes. */
   readonly echoCharactersMax: number
 }
 
@@ -122,7 +122,7 @@ function clip(text: string, charactersMax: number): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax).toWellFormed()}…` : text
 }
 
-/** Cuts or fills `text` with sentences to exactly `tokens` tokens. */
+/** Truncates `text`, or pads it with sentences, to exactly `tokens` tokens. */
 function ofLength(text: string, tokens: number, filler: readonly string[]): string {
   const parts = [text]
   let have = text === '' ? 0 : countTokens(text)
@@ -147,7 +147,7 @@ function cutAtStop(text: string, stopSequences: readonly string[]): { text: stri
   return { text: text.slice(0, cut), sequence }
 }
 
-/** The longest beginning of `text` that has at most `tokensMax` tokens. */
+/** The longest prefix of `text` with at most `tokensMax` tokens. */
 export function cutTokens(text: string, tokensMax: number): { text: string; tokens: number; isShort: boolean } {
   let tokens = 0
   let characters = 0
@@ -171,7 +171,7 @@ function cutPiece(piece: string, tokensMax: number): string {
   return ''
 }
 
-/** Calls that fit; the one that crosses the budget is cut short and what follows it is left out. */
+/** The calls that fit; the one that crosses the budget is truncated, and later ones are dropped. */
 function keepCalls(calls: readonly PlannedCall[], tokensMax: number) {
   const kept: PlannedCall[] = []
   let tokens = 0

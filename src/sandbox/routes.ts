@@ -1,4 +1,4 @@
-/** Which path of an upstream is answered by what. What answers is loaded when it is first called, not at the start. */
+/** Maps an upstream's paths to handlers, which are loaded on first use rather than at start-up. */
 
 import { bedrockErrors } from './bedrock/errors.ts'
 import { chatErrors } from './chat/errors.ts'
@@ -8,7 +8,7 @@ import type { ErrorFormat, WireFormat } from './format.ts'
 import { messagesErrors } from './messages/errors.ts'
 import { invalid } from './model.ts'
 
-/** What an endpoint may know of the upstream that it stands in for. */
+/** What an endpoint may know about the upstream that it replaces. */
 export interface UpstreamView {
   readonly lookUp: ModelLookup
   readonly modelNames: readonly string[]
@@ -16,13 +16,13 @@ export interface UpstreamView {
 
 export interface Route {
   readonly method: 'POST' | 'GET'
-  /** Matches the end of a path, behind the upstream's id. */
+  /** Matches the rest of a path after the upstream's id. */
   readonly path: RegExp
   readonly errors: ErrorFormat
   answer(exchange: Exchange, upstream: UpstreamView, match: RegExpExecArray): Promise<void>
 }
 
-/** Each sandbox has its own, because the responses format remembers. */
+/** One per sandbox, because the responses format remembers. */
 export function createRoutes(): Route[] {
   let responses: WireFormat | null = null
   return [
@@ -71,7 +71,7 @@ function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFo
   }
 }
 
-/** A name that is not well encoded stays as it is, and is then unknown. */
+/** A badly encoded name stays as it is, and is then unknown. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -80,7 +80,7 @@ function decoded(name: string): string {
   }
 }
 
-/** One list that the SDKs of both chat formats can read. */
+/** One list that both SDK families can read. */
 async function answerModels(exchange: Exchange, { modelNames }: UpstreamView): Promise<void> {
   const data = modelNames.map(id => ({
     id,

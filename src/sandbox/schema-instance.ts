@@ -1,4 +1,4 @@
-/** An instance for a JSON Schema: tool arguments and structured replies that a validator accepts. */
+/** Generates an instance of a JSON Schema: tool arguments and structured replies that validate. */
 
 import { isObject, type Json, type JsonObject, listOf } from './json.ts'
 import type { Hints } from './model.ts'
@@ -6,7 +6,7 @@ import { numberFor, stringFor } from './schema-scalars.ts'
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
-/** Switches of tools that ask people, or stop at nothing. */
+/** Switches that make a tool ask people, or act without limits. */
 const RISKY_SWITCH = /approval|background|force|dangerous/i
 
 interface Walk {
@@ -15,7 +15,7 @@ interface Walk {
   nodesLeft: number
 }
 
-/** Fills required properties only. Schemas that contradict themselves, or exceed the limits, get a best effort. */
+/** Fills required properties only. Contradictory schemas, and those that exceed the limits, get a best effort. */
 export function instanceOf(schema: Json, hints: Hints): Json {
   return build(schema, 'value', 0, { root: schema, hints, nodesLeft: LIMITS.nodes })
 }
@@ -166,7 +166,7 @@ function buildArray(schema: JsonObject, name: string, depth: number, walk: Walk)
   return items
 }
 
-/** Another value where `uniqueItems` would be broken: the next enum value, number or string. */
+/** A different value where `uniqueItems` requires one: the next enum value, number or string. */
 function unlike(item: Json, itemSchema: Json | undefined, seen: Set<string>, walk: Walk): Json {
   const options = isObject(itemSchema) ? listOf(flatten(itemSchema, walk, 0).enum) : []
   let other = item
@@ -189,7 +189,7 @@ function variation(item: JsonObject, number: number): JsonObject {
   return {}
 }
 
-/** Prefers what is not null and, deep down, what holds no further objects, so that recursion ends. */
+/** Prefers non-null and, deep down, alternatives without further objects, so that recursion ends. */
 function pickOption(options: readonly Json[], depth: number, walk: Walk): Json {
   const flat = options.map(option => (isObject(option) ? flatten(option, walk, 0) : option))
   const useful = flat.filter(option => isObject(option) && typeOf(option) !== 'null')
@@ -221,7 +221,7 @@ function typeOf(schema: JsonObject): string {
   return 'string'
 }
 
-/** A pointer within the same document (`#`, `#/$defs/a`, `#name`); anything else is unknown here. */
+/** A pointer within the same document (`#`, `#/$defs/a`, `#name`); others are unsupported. */
 function resolve(root: Json, reference: string): Json | undefined {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

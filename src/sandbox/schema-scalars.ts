@@ -1,4 +1,4 @@
-/** Strings and numbers for a JSON Schema: from the prompt where it offers some, else from format, pattern and name. */
+/** Strings and numbers for a JSON Schema: from the prompt if possible, else from format, pattern and name. */
 
 import type { JsonObject } from './json.ts'
 import type { Hints } from './model.ts'
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: 'c2FuZGJveA==',
 }
 
-/** Harmless values for names that a tool may act upon. */
+/** Harmless values for names that a tool may act on. */
 const BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/command|cmd|script/i, 'echo sandbox'],
   [/url|uri|link/i, 'https://example.com/sandbox'],

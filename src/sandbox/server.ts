@@ -1,4 +1,4 @@
-/** The sandbox: a double of the providers behind the gateway, on a loopback port, that needs no credentials of theirs. */
+/** The sandbox: a double of the gateway's providers on a loopback port, which needs none of their credentials. */
 
 import type { AddressInfo } from 'node:net'
 import { createHttpServer } from '../lib/http-server.ts'
@@ -25,20 +25,20 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 }
 
 export interface SandboxOptions {
-  /** Facts of an upstream's model by the upstream's own name of it; null: the provider has no such model (404). */
+  /** Looks up a model by the upstream's own name; null: the provider has no such model (404). */
   readonly modelFacts: (upstreamId: string, upstreamModel: string) => ModelFacts | null
   /** Names for the model list of an upstream. */
   readonly modelNames?: (upstreamId: string) => readonly string[]
-  /** 0 or absent: a free port. Only the loopback address is listened on. */
+  /** 0 or absent: a free port. Listens on the loopback address only. */
   readonly port?: number
   readonly pace?: Partial<Pace>
   readonly limits?: Partial<SandboxLimits>
 }
 
 export interface Sandbox {
-  /** Without a slash at the end; an upstream's base URL is `<url>/<upstream id>`. */
+  /** Without a trailing slash; an upstream's base URL is `<url>/<upstream id>`. */
   readonly url: string
-  /** Breaks off open replies. */
+  /** Aborts open replies. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Its own, also in a worker, whose other ports are the supervisor's.
+    // Its own socket even in a worker, whose other ports belong to the supervisor.
     server.listen({ port: options.port ?? 0, host: '127.0.0.1', exclusive: true }, resolve)
   })
   const { port } = server.address() as AddressInfo
@@ -91,7 +91,7 @@ async function handle(exchange: Exchange, table: readonly Route[], options: Sand
   }
 }
 
-/** Any key will do; that one is sent at all is what a gateway must get right. Signatures are checked. */
+/** Any key is accepted, but there must be one. Signatures are verified. */
 function hasCredentials(exchange: Exchange): boolean {
   return ['x-api-key', 'authorization', 'api-key'].some(name => exchange.header(name).replace(/^Bearer\s*/, '') !== '')
 }

@@ -1,4 +1,4 @@
-/** Sends a stream at the pace of a model, and breaks it where a prompt word says so. */
+/** Sends a stream at a model's pace, and breaks it where a prompt word says so. */
 
 import { once } from 'node:events'
 import type { Exchange } from './exchange.ts'
@@ -15,10 +15,13 @@ export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 const BREAKING_WORDS = ['cut', 'error-event', 'hang'] as const
 const SLOW_TOKENS_PER_SECOND = 2
-/** So that what was sent before a reset has left, and arrives. */
+/** So that data sent before a reset still arrives. */
 const BEFORE_RESET_MS = 30
 
-/** Ends when all is sent, the client has gone, or a demanded fault has struck. Never throws for a client that leaves. */
+/**
+ * Ends when everything is sent, the client has gone, or a requested fault has struck. Never throws when a client
+ * leaves.
+ */
 export async function sendStream(
   exchange: Exchange,
   steps: Iterable<StreamStep>,

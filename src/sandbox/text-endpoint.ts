@@ -1,4 +1,4 @@
-/** Answers one call of a chat format: checks, understands, plans, sends. */
+/** Answers one call of a chat format: check, read, plan, send. */
 
 import { lookUpModel, type ModelLookup, parseBody } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,7 +11,7 @@ import { EVENT_STREAM, sendStream } from './stream.ts'
 
 export interface TextOptions {
   readonly lookUp: ModelLookup
-  /** What a wire carries in the path instead of the body: model, streamed or not; else empty. */
+  /** What a wire carries in the path instead of the body: model and streaming; else empty. */
   readonly fromPath: JsonObject
 }
 

@@ -1,8 +1,8 @@
-/** The prompt words that make the sandbox misbehave on demand: one table, from which parsing and help text come. */
+/** The prompt words that make the sandbox misbehave on request: one table for parsing and help text. */
 
 interface WordRow {
   readonly word: string
-  /** What may stand behind `=`; null when the word takes no value. */
+  /** What may follow `=`; null when the word takes no value. */
   readonly value: string | null
   readonly pattern: RegExp | null
   readonly effect: string
@@ -88,7 +88,7 @@ export const WORDS = [
 
 export type Word = (typeof WORDS)[number]['word']
 
-/** Words found in a prompt; '' stands for a word without a value. */
+/** Words found in a prompt, with their values; '' for none. */
 export type FoundWords = ReadonlyMap<Word, string>
 
 export class UnknownWordError extends Error {}
@@ -100,7 +100,7 @@ export function withoutWords(text: string): string {
   return text.replaceAll(IN_TEXT, '')
 }
 
-/** Reads `sandbox:word` and `sandbox:word=value`. Throws UnknownWordError for a word that is nearly a known one. */
+/** Reads `sandbox:word` and `sandbox:word=value`. Throws UnknownWordError for a near miss of a known word. */
 export function readWords(text: string): FoundWords {
   const found = new Map<Word, string>()
   for (const match of text.matchAll(IN_TEXT)) {
@@ -118,7 +118,7 @@ export function readWords(text: string): FoundWords {
   return found
 }
 
-/** The value of a word as a whole number, or null when it is absent or has none. */
+/** A word's value as a whole number; null when it is absent or has none. */
 export function wordNumber(words: FoundWords, word: Word): number | null {
   const value = words.get(word)
   return value === undefined || value === '' ? null : Number(value)
@@ -139,7 +139,7 @@ function fits(row: WordRow, value: string): boolean {
   return row.pattern?.test(value) ?? false
 }
 
-/** One or two letters away from a known word; anything else is text of the prompt. */
+/** One or two letters away from a known word; anything else is ordinary text. */
 function isMisspelt(word: string): boolean {
   return WORDS.some(row => row.word.length > 3 && editDistance(word, row.word) <= 2)
 }

@@ -1,4 +1,4 @@
-/** Copying, colours, menus, forms that are sent once. Everything else is plain HTML. */
+/** Copying, themes, menus, forms that submit once. Everything else is plain HTML. */
 ;(() => {
   const root = document.documentElement
 
@@ -62,7 +62,7 @@
     }
   })
 
-  // A form is sent once: the second click of a double click finds its button disabled.
+  // A form submits once: the second click of a double click finds its button disabled.
   document.addEventListener('submit', event => {
     const form = event.target
     if (event.defaultPrevented || form.method !== 'post') return

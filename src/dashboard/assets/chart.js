@@ -1,4 +1,4 @@
-/** Stacked bars by day from the figures in `data-chart`, in the colours of the stylesheet, with a legend that follows the pointer. */
+/** Stacked bars per day from `data-chart`, in the stylesheet's colours, with a legend that follows the pointer. */
 ;(() => {
   const HEIGHT = 240
 
@@ -27,7 +27,7 @@
     const { days, series, unit } = JSON.parse(element.dataset.chart)
     const colour = colours(element)
     const positions = days.map((_, index) => index)
-    // Each series is drawn on top of those before it: from the highest sum down.
+    // Each series is drawn on top of the earlier ones, so start with the highest sum.
     const sums = []
     for (const [index, { values }] of series.entries()) {
       sums.push(values.map((value, position) => value + (sums[index - 1]?.[position] ?? 0)))
@@ -87,7 +87,7 @@
 
   let charts = []
 
-  /** Draws what is new on the page and forgets what has gone. */
+  /** Draws new charts on the page and discards removed ones. */
   function scan() {
     charts = charts.filter(({ element, chart }) => element.isConnected || chart.destroy())
     for (const element of document.querySelectorAll('[data-chart]')) {

@@ -1,4 +1,4 @@
-/** Sends the example calls of the reference page from the browser, with the key that was typed there. */
+/** Sends the reference page's example calls from the browser, with the key typed there. */
 ;(() => {
   const REPLY_CHARACTERS_MAX = 20_000
 

@@ -1,4 +1,4 @@
-/** Daily figures as a stacked chart: the largest series by name, the rest as one. */
+/** Daily values as a stacked chart: the largest series by name, the rest combined. */
 
 import { addDays } from '../../ledger/reports/days.ts'
 import type { DailyFigure } from '../../ledger/reports/types.ts'
@@ -7,13 +7,13 @@ import { day as calendarDay, chartFigure } from '../view/format.ts'
 import type { UsageQuery } from './usage-query.ts'
 
 export interface Chart {
-  /** Key of a text: what is drawn. */
+  /** Text key of what is drawn. */
   readonly titleKey: string
   readonly days: readonly string[]
-  /** In VND, calls or tokens. Each has one value for each day. */
+  /** In VND, calls or tokens. One value per day. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
   readonly unit: '₫' | ''
-  /** The same as text for readers of tables, newest day first. */
+  /** The same as a table for screen readers, newest day first. */
   readonly lines: readonly { readonly day: string; readonly values: readonly string[] }[]
   readonly isEmpty: boolean
 }
@@ -60,7 +60,7 @@ export function chartOf(
   }
 }
 
-/** A picture needs no exact amounts: a number of dong is near enough. */
+/** A chart needs no exact amounts, so a number of dong will do. */
 function measured(figure: DailyFigure, measure: UsageQuery['measure']): number {
   switch (measure) {
     case 'cost':

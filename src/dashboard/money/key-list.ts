@@ -1,4 +1,4 @@
-/** API keys: the list, and making one. */
+/** API keys: the list, and creating one. */
 
 import { ACTIVE_KEYS_MAX } from '../../accounts/keys.ts'
 import { createOwnKey, listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
@@ -20,7 +20,7 @@ export const KEY_LIST_PAGES: readonly Page[] = [
 
 const NOTICES = ['revoked'] as const
 
-/** A key as lists and its own page show it. */
+/** A key as shown in lists and on its own page. */
 export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey) {
   return {
     keyId: key.keyId,
@@ -36,7 +36,7 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     lastUsedOn: key.lastUsedDay === null ? null : new Date(`${key.lastUsedDay}T12:00:00+07:00`),
     cap: key.monthlyCapMicroVnd,
     spent: key.spentThisMonthMicroVnd,
-    /** Of the cap, in percent. */
+    /** Percentage of the cap. */
     spentPercent:
       key.monthlyCapMicroVnd === null
         ? 0
@@ -66,7 +66,7 @@ async function list(request: PageRequest, fault: string | null): Promise<Answer>
       isFull: active.length >= ACTIVE_KEYS_MAX,
       hasMoneyCome: credits.length > 0 || keys.length > 0,
       label: form.text('label', 100),
-      // Sent with the form, so that a second click makes no second key.
+      // Submitted with the form, so that a second click does not create a second key.
       submission: uuidv7(),
       notice: done === null ? null : text(language, `keys.done.${done}`),
       fault,

@@ -1,4 +1,4 @@
-/** One API key: its cost, name and limits, showing it again, revoking it. */
+/** One API key: its cost, name and limits, revealing it, revoking it. */
 
 import { isCallsPerMinute, limitOwnKey } from '../../accounts/key-rate.ts'
 import { revokeKey, showKey } from '../../accounts/keys.ts'
@@ -22,7 +22,7 @@ export const KEY_PAGES: readonly Page[] = [
 
 const NOTICES = ['saved'] as const
 
-/** Null for ids that are none, that do not exist, and that are somebody else's. */
+/** Null for malformed and unknown ids, and for other people's keys. */
 async function findKey(request: PageRequest): Promise<OwnKey | null> {
   const keyId = idOf(request.params.id)
   if (keyId === null) return null
@@ -86,14 +86,14 @@ async function change(request: PageRequest): Promise<Answer> {
   return { kind: 'redirect', to: `/keys/${key.keyId}?done=saved` }
 }
 
-/** Null for nothing typed; undefined for what cannot be used. */
+/** Null for empty input; undefined for unusable input. */
 function readOptional(typed: string, isUsable: (value: number) => boolean): number | null | undefined {
   if (typed === '') return null
   const value = readAmountVnd(typed)
   return value !== null && isUsable(value) ? value : undefined
 }
 
-/** A secret is shown only when the password was typed a moment ago; else this page asks for it. */
+/** A secret is revealed only shortly after the password was typed; otherwise this page asks for it. */
 async function reveal(request: PageRequest): Promise<Answer> {
   const { options, language, visitor, form, now } = request
   const session = signedIn(request)

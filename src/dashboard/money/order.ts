@@ -1,4 +1,4 @@
-/** One top-up order: QR code, where to transfer, and the state of it, which updates by itself. */
+/** One top-up order: QR code, transfer details, and its state, which updates by itself. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { ZERO_MICRO_VND } from '../../lib/money.ts'
@@ -48,11 +48,11 @@ async function show(request: PageRequest): Promise<Answer> {
   }
 }
 
-/** Asked for every few seconds while the order is open. */
+/** Polled every few seconds while the order is open. */
 async function state(request: PageRequest): Promise<Answer> {
   const order = await findOrder(request)
   if (order === null) return NOT_FOUND
-  // What was asked for has happened: the whole page changes, the QR code goes.
+  // The payment has arrived: the whole page changes and the QR code disappears.
   if (!request.isFragment || order.state !== 'open') return { kind: 'redirect', to: `/topup/${order.orderCode}` }
   return { kind: 'fragment', template: 'order-state', data: await stateData(request, order) }
 }
@@ -81,7 +81,7 @@ async function simulate(request: PageRequest): Promise<Answer> {
   const { options, params } = request
   const { accountId } = signedIn(request)
   const orderCode = params.code ?? ''
-  // A second click finds the order paid, and pays it no second time.
+  // A second click finds the order paid, and does not pay it again.
   const order = request.isLocal ? await findOrder(request) : null
   if (order === null) return NOT_FOUND
   if (order.state === 'open' && (await simulateTransfer(options.payments, { accountId, orderCode })) === null) {

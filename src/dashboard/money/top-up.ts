@@ -1,4 +1,4 @@
-/** Topping up: an amount, and what came in before. */
+/** Topping up: an amount, and earlier payments. */
 
 import { readBalance } from '../../ledger/reports/balance.ts'
 import { readCredits } from '../../ledger/reports/journal.ts'
@@ -58,7 +58,7 @@ async function form(request: PageRequest, fault: string | null): Promise<Answer>
       orders: orders.map(order => ({ ...order, stateKey: `topup.state.${order.state}`, tone: TONES[order.state] })),
       more:
         orders.length === limit && lastOrder ? `/topup${query.with({ before: lastOrder.orderCode })}#history` : null,
-      // The reason of an adjustment is written for operators.
+      // Only operators see an adjustment's reason.
       credits: credits.map(row => ({
         ...row,
         kindKey: `topup.kind.${row.kind}`,

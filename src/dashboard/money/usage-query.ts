@@ -1,11 +1,11 @@
-/** What the usage page was asked for, read from its query once. */
+/** The filters of the usage page, read once from its query. */
 
 import { addDays, dayOf, isDay, startOfDay } from '../../ledger/reports/days.ts'
 import type { UsageFilter } from '../../ledger/reports/types.ts'
 import type { Form } from '../form.ts'
 
 export interface UsageQuery {
-  /** Days of Vietnam; both included. */
+  /** Vietnamese calendar days, inclusive. */
   readonly from: string
   readonly to: string
   readonly keyId: number | null
@@ -18,7 +18,7 @@ export interface UsageQuery {
 
 const DAYS_DEFAULT = 30
 
-/** Nothing in a query is an error: what cannot be read is left out, and a period that is too wide is cut. */
+/** A query never fails: unreadable parts are ignored, and too long a period is cut. */
 export function readUsageQuery(query: Form, { now, daysMax }: { now: Date; daysMax: number }): UsageQuery {
   const today = dayOf(now)
   const to = readDay(query.text('to')) ?? today
@@ -43,7 +43,7 @@ function readDay(text: string): string | null {
   return isDay(text) && text.startsWith('20') ? text : null
 }
 
-/** For the rows and the export. */
+/** For rows and export. */
 export function rowFilter({ from, to, keyId, entryId, status }: UsageQuery): UsageFilter {
   return {
     from: startOfDay(from),
@@ -54,7 +54,7 @@ export function rowFilter({ from, to, keyId, entryId, status }: UsageQuery): Usa
   }
 }
 
-/** For totals and chart, which know no status. */
+/** For totals and chart, which are not split by status. */
 export function dailyRange({ from, to, keyId, entryId }: UsageQuery) {
   return {
     from,

@@ -80,7 +80,7 @@ async function show(request: PageRequest): Promise<Answer> {
       more: nextBeforeSeq === null ? null : `/usage${query.with({ before: String(nextBeforeSeq) })}`,
       isLater: asked.beforeSeq !== null,
       isPaged: nextBeforeSeq !== null || asked.beforeSeq !== null,
-      // A page may be empty although there is more to look through.
+      // A page may be empty although more rows follow.
       isNothing: rows.length === 0 && nextBeforeSeq === null,
       first: `/usage${query.with({ before: null })}`,
     },
@@ -91,7 +91,7 @@ function choices(name: 'by' | 'measure', values: readonly string[], chosen: stri
   return values.map(value => ({ value, key: `usage.${name}.${value}`, isChosen: value === chosen }))
 }
 
-/** A call as a line of a table. */
+/** A call as a table row. */
 export function rowView(row: UsageRow, keys: readonly OwnKey[]) {
   return {
     closedAt: row.closedAt,

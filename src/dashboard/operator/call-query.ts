@@ -1,4 +1,4 @@
-/** What the operators' log of calls was asked for, read from its query once; what cannot be understood is said at its field. */
+/** The filters of the operators' call log, read once from its query; errors appear at their field. */
 
 import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts'
 import { findKeyOfAny } from '../../accounts/keys.ts'
@@ -11,10 +11,10 @@ export const FIELDS = ['account', 'key', 'asked', 'model', 'upstream', 'status',
 export type Field = (typeof FIELDS)[number]
 
 export interface CallQuery {
-  /** As they were typed. */
+  /** As typed. */
   readonly given: Readonly<Record<Field, string>>
   readonly faults: Readonly<Partial<Record<Field, TextKey>>>
-  /** Null where a field has a fault. */
+  /** Null when a field is invalid. */
   readonly filter: CallFilter | null
 }
 
@@ -64,14 +64,14 @@ async function findOwner(sql: PageRequest['options']['sql'], text: string): Prom
   return found?.accountId ?? null
 }
 
-/** Undefined: any; null: none that there is. */
+/** Undefined: any; null: no such account or key. */
 function readStatus(text: string): CallFilter['status'] | null | undefined {
   if (text === '') return undefined
   if (text === 'ok' || text === 'error') return text
   return /^[1-5]\d\d$/.test(text) ? Number(text) : null
 }
 
-/** A day, or a day and a time, of Vietnam. A minute that is the end of a period is part of it. */
+/** A day, or a day and a time, in Vietnam. A period includes its last minute. */
 function readTime(text: string, place: 'start' | 'end'): Date | null {
   if (!LOCAL_TIME.test(text)) return null
   const [day = '', clock] = text.split('T')

@@ -1,4 +1,4 @@
-/** One call: what happened, where it was tried, what it used and cost, and its refund. */
+/** One call: what happened, where it was attempted, what it used and cost, and its refund. */
 
 import { listActions, recordAction } from '../../accounts/operator-log.ts'
 import { mayDo } from '../../accounts/roles.ts'
@@ -34,7 +34,7 @@ export const CALL_PAGES: readonly Page[] = [
 ]
 
 const ENDPOINTS = new Map<number, string>(Object.values(ENDPOINT_FACTS).map(facts => [facts.code, facts.path]))
-/** Actions on the account that are searched for the refund of the call. */
+/** Account actions searched for the call's refund. */
 const ACTIONS_MAX = 200
 
 async function findCall({ options, params }: PageRequest): Promise<OperatorCall | null> {

@@ -1,4 +1,4 @@
-/** The calls of everybody: found by request id, filtered, page by page, as CSV. */
+/** Everybody's calls: found by request id, filtered, paged, and as CSV. */
 
 import { mayDo } from '../../accounts/roles.ts'
 import { dayOf } from '../../ledger/reports/days.ts'
@@ -71,7 +71,7 @@ async function list(request: PageRequest): Promise<Answer> {
       csv: `/operator/calls.csv${base}`,
       more: page.next === null ? null : `/operator/calls${query.with({ before: page.next })}`,
       first: before === '' ? null : `/operator/calls${base}`,
-      // A filter that matches little is looked for part by part.
+      // A filter that matches little is searched in parts.
       lookedBackTo: page.calls.length < limit ? page.lookedBackTo : null,
       isFiltered: FIELDS.some(name => asked.given[name] !== ''),
       accountId: asked.filter?.accountId ?? null,
@@ -82,7 +82,7 @@ async function list(request: PageRequest): Promise<Answer> {
   return answer
 }
 
-/** What calls cost the operator is not for every role. */
+/** Not every role may see what calls cost the operator. */
 export function showsCosts({ session }: PageRequest): boolean {
   return mayDo(session?.role ?? null, 'business')
 }
@@ -91,7 +91,7 @@ function statusChoices(given: string): readonly string[] {
   return given === '' || (STATUSES as readonly string[]).includes(given) ? STATUSES : [...STATUSES, given]
 }
 
-/** A call as a line of the table. */
+/** A call as a table row. */
 export function callView(call: OperatorCall) {
   const margin = marginOf(call)
   return {
@@ -105,7 +105,7 @@ export function callView(call: OperatorCall) {
   }
 }
 
-/** What is left of the charge; null where the cost is unknown. */
+/** Charge less cost; null where the cost is unknown. */
 function marginOf({ chargedMicroVnd, upstreamCostMicroVnd }: OperatorCall): MicroVnd | null {
   return upstreamCostMicroVnd === null ? null : microVnd(chargedMicroVnd - upstreamCostMicroVnd)
 }

@@ -1,11 +1,11 @@
-/** What all operator pages share: their own navigation, and who acts. */
+/** Shared by all operator pages: their navigation, and who is acting. */
 
 import type { Actor } from '../../accounts/operator-log.ts'
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { type PageAnswer, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 
-/** `needs` as the page behind it declares. */
+/** `needs` as declared by the page behind it. */
 export const TABS = [
   { tab: 'home', path: '/operator', needs: 'read' },
   { tab: 'calls', path: '/operator/calls', needs: 'read' },

@@ -1,6 +1,6 @@
 /**
- * What stands before an operator's page: the role, the second factor, and for money the second factor again. A form that has
- * to wait for a code is kept: the page that asks for it carries every field and sends them on with the code.
+ * The gate before operator pages: the role, the second factor, and for money a recent second factor. A form that has to
+ * wait for a code is kept: the page that asks for the code carries every field and submits them with it.
  */
 
 import { isAskedAgain, mayDo } from '../../accounts/roles.ts'
@@ -10,7 +10,7 @@ import { type Answer, type OperatorPage, type PageRequest, signedIn } from '../p
 import { throttledAnswer } from '../people/faults.ts'
 import { type TextKey, text } from '../texts/index.ts'
 
-/** Field of the code beside those of the form that it confirms. */
+/** Field for the code, beside those of the form that it confirms. */
 export const FACTOR_FIELD = 'second_factor'
 export const FACTOR_PATH = '/operator/second-factor'
 const CODE_CHARACTERS_MAX = 40
@@ -23,7 +23,7 @@ export async function passGate({ needs, method }: OperatorPage, request: PageReq
   return demandFactor(request, session, { again: method === 'POST' && isAskedAgain(needs) })
 }
 
-/** Null where the second factor was given, `again`: a moment ago, or where none is wanted. */
+/** Null when the second factor was given (`again`: recently) or is not needed. */
 export async function demandFactor(
   request: PageRequest,
   session: Session,
@@ -42,7 +42,7 @@ export async function demandFactor(
   return checkCode(request, form.text(FACTOR_FIELD, CODE_CHARACTERS_MAX), fault => confirmPage(request, fault))
 }
 
-/** Null for a right code; else what tells of it. */
+/** Null for a right code; else the message. */
 export async function checkCode(
   request: PageRequest,
   typed: string,

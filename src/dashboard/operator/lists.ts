@@ -82,7 +82,7 @@ function revenue({ query }: PageRequest): Answer {
   return { kind: 'redirect', to: `/operator/business${query.with({})}` }
 }
 
-/** What the catalogue knows by now is marked: its alias came after the calls. */
+/** Names that the catalogue knows by now are marked: their alias was added after the calls. */
 async function unknownModels(request: PageRequest): Promise<Answer> {
   const { options, query } = request
   const chosen = PERIODS_DAYS.find(days => String(days) === query.text('days')) ?? PERIODS_DAYS[0]

@@ -1,4 +1,4 @@
-/** An operator's own second factor: set up, given after signing in, replaced. */
+/** An operator's own second factor: setting it up, giving it after sign-in, replacing it. */
 
 import { countRecoveryCodes } from '../../accounts/recovery-codes.ts'
 import { enrolAuthenticator, offerAuthenticator, readOffer, renewRecoveryCodes } from '../../accounts/second-factor.ts'

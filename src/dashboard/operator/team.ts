@@ -1,4 +1,4 @@
-/** Operators and their roles. Nobody changes their own, so that an owner is always left. */
+/** Operators and their roles. Nobody can change their own, so that an owner always remains. */
 
 import { findAccountByEmail } from '../../accounts/accounts.ts'
 import { listOperators, readAccountSummary, setRole } from '../../accounts/operator.ts'
@@ -57,7 +57,7 @@ function choices(chosen: OperatorRole) {
   }))
 }
 
-/** Whom the form names, and why; or what is wrong with it. */
+/** The person named in the form and the reason, or what is wrong with it. */
 async function readForm(request: PageRequest): Promise<{ accountId: number; reason: string } | Faults> {
   const { options, form, language } = request
   const reason = form.text('reason', REASON_CHARACTERS_MAX)

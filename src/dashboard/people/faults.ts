@@ -1,4 +1,4 @@
-/** Refused input in words, the same on every form. */
+/** Messages for rejected input, the same on every form. */
 
 import type { Invalid, PasswordFault, PeopleServices, Throttled } from '../../accounts/types.ts'
 import type { PageRequest, ProblemAnswer } from '../page.ts'
@@ -16,7 +16,7 @@ export function passwordBounds({ limits }: PeopleServices): { min: number; max: 
   return { min: limits.passwordCharactersMin, max: limits.passwordBytesMax }
 }
 
-/** What to write under the fields of a form; null where there is nothing wrong. */
+/** The message below a form field; null when nothing is wrong. */
 export function faultsOf(request: PageRequest, invalid: Invalid): { email: string | null; password: string | null } {
   return {
     email: invalid.email === undefined ? null : text(request.language, `fault.email.${invalid.email}`),

@@ -1,4 +1,4 @@
-/** Registering: a form, a mail, and the page behind its link, which asks for the password once more. */
+/** Registration: a form, a mail, and the page behind its link, which asks for the password again. */
 
 import { finishRegistration, readVerification, register } from '../../accounts/register.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'

@@ -33,7 +33,7 @@ function formPage(
   }
 }
 
-/** Where somebody wanted to go, else where their day begins. */
+/** The page they wanted, else their start page. */
 function landing(next: string, { role }: Session): string {
   const path = localPath(next)
   return path === '/overview' && role !== null ? '/operator' : path

@@ -18,7 +18,7 @@ export const GUIDE_PAGES: readonly Page[] = [
   { method: 'GET', path: '/openapi.json', authentication: 'none', purpose: 'OpenAPI 3.1 document', handle: document },
 ]
 
-/** Models that the snippets name: of each kind one that can do most, whatever the catalogue holds. */
+/** Models named in the snippets: for each kind a capable one, whatever the catalogue contains. */
 function exampleModels({ options }: PageRequest) {
   const { catalogue } = options
   const items = catalogue.items.filter(item => !catalogue.isRetired(item))
@@ -26,7 +26,7 @@ function exampleModels({ options }: PageRequest) {
     const suitable = items.filter(
       item => item.entry.price.per === 'mtok' && item.entry.channel === 'standard' && suits(item),
     )
-    // The longest context, then the newest.
+    // Longest context first, then newest.
     suitable.sort(
       (left, right) =>
         (right.entry.contextTokens ?? 0) - (left.entry.contextTokens ?? 0) ||
@@ -85,7 +85,7 @@ function inVietnamese(operation: OperationView): OperationView {
     fields: operation.fields.map(described),
     answers: operation.answers.map(answer => {
       const meaning = STATUSES_IN_VIETNAMESE[answer.status]
-      // `type`, `type`. What the error says in English.
+      // `type`, `type`. Then the error's English message.
       const types = /^`[^.]*/.exec(answer.description)?.[0]
       return meaning === undefined ? described(answer) : { ...answer, description: `${types}. ${meaning}` }
     }),

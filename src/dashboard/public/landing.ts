@@ -42,7 +42,7 @@ function landing({ options, language }: PageRequest): Answer {
   }
 }
 
-/** Models that are no chat models, as one line of the table; null when the catalogue has none. */
+/** Models other than chat models, as one table row; null when the catalogue has none. */
 function kindRow(items: readonly CatalogueItem[], kind: 'image' | 'speech') {
   const found = items.filter(({ entry }) => entry.kind === kind)
   const callVnd = lowestPrice(found, kind === 'image' ? 'image' : 'request')

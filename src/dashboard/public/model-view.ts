@@ -1,4 +1,4 @@
-/** Catalogue entries as the pages show them. */
+/** Catalogue entries as shown on the pages. */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
@@ -36,7 +36,7 @@ export function modelView({ entry, deprecatedFromMs }: CatalogueItem, now: Date)
   }
 }
 
-/** What calls of a given size come to. */
+/** The price of calls of a given size. */
 export function costOf(
   { entry, unitPriceMicroVnd }: CatalogueItem,
   units: { tokens: number; calls: number },
@@ -52,7 +52,7 @@ export interface FamilyView {
   readonly query: string
 }
 
-/** Chat families by number of entries, largest first; entries of other kinds are not among them. */
+/** Chat families by number of entries, largest first, without entries of other kinds. */
 export function familyViews(catalogue: Catalogue): FamilyView[] {
   const chat = catalogue.items.filter(item => item.entry.kind === 'chat' && !catalogue.isRetired(item))
   const families = Object.entries(Object.groupBy(chat, item => item.entry.family))
@@ -72,7 +72,7 @@ export function lowestPrice(items: readonly CatalogueItem[], per: ModelView['pri
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
-/** First word of the models' names without its version: families have ids, but no names for people. */
+/** First word of the models' names without the version: families have ids, but no display names. */
 function familyName(family: string, items: readonly CatalogueItem[]): string {
   const words = items.map(({ entry }) => (entry.name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
   const word = words.sort((left, right) => left.length - right.length)[0] ?? family

@@ -1,4 +1,4 @@
-/** Models and prices: a list that can be searched and filtered, and a page for each entry. */
+/** Models and prices: a searchable list with filters, and a page per entry. */
 
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
 import { ENDPOINT_FACTS } from '../../catalogue/endpoints.ts'
@@ -47,7 +47,7 @@ function readFilter(query: Form): ModelFilter {
   }
 }
 
-/** Entries in which every word of the search stands: in the id, the name, the family, the vendor or an alias. */
+/** Entries that match every search word in id, name, family, vendor or alias. */
 function find(catalogue: Catalogue, { q, channel, capability, unit }: ModelFilter): CatalogueItem[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return catalogue.items.filter(item => {
@@ -140,7 +140,7 @@ function examplesOf(item: CatalogueItem) {
   }
 }
 
-/** The id without its prefix: twins are one model under several prices or channels. */
+/** The id without its prefix: twins are one model at several prices or in several channels. */
 function baseId(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1)
 }

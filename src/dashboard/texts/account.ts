@@ -1,4 +1,4 @@
-/** Registering, signing in, the account's own page, the development outbox. */
+/** Registration, sign-in, the account page, the development outbox. */
 
 import type { Texts } from './type.ts'
 

@@ -1,4 +1,4 @@
-/** The frame around every page, and what goes wrong. */
+/** The frame around every page, and error messages. */
 
 import type { Texts } from './type.ts'
 

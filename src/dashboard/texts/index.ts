@@ -40,7 +40,7 @@ export function isTextKey(key: string): key is TextKey {
   return Object.hasOwn(TEXTS, key)
 }
 
-/** A text with its values filled in. Throws RangeError when one of them is missing. */
+/** A text with its values inserted. Throws RangeError when one is missing. */
 export function text(language: Language, key: TextKey, values: Readonly<Record<string, unknown>> = {}): string {
   return TEXTS[key][language].replace(/\{(\w+)\}/g, (_, name: string) => {
     if (!(name in values)) throw new RangeError(`the text ${key} needs ${name}`)

@@ -1,4 +1,4 @@
-/** Operators: the calls of everybody. */
+/** Operators: everybody's calls. */
 
 import type { Texts } from './type.ts'
 

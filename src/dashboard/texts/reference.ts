@@ -1,6 +1,6 @@
 /**
- * The API reference in Vietnamese, by its English text. The OpenAPI document is English, as its readers are programs; the
- * page shows the same sentences to people.
+ * The API reference in Vietnamese, keyed by its English text. The OpenAPI document is English, because programs read
+ * it; the page shows the same sentences to people.
  */
 
 export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
@@ -59,7 +59,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'The answer. It is free.': 'Câu trả lời. Miễn phí.',
 }
 
-/** What an error status means; the page puts the error types before it. */
+/** What an error status means; the page prefixes the error types. */
 export const STATUSES_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   400: 'Yêu cầu không hợp lệ; thông báo lỗi cho biết phải sửa gì.',
   401: 'Khóa API sai, thiếu hoặc đã thu hồi.',

@@ -1,12 +1,12 @@
 /**
- * Figures as people in Vietnam write them, in both languages: dots between thousands, a comma before fractions. Amounts and
- * counts stand side by side; a second way to write them would make 1.234 and 1,234 two different things on one page.
+ * Numbers in Vietnamese format, in both languages: dots between thousands, a decimal comma. Amounts and counts stand
+ * side by side; with a second format 1.234 and 1,234 would be different numbers on one page.
  */
 
 import { formatVnd, type MicroVnd, microVnd } from '../../lib/money.ts'
 
 const TIME_ZONE = 'Asia/Ho_Chi_Minh'
-/** Between a figure and its unit, so that they stay on one line. */
+/** Between a number and its unit, so that they stay on one line. */
 const NO_BREAK = '\u00a0'
 
 function withDots(digits: string): string {
@@ -19,12 +19,12 @@ export function dongOfMicro(amount: MicroVnd): string {
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${NO_BREAK}₫`
 }
 
-/** For balances at a glance: fractions of a dong are left out, towards zero, so that nobody seems to have more than there is. */
+/** For balances at a glance: fractions of a dong are cut off, so that nobody seems to have more than there is. */
 export function dongWhole(amount: MicroVnd): string {
   return `${withDots((formatVnd(amount).split('.')[0] as string).replace(/^-0$/, '0'))}${NO_BREAK}₫`
 }
 
-/** For tables of many amounts: two decimals below 1.000 ₫, whole dong from there; nothing that is there becomes 0. */
+/** For tables of amounts: two decimals below 1.000 ₫, whole dong above; a non-zero amount is never shown as 0. */
 export function dongShort(amount: MicroVnd): string {
   const size = amount < 0n ? -amount : amount
   if (size >= ROUGH_FROM_MICRO_VND) return dongWhole(amount)
@@ -39,18 +39,18 @@ export function dongRough(amount: MicroVnd): string {
   return amount >= ROUGH_FROM_MICRO_VND ? dongWhole(amount) : dongOfMicro(amount)
 }
 
-/** `50.000 ₫` of whole dong. */
+/** `50.000 ₫`, from whole dong. */
 export function dong(amount: number | bigint): string {
   return `${withDots(amount.toString())}${NO_BREAK}₫`
 }
 
 const DAY = { timeZone: TIME_ZONE, day: '2-digit', month: '2-digit', year: 'numeric' } as const
 const TIME = { ...DAY, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
-/** Made when they are wanted: the first one takes 15 ms. */
+/** Created lazily: the first one takes 15 ms. */
 let dates: Intl.DateTimeFormat | undefined
 let times: Intl.DateTimeFormat | undefined
 
-/** What a chart shows: whole from 1.000, not rounded up; chart.js writes its legend the same way. */
+/** For charts: whole numbers from 1.000 on, rounded down; chart.js formats its legend the same way. */
 export function chartFigure(value: number, unit: string): string {
   const [whole = '0', fraction] = String(value >= 1000 ? Math.trunc(value) : Number(value.toFixed(6))).split('.')
   return `${withDots(whole)}${fraction === undefined ? '' : `,${fraction}`}${unit === '' ? '' : NO_BREAK + unit}`
@@ -67,18 +67,18 @@ export function compactCount(value: number): string {
   return value >= 1000 ? `${Math.round(value / 1000)}K` : String(value)
 }
 
-/** Day in Vietnam, `21/11/2026`. */
+/** A day in Vietnam, `21/11/2026`. */
 export function date(value: Date): string {
   dates ??= new Intl.DateTimeFormat('en-GB', DAY)
   return dates.format(value)
 }
 
-/** The same of a day that reports write `2026-11-21`. */
+/** The same for a report's day, `2026-11-21`. */
 export function day(value: string): string {
   return value.split('-').reverse().join('/')
 }
 
-/** Day and time in Vietnam, to the second. */
+/** Date and time in Vietnam, to the second. */
 export function time(value: Date): string {
   times ??= new Intl.DateTimeFormat('en-GB', TIME)
   return times.format(value).replace(', ', ' ')

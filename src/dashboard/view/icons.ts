@@ -1,4 +1,4 @@
-/** Line icons, drawn for this project on a grid of 20; they take the colour of the text beside them. */
+/** Line icons drawn for this project on a grid of 20; they inherit the text colour. */
 
 const PATHS = {
   copy: '<rect x="7" y="7" width="9" height="10" rx="2"/><path d="M13 7V5a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h1"/>',
@@ -28,7 +28,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** An `<svg>` that screen readers skip. Throws RangeError for a name that there is none of. */
+/** An `<svg>` that screen readers skip. Throws RangeError for an unknown name. */
 export function icon(name: string): string {
   if (!(name in PATHS)) throw new RangeError(`there is no icon ${name}`)
   return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${PATHS[name as IconName]}</svg>`

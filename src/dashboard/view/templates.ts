@@ -1,4 +1,4 @@
-/** Templates from disk, each compiled once, when it is first shown. They only ever see data; no text of a person is ever compiled. */
+/** Templates from disk, each compiled once, on first use. They only receive data; user text is never compiled. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,14 +9,14 @@ import { isTextKey, text } from '../texts/index.ts'
 import * as format from './format.ts'
 import { icon } from './icons.ts'
 
-/** What every template knows beside its own data, as `@view`. */
+/** Available to every template, as `@view`. */
 export interface View {
   readonly language: Language
   readonly [name: string]: unknown
 }
 
 export interface Templates {
-  /** Throws when the template asks for a field that the data does not have. */
+  /** Throws when the template uses a field that the data lacks. */
   render(name: string, view: View, data: Readonly<Record<string, unknown>>): string
   readonly names: readonly string[]
 }
@@ -47,14 +47,17 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   and: (...values: unknown[]) => values.slice(0, -1).every(Boolean),
   not: (value: unknown) => !value,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
-  /** Text with `code` between back-ticks set as code; everything is escaped. */
+  /** Text whose `code` between back-ticks is set as code; everything is escaped. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
 }
 
 const COMPILE: CompileOptions = { strict: true, preventIndent: true }
 
-/** Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. One that cannot be parsed fails the page. */
+/**
+ * Reads `<folder>/*.hbs` as templates and `<folder>/partials/*.hbs` as partials. One with a syntax error fails its
+ * page.
+ */
 export function loadTemplates(folder: string): Templates {
   const handlebars = Handlebars.create()
   for (const [name, helper] of Object.entries(HELPERS)) handlebars.registerHelper(name, helper)

@@ -1,4 +1,4 @@
-/** Errors in the words and the shape of the cloud wire. */
+/** Errors in the wording and shape of the cloud wire. */
 
 import type { ErrorFormat, FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'

@@ -1,4 +1,4 @@
-/** The binary event stream of the cloud wire: length, headers, payload, two checksums for each event. */
+/** The binary event stream of the cloud wire: each event has length, headers, payload and two checksums. */
 
 import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../json.ts'
@@ -12,7 +12,7 @@ export function chunkFrame(event: JsonObject): Buffer {
   return frame({ ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' }, payload)
 }
 
-/** What breaks a stream off in the middle. */
+/** Breaks a stream off in the middle. */
 export function exceptionFrame(type: string, message: string): Buffer {
   const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }
   return frame(headers, { message })

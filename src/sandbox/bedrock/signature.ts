@@ -1,4 +1,7 @@
-/** Checks Signature Version 4 as AWS publishes it, by hand: the gateway signs with a library, and a double must not agree by birth. */
+/**
+ * Verifies Signature Version 4 from AWS's published description, without a library: the gateway signs with one, and a
+ * double must not agree by construction.
+ */
 
 import { createHash, createHmac } from 'node:crypto'
 import { SANDBOX_AWS_SECRET } from '../../upstream/credentials.ts'
@@ -13,7 +16,7 @@ export function isSigned(exchange: Exchange): boolean {
   return exchange.header('authorization').startsWith(`${ALGORITHM} `)
 }
 
-/** Throws ProviderError 403 in the cloud's words when the signature is not the sandbox's own. */
+/** Throws ProviderError 403 in the cloud's wording when the signature is not made with the sandbox's own key. */
 export async function checkSignature(exchange: Exchange): Promise<void> {
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -59,7 +62,7 @@ function isRecent(date: string): boolean {
   return Math.abs(Date.now() - ms) <= SKEW_MS_MAX
 }
 
-/** Segments of the path are encoded once more than on the wire. */
+/** Path segments are encoded once more than on the wire. */
 function canonicalRequest(exchange: Exchange, signedHeaders: readonly string[], body: Buffer): string {
   if (!signedHeaders.includes('host')) throw refused('InvalidSignatureException', "'Host' must be a 'SignedHeader'.")
   const [path, query] = (exchange.request.url ?? '').split('?') as [string, string?]

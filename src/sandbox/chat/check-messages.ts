@@ -1,4 +1,4 @@
-/** Refuses messages that the chat completions format refuses: roles, contents, parts, tool calls without answers. */
+/** Refuses messages that the chat completions format refuses: roles, contents, parts, tool calls without results. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -112,7 +112,7 @@ function checkCalls(message: JsonObject, at: string): void {
   }
 }
 
-/** Behind an assistant message with calls comes one tool message for each, before anything else. */
+/** An assistant message with calls must be followed by one tool message per call, before anything else. */
 function checkAnswers(messages: readonly JsonObject[]): void {
   let open = new Set<string>()
   let openedAt = 0

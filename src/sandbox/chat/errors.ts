@@ -1,4 +1,4 @@
-/** Errors in the words and the shape of the chat completions provider. */
+/** Errors in the wording and shape of the chat completions provider. */
 
 import type { FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'
@@ -35,7 +35,7 @@ const FAULTS: Readonly<Record<FaultKind, Fault>> = {
   json: [400, 'invalid_request_error', 'We could not parse the JSON body of your request.', null],
 }
 
-/** Errors of all endpoints of this provider, images and speech too. */
+/** Errors of all this provider's endpoints, images and speech included. */
 export const chatErrors = {
   requestIdHeader: 'x-request-id',
   fault: (kind: FaultKind) => {

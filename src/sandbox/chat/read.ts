@@ -1,4 +1,4 @@
-/** Understands a (checked) request in the chat completions format. */
+/** Reads a (checked) request in the chat completions format. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -17,7 +17,7 @@ import {
 import { formInWords } from '../task/form.ts'
 import { readUserTurn, workingDirectory } from '../task/request.ts'
 
-/** Reasoning tokens for each effort; a model that is told nothing does not show any. */
+/** Reasoning tokens per effort; a model that gets no effort shows none. */
 const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 64,
@@ -150,7 +150,7 @@ function readReasoning(body: JsonObject, facts: ModelFacts): number {
   return firstNumber(body.thinking_budget) ?? EFFORT_TOKENS.medium!
 }
 
-/** Texts by the tokenizer, images by tiles, and a few tokens for each message and tool. */
+/** Text by the tokenizer, images by tiles, plus a few tokens per message and tool. */
 function countInput(body: JsonObject, messages: readonly JsonObject[]): number {
   let tokens = 3
   for (const message of messages) {

@@ -1,4 +1,4 @@
-/** Refusals in the words of the chat completions provider. */
+/** Refusals in the wording of the chat completions provider. */
 
 import { type Json, typeName } from '../json.ts'
 import { invalid } from '../model.ts'

@@ -9,7 +9,7 @@ export interface ChatReplyOptions {
   readonly model: string
   /** Seconds since 1970. */
   readonly createdSeconds: number
-  /** Number of choices, all alike. */
+  /** Number of choices, all identical. */
   readonly choices: number
   /** `stream_options.include_usage`. */
   readonly includeUsage: boolean
@@ -50,7 +50,7 @@ export function chatReply(plan: ReplyPlan, options: ChatReplyOptions): JsonObjec
   }
 }
 
-/** Every chunk of a good stream in order, `[DONE]` included. */
+/** Every chunk of a good stream in order, including `[DONE]`. */
 export function* chatStream(plan: ReplyPlan, options: ChatReplyOptions): Generator<StreamStep> {
   const head: JsonObject = {
     id: newId('chatcmpl-'),
@@ -125,7 +125,7 @@ function usageOf(plan: ReplyPlan, choices: number): JsonObject {
   }
 }
 
-/** What a provider sends when it breaks down in the middle of a stream. */
+/** What a provider sends when it fails in the middle of a stream. */
 export function chatErrorEvent(): string {
   const error = {
     message: 'The server had an error while processing your request.',

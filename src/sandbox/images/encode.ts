@@ -1,4 +1,4 @@
-/** Writes a picture as PNG, JPEG or WebP. The last two are WebAssembly, loaded when first asked for. */
+/** Encodes a picture as PNG, JPEG or WebP. The last two use WebAssembly, loaded on first use. */
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -44,7 +44,7 @@ async function loadWebp(): Promise<Encoder> {
   return (pixels, quality) => encode(pixels, { quality, method: 0 })
 }
 
-/** The libraries fetch their code by themselves in browsers only. */
+/** Only in browsers do the libraries fetch their code themselves. */
 async function codeOf(file: string): Promise<object> {
   return { wasmBinary: await readFile(createRequire(import.meta.url).resolve(file)) }
 }

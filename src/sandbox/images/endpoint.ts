@@ -14,7 +14,7 @@ import { encodePicture } from './encode.ts'
 import { drawPicture } from './picture.ts'
 import { checkImageRequest, type ImageRequest, readJsonImages, readMultipart } from './request.ts'
 
-/** Tokens that an image of 1024 by 1024 pixels counts. */
+/** Tokens billed for an image of 1024 by 1024 pixels. */
 const SQUARE_TOKENS = 1_056
 
 /** Throws ProviderError for every refusal. */
@@ -72,7 +72,7 @@ function describe({ width, height, format }: ImageRequest): JsonObject {
   return { background: 'opaque', output_format: format, quality: 'medium', size: `${width}x${height}` }
 }
 
-/** Partial images first, then each finished one; usage stands on the last. */
+/** Partial images first, then each finished one; the last event carries the usage. */
 async function streamSteps(
   request: ImageRequest,
   images: readonly string[],

@@ -1,4 +1,4 @@
-/** A font of 3 by 5 pixels. Each glyph is five octal digits, one for each row from the top. */
+/** A font of 3 by 5 pixels. Each glyph is five octal digits, one per row from the top. */
 
 export const GLYPH_WIDTH = 3
 export const GLYPH_HEIGHT = 5
@@ -13,7 +13,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
   '=': '07070', '#': '57575', '%': '51245', '<': '12421', '>': '42124', '[': '32223', ']': '62226', _: '00007',
 } // biome-ignore format: a table
 
-/** True for the pixels of a character that are drawn; characters without a glyph are blank. */
+/** True for a character's drawn pixels; characters without a glyph are blank. */
 export function isInk(character: string, column: number, row: number): boolean {
   const bits = Number(GLYPHS[character]?.[row] ?? 0)
   return ((bits >> (GLYPH_WIDTH - 1 - column)) & 1) === 1

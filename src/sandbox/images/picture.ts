@@ -1,4 +1,4 @@
-/** Draws a simulated image: coloured bands, and on them in letters what it stands for. */
+/** Draws a simulated image: coloured bands with its description in letters. */
 
 import { drawable, GLYPH_HEIGHT, GLYPH_WIDTH, isInk } from './font.ts'
 import type { Bitmap } from './png.ts'
@@ -11,9 +11,9 @@ const COLUMNS = 26
 export interface PictureText {
   readonly width: number
   readonly height: number
-  /** Decides on the colours. */
+  /** Determines the colours. */
   readonly prompt: string
-  /** Drawn from the top, wrapped at word ends, as much as fits. */
+  /** Drawn from the top, wrapped between words, as much as fits. */
   readonly lines: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Writes PNG files with a palette, one byte for each pixel. */
+/** Writes PNG files with a palette, one byte per pixel. */
 
 import { promisify } from 'node:util'
 import { crc32, deflate } from 'node:zlib'
@@ -9,7 +9,7 @@ const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 export interface Bitmap {
   readonly width: number
   readonly height: number
-  /** Places in the palette, row by row. */
+  /** Palette indexes, row by row. */
   readonly pixels: Uint8Array
   /** Red, green and blue of up to 256 colours. */
   readonly palette: readonly (readonly [number, number, number])[]

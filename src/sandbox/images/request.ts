@@ -1,4 +1,4 @@
-/** Reads and checks image requests, JSON or multipart, and refuses them in the provider's own words. */
+/** Parses and checks image requests, JSON or multipart, and refuses them in the provider's own words. */
 
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -18,20 +18,20 @@ export interface ImageRequest {
   readonly partialImages: number
   readonly asUrl: boolean
   readonly format: PictureFormat
-  /** 0 to 100; for formats that lose something. */
+  /** 0 to 100; for lossy formats. */
   readonly quality: number
   readonly references: readonly PictureInfo[]
   readonly masked: boolean
 }
 
-/** Text fields become numbers and booleans where their name says so; files stay apart. */
+/** Text fields become numbers and booleans according to their name; files are kept separately. */
 export interface ImageFields {
   readonly body: JsonObject
   readonly images: readonly Buffer[]
   readonly mask: Buffer | null
 }
 
-/** Throws ProviderError; a truncated multipart body is refused as a whole. */
+/** Throws ProviderError; a truncated multipart body is refused entirely. */
 export async function readMultipart(bytes: Buffer, contentType: string): Promise<ImageFields> {
   let form: FormData
   try {
@@ -51,7 +51,7 @@ export async function readMultipart(bytes: Buffer, contentType: string): Promise
   return { body, images, mask }
 }
 
-/** `image` as one or several data URLs or base64 texts, or `images` as objects with `image_url`. */
+/** `image` as one or more data URLs or base64 texts, or `images` as objects with `image_url`. */
 export function readJsonImages(body: JsonObject): ImageFields {
   const listed = [body.image ?? [], body.images ?? []].flat() as Json[]
   const images = listed.map((entry, index) => decodeImage(isObject(entry) ? entry.image_url : entry, `image[${index}]`))

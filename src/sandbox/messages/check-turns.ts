@@ -1,4 +1,6 @@
-/** Refuses turns and blocks that the messages format refuses: roles, empty texts, tool calls without results, images. */
+/**
+ * Refuses turns and blocks that the messages format refuses: roles, empty texts, tool calls without results, images.
+ */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
@@ -159,7 +161,7 @@ function checkPicture(block: JsonObject, at: string, facts: ModelFacts): void {
   }
 }
 
-/** Each turn of calls is followed by a user turn that begins with one result per call. */
+/** A turn with calls must be followed by a user turn that begins with one result per call. */
 function checkPairs(turns: readonly Turn[]): void {
   const seen = new Set<string>()
   const spoken = turns.map((turn, index) => ({ ...turn, index })).filter(turn => turn.role !== 'system')
@@ -209,7 +211,7 @@ function mergeNeighbours(turns: readonly (Turn & { index: number })[]) {
   return merged
 }
 
-/** With a thinking budget, a tool loop must carry the thinking that led to the call. */
+/** With a thinking budget, a tool loop must include the thinking that led to the call. */
 function checkThinkingFirst(body: JsonObject, turns: readonly Turn[]): void {
   if (!isObject(body.thinking) || body.thinking.type !== 'enabled') return
   const last = turns.findLastIndex(turn => turn.role === 'assistant')

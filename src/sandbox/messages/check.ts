@@ -1,10 +1,10 @@
-/** Refuses what the messages format refuses, in its provider's own words: the fields beside the turns. */
+/** Refuses what the messages format refuses, in its provider's own words: all fields except the turns. */
 
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkTurns } from './check-turns.ts'
 
-/** Fields of the other formats: a sign that a conversion leaked. Fields unknown to all formats are let pass. */
+/** Fields of other formats reveal a leak in a conversion. Fields unknown to all formats pass. */
 const FOREIGN_FIELDS = [
   'stop', 'max_completion_tokens', 'response_format', 'reasoning_effort', 'stream_options', 'n', 'frequency_penalty',
   'presence_penalty', 'logit_bias', 'logprobs', 'top_logprobs', 'seed', 'user', 'parallel_tool_calls', 'functions',
@@ -15,7 +15,7 @@ const FOREIGN_FIELDS = [
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** Throws ProviderError on the first fault. The body's `model` is known to be one of ours. */
+/** Throws ProviderError on the first fault. `model` is already known to be one of ours. */
 export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void {
   for (const field of FOREIGN_FIELDS)
     if (Object.hasOwn(body, field)) throw invalid(`${field}: Extra inputs are not permitted`)
@@ -32,7 +32,7 @@ export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void 
   checkCacheMarks(body)
 }
 
-/** Without threads, clients repeat the call with the whole history; this answer tells them to. */
+/** Without threads, clients repeat the call with the whole history; this answer makes them do so. */
 function checkThread(body: JsonObject): void {
   if (!isObject(body.thread)) return
   throw invalid('thread: message threads are not supported here', {
@@ -187,7 +187,7 @@ function checkOutputConfig(config: Json | undefined, facts: ModelFacts): void {
   checkClosed(config.format.schema, 0)
 }
 
-/** Structured output wants every object closed. */
+/** Structured output requires every object to be closed. */
 function checkClosed(schema: Json | undefined, depth: number): void {
   if (!isObject(schema) || depth > 40) return
   const isOpenObject = schema.type === 'object' && schema.additionalProperties !== false

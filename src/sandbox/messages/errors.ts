@@ -1,4 +1,4 @@
-/** Errors in the words and the shape of the messages provider. */
+/** Errors in the wording and shape of the messages provider. */
 
 import type { ErrorFormat, FaultKind } from '../format.ts'
 import { ProviderError } from '../model.ts'

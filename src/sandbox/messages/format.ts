@@ -17,7 +17,7 @@ export const messagesFormat: WireFormat = {
   stream: (plan, context) => messagesStream(plan, optionsOf(context)),
 }
 
-/** The model's own habit decides where the request says nothing of showing its thinking. */
+/** The model's default decides when the request does not say whether to show thinking. */
 export function optionsOf({ body, facts }: ReplyContext): MessagesReplyOptions {
   const display = isObject(body.thinking) ? body.thinking.display : undefined
   const isHidden = display === undefined || display === null ? facts.hidesReasoning === true : display === 'omitted'

@@ -1,12 +1,12 @@
-/** Signatures of thinking blocks: a client must send a block back as it came, and a changed or made-up one is refused. */
+/** Signatures of thinking blocks: a client must return a block unchanged; a changed or invented one is refused. */
 
 import { createHmac } from 'node:crypto'
 
 const MARK = 'sandbox-thinking:'
-/** No secret: it only ties a signature to its text. */
+/** Not a secret: it only ties a signature to its text. */
 const KEY = 'sandbox'
 
-/** What signatures of the real provider have in common: base64 that begins with `E`, of random-looking bytes. */
+/** What the real provider's signatures have in common: base64 that begins with `E`, and random-looking bytes. */
 const REAL = /^E[A-Za-z0-9+/]{40,}={0,2}$/
 const DISTINCT_BYTES_MIN = 16
 
@@ -15,9 +15,9 @@ export function signThinking(thinking: string): string {
 }
 
 /**
- * True for the sandbox's own signature of this text, or of a text that was left out of the reply (`display: omitted`),
- * and for one that looks like the real provider's, where the conversation may have begun. Seals of other vendors, and of
- * a gateway, are refused as they would be there.
+ * True for the sandbox's own signature of this text, or of a text omitted from the reply (`display: omitted`), and for
+ * one that looks like the real provider's, where the conversation may have begun. Seals of other vendors, and of a
+ * gateway, are refused as the real provider refuses them.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
   const bytes = Buffer.from(signature, 'base64')

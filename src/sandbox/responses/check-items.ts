@@ -1,4 +1,4 @@
-/** Refuses items of the input that the responses format refuses, in its provider's own words. */
+/** Refuses input items that the responses format refuses, in its provider's own words. */
 
 import { missing, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf, textOf } from '../json.ts'
@@ -17,7 +17,7 @@ const PARTS = [
   'computer_screenshot',
   'summary_text',
 ]
-/** What an id that is sent must begin with. */
+/** Required prefixes of item ids. */
 const ID_STARTS: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -26,7 +26,7 @@ const ID_STARTS: Readonly<Record<string, string>> = {
 }
 const LENGTH_MAX = 64
 
-/** `stored`: the provider keeps what it answers, so that an id alone may stand for an item. */
+/** `stored`: the provider stores its answers, so that an id alone may stand for an item. */
 export function checkItem(item: Json, at: string, facts: ModelFacts, { stored }: { stored: boolean }): void {
   if (!isObject(item)) throw wrongType(at, 'an object', item)
   const type = textOf(item.type) || 'message'
@@ -86,7 +86,7 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
   )
 }
 
-/** Reasoning stands before what it led to, and where it is text, no call may lack it. */
+/** Reasoning comes before what it led to; where it is text, every call must have it. */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false
   for (const [index, item] of items.entries()) {
@@ -106,7 +106,7 @@ export function checkReasoningOrder(items: readonly JsonObject[], { reasoningIte
   }
 }
 
-/** True for items that the model made. */
+/** True for items made by the model. */
 function isModels({ type, role }: JsonObject): boolean {
   return role === 'assistant' || ['reasoning', 'function_call', 'custom_tool_call'].includes(String(type))
 }
@@ -145,7 +145,7 @@ function checkPart(part: Json, at: string, facts: ModelFacts): void {
   )
 }
 
-/** Calls and outputs belong together; `items` holds what an earlier response left, too. */
+/** Pairs calls with their outputs; `items` includes those of an earlier response. */
 export function checkOutputs(items: readonly JsonObject[]): void {
   const idsOf = (...types: string[]) =>
     items.filter(({ type }) => types.includes(String(type))).map(item => String(item.call_id))

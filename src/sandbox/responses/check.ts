@@ -1,11 +1,11 @@
-/** Refuses what the responses format refuses, in its provider's own words. Item and tool types it does not know pass. */
+/** Refuses what the responses format refuses, in its provider's own words. Unknown item and tool types pass. */
 
 import { emptyArray, missing, unknownParameter, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
 import { isObject, type Json, type JsonObject, listOf } from '../json.ts'
 import { invalid, type ModelFacts } from '../model.ts'
 import { checkItem } from './check-items.ts'
 
-/** Fields of the other formats: a sign that a conversion leaked. */
+/** Fields of other formats reveal a leak in a conversion. */
 const FOREIGN_FIELDS = [
   'messages', 'max_tokens', 'max_completion_tokens', 'stop', 'stop_sequences', 'n', 'system', 'functions',
   'function_call', 'reasoning_effort', 'thinking', 'output_config', 'context_management', 'verbosity',
@@ -14,7 +14,7 @@ const FOREIGN_FIELDS = [
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const OUTPUT_TOKENS_MIN = 16
 
-/** Throws ProviderError on the first fault. The body's `model` is known to be one of ours. */
+/** Throws ProviderError on the first fault. `model` is already known to be one of ours. */
 export function checkResponsesRequest(body: JsonObject, facts: ModelFacts): void {
   if (Object.hasOwn(body, 'response_format')) {
     throw invalid(

@@ -11,7 +11,7 @@ import { ResponseMemory } from './memory.ts'
 import { inputItems, readResponsesPrompt } from './read.ts'
 import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
 
-/** Each sandbox has its own, because it remembers responses. */
+/** One per sandbox, because it remembers responses. */
 export function createResponsesFormat(): WireFormat {
   const memory = new ResponseMemory()
 
@@ -36,7 +36,7 @@ export function createResponsesFormat(): WireFormat {
   function finished(plan: ReplyPlan, { body, facts, nowSeconds }: ReplyContext) {
     const options = { body, id: newId('resp_'), createdSeconds: nowSeconds }
     const output = outputItems(plan, body, facts)
-    // Providers whose reasoning is text store nothing.
+    // Providers with reasoning in text form store nothing.
     if (body.store !== false && facts.reasoningItems !== 'text') memory.keep(options.id, conversation(body), output)
     return { options, output }
   }

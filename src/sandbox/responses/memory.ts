@@ -8,7 +8,7 @@ export class ResponseMemory {
   readonly #responses = new Map<string, readonly JsonObject[]>()
   readonly #items = new Map<string, JsonObject>()
 
-  /** A response: what led to it, and its own items. Too large ones are not kept, and the oldest make room. */
+  /** A response: its input and its own items. Too large ones are not kept, and the oldest make room. */
   keep(id: string, before: readonly JsonObject[], output: readonly JsonObject[]): void {
     const items = [...before, ...output]
     if (JSON.stringify(items).length > LIMITS.itemCharacters) return

@@ -1,4 +1,4 @@
-/** Understands a (checked) request in the responses format. */
+/** Reads a (checked) request in the responses format. */
 
 import { countPdf, countPicture, countText, describePicture } from '../count.ts'
 import { wordsOf } from '../endpoint.ts'
@@ -26,7 +26,7 @@ const EFFORT_TOKENS: Readonly<Record<string, number>> = {
   max: 4_096,
 }
 
-/** `items` is the whole conversation, remembered turns included. */
+/** `items` is the whole conversation, including remembered turns. */
 export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject[], facts: ModelFacts): Prompt {
   const isSystem = (item: JsonObject) => item.role === 'system' || item.role === 'developer'
   const spoken = items.filter(item => !isSystem(item))
@@ -68,13 +68,13 @@ export function readResponsesPrompt(body: JsonObject, items: readonly JsonObject
   }
 }
 
-/** The input as items; a plain string is one user message. */
+/** The input as items; a plain string becomes one user message. */
 export function inputItems(input: Json | undefined): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   return listOf(input).filter(isObject)
 }
 
-/** Items that the model made and that are no messages. */
+/** Items from the model that are not messages. */
 function isOutput(item: JsonObject): boolean {
   return ['function_call', 'reasoning', 'custom_tool_call'].includes(String(item.type))
 }

@@ -1,12 +1,12 @@
-/** Seals of reasoning: they look like the real provider's, and only the sandbox's own open. */
+/** Reasoning seals: they look like the real provider's, but only the sandbox's own can be opened. */
 
 import { createHmac } from 'node:crypto'
 
 const START = 'gAAAAAB'
-/** No secret: it only tells the sandbox's seals from others. */
+/** Not a secret: it only tells the sandbox's seals from others. */
 const KEY = 'sandbox'
 
-/** Another one for the same text each time, as the real ones are. */
+/** Differs each time for the same text, as real ones do. */
 export function seal(reasoning: string, salt: string): string {
   const body = Buffer.from(`${salt}:${reasoning}`).toString('base64url')
   return `${START}${sum(body)}${body}`

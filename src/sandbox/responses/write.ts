@@ -13,7 +13,7 @@ export interface ResponsesReplyOptions {
   readonly createdSeconds: number
 }
 
-/** The items of a finished reply: reasoning, one message, calls. */
+/** A finished reply's items: reasoning, one message, calls. */
 export function outputItems(plan: ReplyPlan, body: JsonObject, { reasoningItems }: ModelFacts): JsonObject[] {
   const status = plan.stop === 'length' ? 'incomplete' : 'completed'
   const items: JsonObject[] = []
@@ -79,7 +79,7 @@ export function responsesReply(
   }
 }
 
-/** The response before anything was written. */
+/** The response before any output. */
 function openResponse({ body, id, createdSeconds }: ResponsesReplyOptions): JsonObject {
   const given = (key: string, otherwise: Json): Json => body[key] ?? otherwise
   return {
@@ -137,7 +137,7 @@ export function* responsesStream(
   yield emit(plan.stop === 'length' ? 'response.incomplete' : 'response.completed', { response })
 }
 
-/** An item as it is announced, before its text. */
+/** An item as announced, before its text. */
 function emptied(item: JsonObject): JsonObject {
   if (item.type === 'message') return { ...item, status: 'in_progress', content: [] }
   if (item.type === 'function_call') return { ...item, status: 'in_progress', arguments: '' }
@@ -147,7 +147,7 @@ function emptied(item: JsonObject): JsonObject {
     ...item,
     summary: [],
     ...('content' in item && { content: [] }),
-    // What is sealed so far; it grows with the reasoning.
+    // The content sealed so far; grows with the reasoning.
     ...(isSealed && { encrypted_content: seal('', newId('')) }),
   }
 }
@@ -208,7 +208,7 @@ function usageOf(plan: ReplyPlan): JsonObject {
   }
 }
 
-/** What a provider sends when it breaks down in the middle of a stream. */
+/** What a provider sends when it fails in the middle of a stream. */
 export function responsesErrorEvent(): string {
   const message = 'The server had an error while processing your request.'
   const event = { type: 'error', sequence_number: 0, code: 'server_error', message, param: null }

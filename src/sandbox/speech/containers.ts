@@ -1,4 +1,4 @@
-/** Puts samples into the container that was asked for. MP3 is WebAssembly, loaded when first asked for. */
+/** Puts samples into the requested container. MP3 uses WebAssembly, loaded on first use. */
 
 import type { WasmMediaEncoder } from 'wasm-media-encoders'
 import { flacFile } from './flac.ts'
@@ -9,14 +9,14 @@ const MP3_KILOBITS_PER_SECOND = 64
 
 export interface Container {
   readonly contentType: string
-  /** Gets the writer ready. */
+  /** Prepares the encoder. */
   open(): Promise<Writer>
 }
 
-/** The file in chunks; encoding goes on as they are taken. `samples` are 16 bits, little-endian, mono. */
+/** The file in chunks; encoding happens as they are consumed. `samples` are 16 bits, little-endian, mono. */
 export type Writer = (samples: Buffer) => Iterable<Buffer>
 
-/** What the sandbox writes; other containers need encoders that are not worth their weight here. */
+/** Supported containers; others need encoders that are not worth their weight here. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
   mp3: { contentType: 'audio/mpeg', open: openMp3 },
   flac: { contentType: 'audio/flac', open: async () => samples => chunksOf(flacFile(samples, SAMPLES_PER_SECOND)) },

@@ -1,4 +1,4 @@
-/** Answers text to speech with tones, in the container that was asked for. */
+/** Answers text to speech with tones, in the requested container. */
 
 import { chatErrors } from '../chat/errors.ts'
 import { missing, unsupported, wrongType, wrongValue } from '../chat/refusals.ts'
@@ -14,7 +14,7 @@ import { withoutWords } from '../words.ts'
 import { CONTAINERS } from './containers.ts'
 import { tonesOf } from './tones.ts'
 
-/** Voices where the model's facts name none. */
+/** Voices if the model's facts name none. */
 const VOICES: readonly string[] = [
   ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'marin', 'cedar'],
   ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],
@@ -22,7 +22,7 @@ const VOICES: readonly string[] = [
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']
 const DEFAULT_FORMAT = 'mp3'
 const INPUT_CHARACTERS_MAX = 4_096
-/** A model speaks this many tokens for each one it reads; paces the stream. */
+/** Output tokens per input token; sets the stream's pace. */
 const TOKENS_PER_CHUNK = 7
 
 /** Throws ProviderError for every refusal. */
@@ -44,7 +44,7 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
 }
 
-/** Each named voice has a pitch of its own; a voice of the customer's has one of those. */
+/** Each named voice has its own pitch; a customer's voice gets one of those. */
 function pitchOf(voice: Json | undefined, facts: ModelFacts): number {
   const voices = facts.voices ?? VOICES
   if (typeof voice === 'string') return voices.indexOf(voice)

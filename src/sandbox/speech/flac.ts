@@ -1,4 +1,4 @@
-/** Writes FLAC without compression: each frame holds its samples as they are. Layout as in RFC 9639. */
+/** Writes uncompressed FLAC: each frame contains its samples verbatim. Layout per RFC 9639. */
 
 import { createHash } from 'node:crypto'
 
@@ -22,7 +22,7 @@ function streamInfo(samples: Buffer, samplesPerSecond: number): Buffer {
   block.writeUInt32BE(0x8000_0000 + 34, 0)
   block.writeUInt16BE(BLOCK_SAMPLES, 4)
   block.writeUInt16BE(BLOCK_SAMPLES, 6)
-  // Frame sizes unknown; then rate (20 bits), channels less one (3), bits of a sample less one (5), samples (36).
+  // Frame sizes unknown; then rate (20 bits), channels minus one (3), bits per sample minus one (5), samples (36).
   const facts = (BigInt(samplesPerSecond) << 44n) | (15n << 36n) | BigInt(samples.length / 2)
   block.writeBigUInt64BE(facts, 14)
   createHash('md5').update(samples).digest().copy(block, 22)
@@ -30,7 +30,7 @@ function streamInfo(samples: Buffer, samplesPerSecond: number): Buffer {
 }
 
 function flacFrame(samples: Buffer, frame: number): Buffer {
-  // Fixed blocks; 16 bits that give the block's size and the rate of the stream; mono of 16 bits a sample.
+  // Fixed block size, given in 16 bits; the stream's rate; mono, 16 bits per sample.
   const size = Buffer.alloc(2)
   size.writeUInt16BE(samples.length / 2 - 1)
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0x70, 0x08]), codedNumber(frame), size])
@@ -41,7 +41,7 @@ function flacFrame(samples: Buffer, frame: number): Buffer {
   return Buffer.concat([body, end])
 }
 
-/** Frame numbers are coded as UTF-8 codes characters. */
+/** Frame numbers are encoded like UTF-8 characters. */
 function codedNumber(frame: number): Buffer {
   return Buffer.from(String.fromCodePoint(frame))
 }

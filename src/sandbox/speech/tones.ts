@@ -5,19 +5,19 @@ const SECONDS_PER_CHARACTER = 0.06
 const SECONDS_MAX = 60
 const FADE_SAMPLES = 120
 
-/** The lowest tone of the deepest voice. */
+/** Lowest tone of the deepest voice. */
 const DEEPEST_HERTZ = 110
 const VOICES_PER_OCTAVE = 8
 const TONES = 12
 
 export interface Voice {
-  /** 0 is the deepest; each next one is higher. */
+  /** 0 is the deepest; each further one is higher. */
   readonly pitch: number
-  /** 1 is the usual speed. */
+  /** 1 is normal speed. */
   readonly speed: number
 }
 
-/** A tone for each letter, silence for white space; at most a minute. */
+/** A tone per letter, silence for white space; at most one minute. */
 export function tonesOf(text: string, { pitch, speed }: Voice): Buffer {
   const characters = [...text]
   const perCharacter = Math.floor((SAMPLES_PER_SECOND * SECONDS_PER_CHARACTER) / speed)
