@@ -86,19 +86,19 @@ export const ERRORS = {
   notification_unreadable: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'This notification is authentic but not understood; it was kept for the operator.',
+    message: 'This notification is authentic but could not be parsed; it was kept for the operator.',
     final: false,
   },
   insufficient_balance: {
     status: 402,
     type: 'insufficient_balance',
-    message: 'The wallet balance is spent.',
+    message: 'The wallet balance is used up.',
     final: true,
   },
   spend_cap_reached: {
     status: 402,
     type: 'insufficient_balance',
-    message: 'This API key has spent its monthly cap.',
+    message: 'This API key has reached its monthly cap.',
     final: true,
   },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is no such path.', final: true },
@@ -112,7 +112,7 @@ export const ERRORS = {
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
-    message: 'This path does not take this method.',
+    message: 'This path does not support this method.',
     final: true,
   },
   request_timeout: {
@@ -161,7 +161,7 @@ export const ERRORS = {
   funds_held: {
     status: 429,
     type: 'rate_limit_error',
-    message: 'The balance is held by calls that are still running.',
+    message: 'The balance is reserved for calls that are still running.',
     final: false,
     retryAfterSeconds: 5,
   },
@@ -188,7 +188,7 @@ export const ERRORS = {
   upstream_misconfigured: {
     status: 502,
     type: 'api_error',
-    message: 'The model is not available at the moment; the operator has been told.',
+    message: 'The model is not available at the moment; the operator has been notified.',
     final: true,
   },
   upstream_overloaded: {

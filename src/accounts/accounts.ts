@@ -56,7 +56,7 @@ export async function createAccount(sql: Sql, email: string): Promise<Account> {
     return { accountId: Number(row.account_id), email: row.email }
   } catch (error) {
     if (faultCode(error) !== '23505') throw error
-    throw new Error(`there is an account for ${address} already`, { cause: error })
+    throw new Error(`${address} already has an account`, { cause: error })
   }
 }
 

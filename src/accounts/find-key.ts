@@ -116,7 +116,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
   return {
     find(hashes) {
       if (hashes.length === 0) return Promise.resolve(null)
-      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many look-ups wait'))
+      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many look-ups are waiting'))
       const { promise, resolve, reject } = Promise.withResolvers<FoundKey | null>()
       const question: Question = { hashes, resolve, reject, expired: false }
       const timer = setTimeout(() => {

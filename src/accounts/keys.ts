@@ -77,7 +77,7 @@ export async function insertKey(
   const account = String(accountId)
   const { active, key_id } = (await transaction.unsafe(COUNT, [account]))[0]!
   if (active >= ACTIVE_KEYS_MAX) {
-    throw new KeyLimitError(`the account has ${ACTIVE_KEYS_MAX} active keys; revoke one first`)
+    throw new KeyLimitError(`the account already has ${ACTIVE_KEYS_MAX} active keys; revoke one first`)
   }
   const keyId = Number(key_id)
   const key = makeKey(secrets.service)

@@ -73,11 +73,11 @@ export function createPayments(given: {
 export function openBackOffice({ config, sql, serviceName, log, onCredited }: BackOfficeOptions): BackOffice {
   const outboxDir = config.mail.smtpUrl === null ? join(config.dataDir, 'outbox') : null
   if (outboxDir !== null && config.production) {
-    log.warn({ folder: outboxDir }, 'no mails are sent: set SMTP_URL, or nobody can register')
+    log.warn({ folder: outboxDir }, 'mail is off, so nobody can register; set SMTP_URL')
   }
   const counted = countMails(createMailer(config, outboxDir))
   const mailer = recordMails(counted, sql, cause =>
-    log.warn({ cause }, 'a mail was sent, but is not on the list of mails'),
+    log.warn({ cause }, 'a mail was sent but could not be recorded'),
   )
   const people = createPeople({
     sql,
@@ -85,7 +85,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     publicUrl: config.publicUrl,
     serviceName,
     limits: { factorFreshSeconds: config.limits.secondFactorFreshMs / 1000 },
-    onMailFailed: cause => log.error({ cause }, 'a mail could not be sent'),
+    onMailFailed: cause => log.error({ cause }, 'could not send a mail'),
   })
   const report = ({ level, code, message, cause }: PaymentEvent): void => log[level]({ code, cause }, message)
   const payments = createPayments({ config, sql, onCredited, report })
@@ -140,7 +140,7 @@ function every(pauseMs: number, task: () => Promise<unknown>, log: Logger): () =
   let timer = setTimeout(run, 1_000)
   function run(): void {
     running = task()
-      .catch(cause => log.warn({ cause }, 'housekeeping failed; it is tried again later'))
+      .catch(cause => log.warn({ cause }, 'housekeeping failed; will retry later'))
       .then(() => {
         if (!stopped) timer = setTimeout(run, pauseMs)
       })

@@ -106,7 +106,7 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     limits: readLimits(reader, Object.keys(environment), production),
   }
   if (config.databaseDirectUrl !== null && config.databaseUrl === null) {
-    reader.faults.push('DATABASE_DIRECT_URL goes past the pooler that DATABASE_URL leads to; set DATABASE_URL as well')
+    reader.faults.push('DATABASE_DIRECT_URL bypasses the pooler in DATABASE_URL; set DATABASE_URL as well')
   }
   if (production) {
     for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL']) {
@@ -124,7 +124,7 @@ function readProxies(reader: Reader): readonly string[] {
   const proxies = (reader.text('TRUSTED_PROXIES') ?? '').split(',').map(address => address.trim())
   const named = proxies.filter(address => address !== '')
   if (named.every(address => ADDRESS.test(address))) return named
-  reader.faults.push('TRUSTED_PROXIES is not a list of addresses; write some such as 10.0.0.5,192.168.0.0/16')
+  reader.faults.push('TRUSTED_PROXIES is not a list of addresses; write e.g. 10.0.0.5,192.168.0.0/16')
   return []
 }
 

@@ -146,7 +146,7 @@ function choosePlace(root: string, options: EmbeddedPostgresOptions): Place {
   if (run !== undefined) return { run, identity, native, home }
   if (existsSync(join(home, 'data'))) {
     throw new Error(
-      `Root cannot run Postgres on the data in ${home}: install setpriv (util-linux), or move the project to a folder that every user may enter.`,
+      `Postgres cannot run as root on the data in ${home}: install setpriv (util-linux), or move the project to a folder that every user can enter.`,
     )
   }
   return placeOutside(root, { native, identity, base: options.outsideDir ?? '/var/lib/gateway-postgres' })
@@ -273,7 +273,7 @@ function readSecrets(file: string): Secrets {
     value = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new Error(
-      `${file}, which holds the password of the embedded Postgres, cannot be read. Restore it, or remove the data next to it to start afresh.`,
+      `Cannot read ${file}, which contains the password of the embedded Postgres. Restore it, or delete the data next to it to start afresh.`,
       { cause: error },
     )
   }

@@ -31,7 +31,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'TRUSTED_PROXIES',
         fallback: 'none',
-        what: 'Addresses and networks whose `X-Forwarded-For` is believed, such as `10.0.0.5,192.168.0.0/16`. A proxy on the same machine has to be named too, or every visitor looks local.',
+        what: 'Addresses and networks whose `X-Forwarded-For` is trusted, such as `10.0.0.5,192.168.0.0/16`. Name a proxy on the same machine too, or every visitor looks local.',
       },
       {
         name: 'TAX_RATES',
@@ -72,7 +72,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'DATABASE_DIRECT_URL',
         fallback: 'none',
-        what: 'Address past the pooler that `DATABASE_URL` leads to; see [scale.md](scale.md).',
+        what: 'Address that bypasses the pooler in `DATABASE_URL`; see [scale.md](scale.md).',
       },
     ],
   },
@@ -82,7 +82,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       {
         name: 'KEY_ENCRYPTION_KEYS',
         fallback: 'generated once in `DATA_DIR`',
-        what: 'Encrypts stored secrets: `1:<32 bytes in base64>`, several separated by commas. The highest number is in force; `2:…:standby` only reads.',
+        what: 'Encrypts stored secrets: `1:<32 bytes in base64>`, several separated by commas. New values use the highest number; `2:…:standby` is only for reading.',
         required: true,
       },
       {
@@ -108,7 +108,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         what: 'Signs calls to AWS where no API key is set, together with `AWS_SECRET_ACCESS_KEY`.',
       },
       { name: 'AWS_SECRET_ACCESS_KEY', fallback: 'none', what: 'Goes with `AWS_ACCESS_KEY_ID`.' },
-      { name: 'AWS_SESSION_TOKEN', fallback: 'none', what: 'Goes with temporary access keys.' },
+      { name: 'AWS_SESSION_TOKEN', fallback: 'none', what: 'Required with temporary access keys.' },
       { name: 'AWS_REGION', fallback: "the catalogue's", what: 'Region of the calls to AWS.' },
       {
         name: 'SANDBOX',
@@ -122,7 +122,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     variables: [
       {
         name: 'SMTP_URL',
-        fallback: 'none: mails land in `DATA_DIR/outbox`',
+        fallback: 'none: mails are written to `DATA_DIR/outbox`',
         what: 'Mail server, `smtp://user:password@host:587`.',
       },
       { name: 'MAIL_FROM', fallback: '`no-reply@` the host of `PUBLIC_URL`', what: 'Sender of mails.' },
@@ -141,7 +141,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       { name: 'BANK_NAME', fallback: 'none', what: "The bank's name as customers read it." },
       { name: 'SEPAY_WEBHOOK_SECRET', fallback: 'none', what: "Opens SePay's webhook, signed." },
       { name: 'SEPAY_API_KEY', fallback: 'none', what: "Opens SePay's webhook, by API key." },
-      { name: 'SEPAY_API_TOKEN', fallback: 'none', what: 'Asks SePay for transfers that it did not report.' },
+      { name: 'SEPAY_API_TOKEN', fallback: 'none', what: 'Polls SePay for transfers that it did not report.' },
       { name: 'SEPAY_API_URL', fallback: "SePay's", what: 'Where SePay lists transactions.' },
       { name: 'PAYOS_CHECKSUM_KEY', fallback: 'none', what: "Opens payOS's webhook." },
       { name: 'CASSO_CHECKSUM_KEY', fallback: 'none', what: "Opens Casso's webhook, signed." },
@@ -167,16 +167,16 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
         fallback: '`360`',
         what: 'Pause between two audits for the metrics; `0`: no audits.',
       },
-      { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Where OTLP spans go.' },
+      { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', fallback: 'none: no traces', what: 'Base URL for OTLP spans.' },
       {
         name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
         fallback: 'made from the one above',
-        what: 'The whole address instead.',
+        what: 'The full URL, instead of the base URL.',
       },
       { name: 'OTEL_EXPORTER_OTLP_PROTOCOL', fallback: '`http/json`', what: 'The only protocol spoken.' },
       { name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', fallback: '`http/json`', what: 'The same for traces alone.' },
       { name: 'OTEL_EXPORTER_OTLP_HEADERS', fallback: 'none', what: 'Headers for the collector, `name=value,…`.' },
-      { name: 'OTEL_RESOURCE_ATTRIBUTES', fallback: 'none', what: 'Attributes of the resource, `name=value,…`.' },
+      { name: 'OTEL_RESOURCE_ATTRIBUTES', fallback: 'none', what: 'Resource attributes, `name=value,…`.' },
       { name: 'OTEL_SERVICE_NAME', fallback: "the service's own", what: 'Name of the service in traces.' },
       { name: 'OTEL_TRACES_SAMPLER_ARG', fallback: '`1`', what: 'Share of traces that is kept, `0` to `1`.' },
       { name: 'OTEL_SDK_DISABLED', fallback: '`false`', what: '`true` switches traces off.' },

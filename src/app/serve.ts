@@ -74,8 +74,8 @@ export async function serve(config: Config, write: ((text: string) => void) | nu
 function watchUncaught(log: Logger): { readonly broken: Promise<void>; stop(): void } {
   const { promise: broken, resolve } = Promise.withResolvers<void>()
   const listener = (cause: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
-    if (origin === 'unhandledRejection') return log.error({ cause }, 'a promise failed and nobody caught it')
-    log.fatal({ cause }, 'an exception that nobody caught; the process ends after its calls')
+    if (origin === 'unhandledRejection') return log.error({ cause }, 'unhandled promise rejection')
+    log.fatal({ cause }, 'uncaught exception; the process exits when its calls have finished')
     resolve()
   }
   process.on('uncaughtException', listener)

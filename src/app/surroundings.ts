@@ -20,7 +20,7 @@ export function remarksOf(
     remarks.push({
       facts: { host: config.host },
       message:
-        'this address is open to the network, and this is no production: set NODE_ENV=production, or HOST=127.0.0.1',
+        'this address is open to the network outside production: set NODE_ENV=production, or HOST=127.0.0.1',
     })
   }
   if (config.real && config.sandbox === 'auto') remarks.push(mixture(config, upstreams))

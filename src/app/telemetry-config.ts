@@ -59,7 +59,7 @@ function readMetrics(reader: Reader, publicPort: number): MetricsConfig | null {
   const auditMinutes = reader.integer('METRICS_AUDIT_MINUTES', AUDIT_MINUTES)
   if (reader.text('METRICS_PORT') === null) return null
   if (port !== 0 && port === publicPort) {
-    reader.faults.push('METRICS_PORT is PORT; give the metrics a port of their own, which the public does not reach')
+    reader.faults.push('METRICS_PORT equals PORT; give the metrics their own port, closed to the public')
   }
   return { host: reader.text('METRICS_HOST') ?? '127.0.0.1', port, auditMinutes }
 }
@@ -92,7 +92,7 @@ function readPairs(reader: Reader, name: string): Readonly<Record<string, string
       }),
     )
   } catch {
-    reader.faults.push(`${name} is not a list of pairs; write some such as name=value,other=value`)
+    reader.faults.push(`${name} is not a list of pairs; write e.g. name=value,other=value`)
     return {}
   }
 }

@@ -53,7 +53,7 @@ export function upstreamVariable(upstreamId: string, suffix: string): string {
 function readAws(reader: Reader): AwsEnvironment {
   const region = reader.text('AWS_REGION')
   if (region !== null && !/^[a-z0-9-]{1,40}$/.test(region)) {
-    reader.faults.push('AWS_REGION is not a region; write one such as us-east-1')
+    reader.faults.push('AWS_REGION is not a region; write e.g. us-east-1')
   }
   const [accessKeyId, secretAccessKey] = [reader.text('AWS_ACCESS_KEY_ID'), reader.text('AWS_SECRET_ACCESS_KEY')]
   if (accessKeyId !== null && secretAccessKey !== null) {

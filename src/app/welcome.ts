@@ -112,6 +112,6 @@ export async function greet(
   try {
     write(await welcome(foundation, start))
   } catch (cause) {
-    log.warn({ cause }, 'no key could be made for a first call: look at the database, then use account create EMAIL')
+    log.warn({ cause }, 'could not create a key for a first call: check the database, then run account create EMAIL')
   }
 }

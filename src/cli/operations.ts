@@ -27,13 +27,13 @@ const maintenanceOn: Action = async ({ sql }, { options }) => {
   const state = await setMaintenance(sql, { enabled: true, retryAfterSeconds })
   return {
     data: { maintenance: true, retry_after_seconds: state.retryAfterSeconds },
-    text: `Maintenance is on: new calls are refused and told to wait ${state.retryAfterSeconds} s. Calls in flight finish.`,
+    text: `Maintenance is on: new calls are refused with retry-after ${state.retryAfterSeconds} s. Calls in flight finish.`,
   }
 }
 
 const maintenanceOff: Action = async ({ sql }) => {
   await setMaintenance(sql, { enabled: false, retryAfterSeconds: null })
-  return { data: { maintenance: false }, text: 'Maintenance is off: calls are taken.' }
+  return { data: { maintenance: false }, text: 'Maintenance is off: the gateway takes calls.' }
 }
 
 const keyLimit: Action = async (foundation, { words, options }) => {

@@ -67,7 +67,7 @@ const pull: Action = async foundation => {
   const payments = paymentsOf(foundation)
   const { providers, sepayApiUrl } = foundation.config
   const sources = createPullSources(providers, { limits: payments.limits, sepayApiUrl })
-  if (sources.length === 0) throw new UsageError('No service can be asked: set SEPAY_API_TOKEN; see docs/payments.md')
+  if (sources.length === 0) throw new UsageError('There is no service to poll: set SEPAY_API_TOKEN; see docs/payments.md')
   const data: Record<string, Pulled> = {}
   for (const source of sources) {
     data[source.name] = await pullTransactions(payments, source, new Date())
@@ -90,7 +90,7 @@ const assign: Action = async (foundation, { words, options }) => {
   const { outcome } = await assignTransaction(paymentsOf(foundation), request)
   if (outcome === 'unknown_transaction') throw new UsageError(`There is no transfer ${number}; see: payment unmatched`)
   if (outcome === 'unknown_target') throw new UsageError(`There is no order ${target}`)
-  const text = outcome === 'already' ? 'It does not wait any more; nothing changed.' : `Credited to ${target}.`
+  const text = outcome === 'already' ? 'It is no longer waiting; nothing changed.' : `Credited to ${target}.`
   return { data: { number: request.bankTxnId, outcome }, text }
 }
 
@@ -114,9 +114,9 @@ const enter: Action = async (foundation, { words, options }) => {
 
 const MEANINGS = {
   credited: 'Credited to the owner of the order in the memo.',
-  unmatched: 'Kept; the memo names no order. Next: payment assign NUMBER EMAIL --reason TEXT',
+  unmatched: 'Stored; the memo names no order. Next: payment assign NUMBER EMAIL --reason TEXT',
   duplicate: 'Entered before; nothing changed.',
-  alias: 'A service has reported this transfer already; nothing changed.',
+  alias: 'A service has already reported this transfer; nothing changed.',
   conflict: 'Entered before under this reference with another amount; nothing changed.',
   ignored: 'Kept and ignored.',
 } as const

@@ -33,7 +33,7 @@ const MEANING: Readonly<Record<SecretUse['state'], string>> = {
   readable: 'still read',
   standby: 'on standby',
   missing: 'NOT CONFIGURED: its keys do not work',
-  wrong: 'DOES NOT FIT: a key that was stored under it does not open',
+  wrong: 'WRONG SECRET: a key stored under it does not open',
 }
 
 function describe(variable: string, uses: readonly SecretUse[]): readonly string[] {
@@ -71,7 +71,7 @@ const secretsRotate: Action = async foundation => {
   if (rotated > 0) await announce(foundation.sql, 'keys')
   const { data, lines, missing } = await report(foundation)
   const broken = unreadable.map(
-    ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left alone.`,
+    ({ accountId, keyId }) => `Key ${keyId} of account ${accountId} does not open; left unchanged.`,
   )
   for (const accountId of unreadableAuthenticators) {
     broken.push(`The authenticator of account ${accountId} does not open: account reset-second-factor`)
@@ -83,7 +83,7 @@ const secretsRotate: Action = async foundation => {
       unreadable_authenticators: unreadableAuthenticators,
       ...data,
     },
-    text: [`${rotated} keys are stored under the current secrets now.`, ...broken, ...lines].join('\n'),
+    text: [`${rotated} keys moved to the current secrets.`, ...broken, ...lines].join('\n'),
     failed: missing || broken.length > 0,
   }
 }
@@ -91,7 +91,7 @@ const secretsRotate: Action = async foundation => {
 const secretsTrust: Action = async foundation => {
   const trusted = await trustSecrets(foundation.sql, foundation.secrets)
   const { data, lines } = await report(foundation)
-  const what = trusted.length === 0 ? 'Nothing had to be changed.' : `${trusted.join(', ')}: taken for the right ones.`
+  const what = trusted.length === 0 ? 'Nothing to change.' : `${trusted.join(', ')}: now trusted.`
   return { data: { trusted, ...data }, text: [what, ...lines].join('\n') }
 }
 

@@ -44,7 +44,7 @@ function listenForSignals(): Signals {
 
 /** A start that waits for something (a database that does not answer, a long spool) is aborted; nothing is lost. */
 function breakOff(): never {
-  process.stderr.write('The start was broken off by a signal.\n')
+  process.stderr.write('Start-up was interrupted by a signal.\n')
   process.exit(EXIT_INTERRUPTED)
 }
 
@@ -98,7 +98,7 @@ export async function runServe(environment: NodeJS.ProcessEnv, command: Command)
   signals.onSecond = () => running.hurry()
   const signal = await Promise.race([signals.first, running.broken.then(() => 'broken' as const)])
   const calls = running.gateway.readiness.callsInFlight
-  if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; Ctrl-C again breaks them off.\n`)
+  if (calls > 0) process.stderr.write(`Waiting for ${calls} calls in flight; press Ctrl-C again to abort them.\n`)
   if (signal !== 'SIGINT') await running.gateway.retire('leaving')
   await running.stop()
   return signal === 'broken' ? 1 : 0

@@ -93,7 +93,7 @@ function loadSoon(server: FastifyInstance, { templates, options: { log } }: Fram
     cancel = defer(() => {
       templates().then(
         ({ names }) => log.debug({ templates: names.length }, 'pages are loaded'),
-        cause => log.error({ cause }, 'no page can be shown: its templates cannot be loaded'),
+        cause => log.error({ cause }, 'cannot load the page templates; no page can be shown'),
       )
     })
   })

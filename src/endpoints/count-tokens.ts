@@ -11,7 +11,7 @@ export const COUNT_TOKENS: FreeEndpoint = {
   operationId: 'countTokens',
   operation: {
     summary: 'Estimate input tokens',
-    description: 'Free, also with an empty balance.',
+    description: 'Free, even with an empty balance.',
     request: 'CountRequest',
     reply: 'CountReply',
     billed: false,

@@ -11,7 +11,7 @@ export const INPUT_TOKENS: FreeEndpoint = {
   operationId: 'countResponseInput',
   operation: {
     summary: 'Estimate input tokens of a responses request',
-    description: 'Free, also with an empty balance.',
+    description: 'Free, even with an empty balance.',
     request: 'InputTokensRequest',
     reply: 'InputTokensReply',
     billed: false,

@@ -88,7 +88,7 @@ function admitted({ call, client, body, extras }: OpenedCall<SpeechBody>): Admit
 function refuseUnlessAudio(reply: UpstreamReply): void {
   if (AUDIO.test(reply.header('content-type'))) return
   reply.abort()
-  throw new GatewayError('upstream_failed', { cause: 'the reply is no audio' })
+  throw new GatewayError('upstream_failed', { cause: 'the reply is not audio' })
 }
 
 /** A fixed price for a reply that reached its end, or of which the client received something before it left. */

@@ -227,7 +227,7 @@ function isBefore(permit: BodyPermit, other: BodyPermit): boolean {
 
 function crowded(): GatewayError {
   return new GatewayError('rate_limited', {
-    message: `Too many large requests are under way; try again in ${RETRY_AFTER_SECONDS} s.`,
+    message: `Too many large requests are in progress; try again in ${RETRY_AFTER_SECONDS} s.`,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 }

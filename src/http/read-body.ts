@@ -215,7 +215,7 @@ export function tooLarge(bytesMax: number): GatewayError {
 
 function tooDense(ratioMax: number): GatewayError {
   return new GatewayError('request_too_large', {
-    message: `The request body becomes more than ${ratioMax} times as large when it is decoded. Send it plain.`,
+    message: `The request body grows to more than ${ratioMax} times its size when decoded. Send it uncompressed.`,
   })
 }
 

@@ -129,7 +129,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       request.state ??= newState(services.nowMs(), request.headers['x-request-id'])
       // No hook runs for such a path.
       nameRequest(request, reply)
-      const message = 'The path is not valid: it has a percent sign that begins no escape.'
+      const message = 'The path is not valid: a percent sign in it does not begin an escape.'
       sendError(request, reply, new GatewayError('invalid_request', { message }))
     },
     forceCloseConnections: 'idle',
@@ -186,7 +186,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const methods = methodsOf(path, webhooks)
     if (methods.length > 0) {
       reply.header('allow', methods.join(', '))
-      const message = `${path} takes ${methods.join(', ')}, not ${request.method}.`
+      const message = `${path} supports ${methods.join(', ')}, not ${request.method}.`
       return sendError(request, reply, new GatewayError('method_not_allowed', { message }))
     }
     sendError(request, reply, notFound(request.method, path, publicUrl))

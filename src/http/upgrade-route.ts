@@ -12,7 +12,7 @@ export function addUpgradeRoute(server: FastifyInstance): void {
     const wantsUpgrade = request.headers.upgrade !== undefined
     reply.header('allow', 'POST')
     if (wantsUpgrade) reply.headers({ upgrade: 'HTTP/1.1', connection: 'Upgrade, close' })
-    const message = `${path} takes POST, not GET.`
+    const message = `${path} supports POST, not GET.`
     sendError(
       request,
       reply,

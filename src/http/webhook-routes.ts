@@ -37,7 +37,7 @@ export function addWebhookRoutes(
         const received = await work.catch((error: unknown) => {
           const code = error instanceof GatewayError ? error.code : 'internal'
           observer.notificationTaken(provider.name, [code])
-          log.warn({ requestId, provider: provider.name, code }, 'a bank notification was not taken')
+          log.warn({ requestId, provider: provider.name, code }, 'a bank notification was refused')
           throw error
         })
         const outcomes = received.map(({ outcome }) => outcome)

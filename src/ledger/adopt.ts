@@ -46,7 +46,7 @@ export async function adoptSpools(adopter: Adopter): Promise<boolean> {
       if (classifyFault(cause) === 'retry') throw cause
       // Another process on this disk may have removed the folder.
       if (!existsSync(folder)) continue
-      const message = `the spool in ${folder} cannot be read; what it owes is not settled`
+      const message = `cannot read the spool in ${folder}; its calls stay unsettled until it is repaired`
       options.report({ level: 'error', code: 'spool_failed', message, cause })
     } finally {
       lock.release()
@@ -62,7 +62,7 @@ async function adopt(adopter: Adopter, folder: string, name: string): Promise<bo
   const source = { spool, pool: pools.life, settling }
   const sent = await replay(left, source)
   for (const { settlement } of left) spool.done(settlement.callId)
-  if (sent > 0) report(options, `settled ${sent} calls that ${name} left`)
+  if (sent > 0) report(options, `settled ${sent} calls left by ${name}`)
   if (timeline !== null && spool.timeline !== null && spool.timeline !== timeline) {
     for (const settlements of spool.retained()) await replay(settlements, source)
     spool.timeline = timeline

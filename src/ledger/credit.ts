@@ -45,7 +45,7 @@ returning amount_micro_vnd, seq, balance_after_micro_vnd`
  * balance.
  */
 export async function credit(sql: Sql | AnySql, request: CreditRequest): Promise<CreditAnswer> {
-  if (request.amountMicroVnd === 0n) throw new RangeError('a credit of 0 is not a movement')
+  if (request.amountMicroVnd === 0n) throw new RangeError('a credit cannot be 0')
   if (request.amountMicroVnd > AMOUNT_MAX || request.amountMicroVnd < -AMOUNT_MAX) {
     throw new RangeError('a credit is at most 1 000 000 000 000 VND')
   }

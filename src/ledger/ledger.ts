@@ -174,7 +174,7 @@ async function start(given: {
   const left = spool.load()
   await heartbeat(parts)
   const sent = await replay(left, { spool, pool: pools.life, settling })
-  if (sent > 0) report(parts, 'spool_replayed', `settled ${sent} calls that an earlier process left`)
+  if (sent > 0) report(parts, 'spool_replayed', `settled ${sent} calls left by an earlier process`)
   await parts.setAside.tell(options.instanceName, spool.setAside)
   await adoptSpools(parts)
   await sweepDead(parts)
@@ -269,7 +269,7 @@ async function heartbeat(parts: Parts): Promise<void> {
     answer = await beat(pools.life, parts.instanceId)
   }
   if (answer !== null && answer.databaseId !== parts.databaseId) {
-    throw new Error('DATABASE_URL leads to another database than at the start; restart the gateway')
+    throw new Error('DATABASE_URL now leads to another database; restart the gateway')
   }
   if (answer === null || answer.timeline === parts.timeline) return
   const failedOver = parts.timeline !== null

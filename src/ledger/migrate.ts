@@ -62,7 +62,7 @@ async function apply(sql: TransactionSql, { name, text }: Migration): Promise<vo
   } catch (error) {
     if (faultCode(error) !== LOCK_NOT_AVAILABLE) throw error
     throw new MigrationBusyError(
-      `migration ${name} waits for a long transaction on the database and was given up; start again when that has ended`,
+      `migration ${name} gave up waiting for a long transaction on the database; start again when that has ended`,
       { cause: error },
     )
   }

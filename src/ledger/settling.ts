@@ -14,7 +14,7 @@ import type { SettleAnswer, Settlement } from './types.ts'
 const SPOOLED: SettleAnswer = { outcome: 'spooled', chargedMicroVnd: null, balanceAfterMicroVnd: null }
 
 /** Why Postgres left out a settlement. */
-const DISAGREES = 'there is no such wallet, or what is known of this call says another account, key, price or time'
+const DISAGREES = "the wallet does not exist, or the call's record names another account, key, price or time"
 
 type Answered = (answer: SettleAnswer) => void
 
@@ -192,7 +192,7 @@ export class Settling {
       this.#options.report({
         level: 'warn',
         code: 'database_unavailable',
-        message: 'settlements wait for Postgres',
+        message: 'Postgres does not answer; settlements are waiting',
         cause,
       })
     }
@@ -235,7 +235,7 @@ export class Settling {
     this.#pending.delete(callId)
     this.#options.onSettled(callId)
     if (call === null) {
-      const message = `settlement ${callId} of account ${accountId} was refused; it stays in the spool`
+      const message = `Postgres refused settlement ${callId} of account ${accountId}; it stays in the spool`
       this.#options.report({ level: 'error', code: 'settlement_refused', message, cause })
       pending.resolve(SPOOLED)
       return

@@ -74,8 +74,8 @@ export class SpoolReader {
     const name = isForeign ? path.replace(/(\.foreign)?\.jsonl$/, FOREIGN) : path.replace(FOREIGN, '.jsonl')
     if (name !== path && !existsSync(name)) {
       const message = isForeign
-        ? `${path} belongs to another database (${databaseId}): it is not replayed into this one, and kept as ${name}`
-        : `${path} belongs to this database: it is replayed`
+        ? `${path} belongs to another database (${databaseId}); kept as ${name} and not replayed`
+        : `${path} belongs to this database; replaying it`
       this.#options.report({ level: isForeign ? 'error' : 'info', code: 'spool_foreign', message })
       renameSync(path, name)
       return isForeign ? null : name
@@ -110,7 +110,7 @@ export class SpoolReader {
       }
     } catch (cause) {
       file.kept = true
-      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
+      this.#options.report({ level: 'error', code: 'spool_failed', message: `cannot read ${path}`, cause })
     }
     setAside()
   }

@@ -129,7 +129,7 @@ export class Spool {
       const text = `${timeline} ${this.#options.databaseId}`
       writeFileSync(join(this.#options.folder, 'timeline'), text, { mode: 0o600 })
     } catch (cause) {
-      this.#fail('the spool cannot be written', cause)
+      this.#fail('cannot write the spool', cause)
     }
   }
 
@@ -171,7 +171,7 @@ export class Spool {
       this.#broken = false
     } catch (cause) {
       // Settling continues without the spool, because Postgres is the authority. The next line starts a new file.
-      this.#fail('the spool cannot be written', cause)
+      this.#fail('cannot write the spool', cause)
       this.#retire()
     }
   }
@@ -205,7 +205,7 @@ export class Spool {
       renameSync(segment.path, path)
       segment.path = path
     } catch (cause) {
-      if (existsSync(segment.path)) this.#fail('the spool cannot be tidied', cause)
+      if (existsSync(segment.path)) this.#fail('cannot tidy the spool', cause)
     }
   }
 
@@ -213,7 +213,7 @@ export class Spool {
     try {
       rmSync(segment.path, { force: true })
     } catch (cause) {
-      this.#fail('the spool cannot be tidied', cause)
+      this.#fail('cannot tidy the spool', cause)
       return false
     }
     this.#segments.splice(this.#segments.indexOf(segment), 1)
@@ -233,7 +233,7 @@ export class Spool {
     this.#lastNumber = Math.max(this.#lastNumber, number)
     let path = join(this.#options.folder, name)
     try {
-      if (!statSync(path).isFile()) throw new Error('it is no file')
+      if (!statSync(path).isFile()) throw new Error('it is not a file')
       const own = path.endsWith(DONE) ? path : this.#reader.sortOut(path)
       if (own === null) return null
       path = own
@@ -242,7 +242,7 @@ export class Spool {
       this.#segments.push(segment)
       return segment
     } catch (cause) {
-      this.#options.report({ level: 'error', code: 'spool_failed', message: `${path} cannot be read`, cause })
+      this.#options.report({ level: 'error', code: 'spool_failed', message: `cannot read ${path}`, cause })
       return null
     }
   }

@@ -36,7 +36,7 @@ export class FileLock {
     const deadline = performance.now() + timeoutMs
     while (!this.tryExclusive()) {
       if (performance.now() > deadline)
-        throw new Error(`${this.#path} is locked by another process for ${timeoutMs} ms`)
+        throw new Error(`${this.#path} was still locked by another process after ${timeoutMs} ms`)
       await sleep(POLL_MS)
     }
   }

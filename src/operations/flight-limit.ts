@@ -196,7 +196,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
         return null
       }
       if (flight.count >= limit) return Promise.reject(refusal(limit))
-      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls wait for their place'))
+      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls are waiting for a slot'))
       return new Promise((grant, refuse) => batcher.push({ keyId, call: { grant, refuse } }))
     },
     release(keyId) {

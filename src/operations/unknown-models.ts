@@ -97,9 +97,9 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
       ])
     } catch (cause) {
       for (const [name, counts] of taken) add(name, counts)
-      return report({ level: 'warn', fields: { cause }, message: 'unknown names of models could not be written down' })
+      return report({ level: 'warn', fields: { cause }, message: 'could not record unknown model names' })
     }
-    report({ level: 'info', fields: summaryOf(rows), message: 'models were asked for by names that mean nothing' })
+    report({ level: 'info', fields: summaryOf(rows), message: 'clients requested unknown models; add aliases or check their settings' })
     await sql.unsafe(FORGET).catch(() => {})
   }
   const write = () => {

@@ -110,10 +110,10 @@ class Watch implements OperationsWatch {
     const { report } = this.#options
     try {
       await this.#ask()
-      if (this.#isDown) report({ level: 'info', message: 'operations can be read again' })
+      if (this.#isDown) report({ level: 'info', message: 'the database answers again; settings are up to date' })
       this.#isDown = false
     } catch (cause) {
-      if (!this.#isDown) report({ level: 'warn', message: 'operations cannot be read; the last state stays', cause })
+      if (!this.#isDown) report({ level: 'warn', message: 'cannot read settings from the database; keeping the last known ones', cause })
       this.#isDown = true
     }
   }

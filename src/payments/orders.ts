@@ -66,7 +66,7 @@ export async function createOrder(
       const row = (await transaction.unsafe(INSERT, parameters))[0]
       if (row !== undefined) return { outcome: 'created', order: toOrder(row) }
     }
-    throw new Error('no free order code was found')
+    throw new Error('could not find an unused order code')
   })
 }
 

@@ -20,13 +20,13 @@ export interface Admission {
 /** Ends a stream that has begun. */
 export function balanceSpent(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
-    message: `The wallet balance was spent while this reply was written, so that it ends here. Top up at ${topUpUrl} and go on with the same key.`,
+    message: `The wallet balance ran out while this reply was being written, so it ends here. Top up at ${topUpUrl} and continue with the same key.`,
   })
 }
 
 export function insufficientBalance(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
-    message: `The wallet balance is spent. Top up at ${topUpUrl} and go on with the same key.`,
+    message: `The wallet balance is used up. Top up at ${topUpUrl} and continue with the same key.`,
   })
 }
 
@@ -46,13 +46,13 @@ export async function admit(services: Services, call: Call, admission: Admission
     case 'capped':
       throw new GatewayError('spend_cap_reached', {
         message:
-          'This API key has spent its monthly cap. It works again on the first day of next month (Vietnam time), or as soon ' +
+          'This API key has reached its monthly cap. It works again on the first day of next month (Vietnam time), or as soon ' +
           'as its cap is raised in the dashboard under Keys; other keys of the account still work.',
       })
     case 'waited':
       throw new GatewayError('funds_held', {
         message:
-          'The rest of the balance is held by calls that are still running. Try again when they have finished, or top up at ' +
+          'The rest of the balance is reserved for calls that are still running. Try again when they have finished, or top up at ' +
           `${services.topUpUrl}.`,
       })
   }

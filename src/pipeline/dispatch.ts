@@ -132,7 +132,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   // Its reasoning was sealed by another organisation or too long ago. Nobody's fault, and not counted as an attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
-    'sealed reasoning was refused; sent without it',
+    'upstream refused sealed reasoning; resending without it',
   )
   attempt.askedAgain()
   const again = await send(services, call, { plan, prepared: { ...prepared, body: bare }, attempt })
@@ -240,15 +240,15 @@ function worse(known: GatewayError | null, error: GatewayError): GatewayError {
 
 function loudness(error: GatewayError): { level: 'warn' | 'error'; message: string } {
   return error.code === 'upstream_misconfigured'
-    ? { level: 'error', message: 'an upstream refuses its credential, or what the catalogue says of it: see to it' }
-    : { level: 'warn', message: 'an upstream failed; the call goes on elsewhere if it can' }
+    ? { level: 'error', message: 'upstream rejected our credential, model or path; operator action required' }
+    : { level: 'warn', message: 'upstream failed; trying another one if there is any' }
 }
 
 function shortageError(places: Places, targets: readonly UpstreamTarget[]): GatewayError {
   const { reachable, limitedMs, full, outMs } = places.shortage
   if (limitedMs !== null) {
     const retryAfterSeconds = Math.max(1, Math.ceil(limitedMs / 1000))
-    return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'every credential is limited' })
+    return new GatewayError('upstream_rate_limited', { retryAfterSeconds, cause: 'all credentials are rate-limited' })
   }
   if (outMs !== null) {
     const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outMs / 1000)))
@@ -259,6 +259,6 @@ function shortageError(places: Places, targets: readonly UpstreamTarget[]): Gate
   }
   if (full) return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause: 'every upstream is full' })
   const names = targets.map(target => target.via).join(', ')
-  const cause = reachable ? `nothing can be tried at ${names}` : `no credentials for the upstream ${names}`
+  const cause = reachable ? `nothing left to try at ${names}` : `no credentials for the upstream ${names}`
   return new GatewayError('upstream_misconfigured', { cause })
 }

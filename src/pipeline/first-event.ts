@@ -89,7 +89,7 @@ function firstChunks(reply: UpstreamReply, options: FirstEventOptions): Promise<
         start = end
       }
     }
-    const silent = () => new UpstreamFault('timeout', `nothing of the stream came in ${options.firstByteMs} ms`)
+    const silent = () => new UpstreamFault('timeout', `no byte of the stream arrived within ${options.firstByteMs} ms`)
     const silence = setTimeout(() => settle(() => reject(silent())), options.firstByteMs)
     if (options.signal.aborted) return void leave()
     options.signal.addEventListener('abort', leave)

@@ -30,7 +30,7 @@ export function relayBytes(relay: ByteRelay): Promise<StreamEnd> {
       close()
       upstream.abort()
       if (isUnread(cause)) return void dropReader(relay).then(() => resolve('abandoned'), reject)
-      reject(new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause }))
+      reject(new GatewayError('upstream_failed', { message: "The model's reply broke off.", cause }))
     }
     const abandon = () => {
       if (ended) return

@@ -39,7 +39,7 @@ export async function readWholeReply(
 /** A reply nested too deeply to be edited or written is the provider's fault, not ours. */
 export function unreadable(error: unknown): unknown {
   const isTooDeep = error instanceof NestingError || error instanceof RangeError
-  return isTooDeep ? new GatewayError('upstream_failed', { cause: 'a reply that is nested too deeply' }) : error
+  return isTooDeep ? new GatewayError('upstream_failed', { cause: 'the reply is nested too deeply' }) : error
 }
 
 /** The client may see an error's text, but never the credentials in it. */

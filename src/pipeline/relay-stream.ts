@@ -238,7 +238,7 @@ class RelayRun {
     }
     this.#reject(
       error instanceof UpstreamFault
-        ? new GatewayError('upstream_failed', { message: 'The model broke off its reply.', cause: error })
+        ? new GatewayError('upstream_failed', { message: "The model's reply broke off.", cause: error })
         : withoutSecrets(unreadable(error), this.#relay.upstream.secrets),
     )
   }

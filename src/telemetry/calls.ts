@@ -104,7 +104,7 @@ export class CallMetrics implements CallObserver {
     return [
       counter(
         'gateway_calls_total',
-        'Calls with a usage row; status 499: the client went away.',
+        'Calls with a usage row; status 499: the client left.',
         cells.map(({ labels, seconds }) => [labels, seconds.count]),
       ),
       histogram(
@@ -124,7 +124,7 @@ export class CallMetrics implements CallObserver {
       ),
       counter(
         'gateway_cached_input_tokens_total',
-        'Part of the input tokens that came from caches of providers.',
+        "Input tokens read from providers' caches.",
         sums(use => use.cachedInputTokens),
       ),
       counter(
@@ -134,7 +134,7 @@ export class CallMetrics implements CallObserver {
       ),
       counter(
         'gateway_reasoning_tokens_total',
-        'Part of the output tokens that was reasoning.',
+        'Output tokens spent on reasoning.',
         sums(use => use.reasoningTokens),
       ),
       counter(
@@ -149,27 +149,27 @@ export class CallMetrics implements CallObserver {
       ),
       counter(
         'gateway_upstream_cost_vnd_total',
-        'What charged calls cost the operator, as far as the catalogue knows.',
+        'What charged calls cost the operator, where the catalogue knows it.',
         sums(use => use.upstreamCost / 1e6),
       ),
       counter(
         'gateway_upstream_cost_unknown_total',
-        'Charged calls whose cost the catalogue or their provider does not tell.',
+        'Charged calls whose cost neither the catalogue nor the provider states.',
         sums(use => use.upstreamCostUnknown),
       ),
       counter(
         'gateway_failovers_total',
-        'Tries that failed at this upstream and were followed by another try.',
+        'Attempts that failed at this upstream and were retried.',
         this.#failovers.entries().map(([upstream, count]) => [{ upstream }, count] as const),
       ),
       counter(
         'gateway_errors_total',
-        'Errors that API clients were told, by code.',
+        'Errors sent to API clients, by code.',
         this.#errors.entries().map(([code, count]) => [{ code }, count] as const),
       ),
       counter(
         'gateway_bank_notifications_total',
-        'Transactions of bank notifications by outcome, and notifications that were refused by code.',
+        'Bank transactions by outcome, and refused notifications by code.',
         this.#notifications.values().map(({ labels, count }) => [labels, count] as const),
       ),
     ]

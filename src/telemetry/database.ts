@@ -103,7 +103,7 @@ export class DatabaseMetrics {
       this.#isDown = false
     } catch (cause) {
       if (!this.#isDown && !this.#closed)
-        this.#report('warn', 'the ledger cannot be read for the metrics; the last values stay', cause)
+        this.#report('warn', 'cannot read the ledger for the metrics; keeping the last values', cause)
       this.#isDown = true
     } finally {
       this.#reading = null
@@ -124,7 +124,7 @@ export class DatabaseMetrics {
         )
       }
     } catch (cause) {
-      if (!this.#closed) this.#report('warn', 'the audit failed; it is tried again later', cause)
+      if (!this.#closed) this.#report('warn', 'the audit failed; will retry later', cause)
     }
   }
 
@@ -162,27 +162,27 @@ function snapshotFamilies(snapshot: Snapshot | null): readonly Family[] {
     ),
     gauge(
       'gateway_database_oldest_hold_age_seconds',
-      'Age of the oldest open hold of all processes; 0: there is none.',
+      'Age of the oldest open hold of all processes; 0: none.',
       known(({ oldestSeconds }) => oldestSeconds),
     ),
     gauge(
       'gateway_transfers_unmatched',
-      'Bank transfers that wait for an operator to find their owner.',
+      'Bank transfers without an owner, waiting for an operator.',
       known(({ unmatched }) => unmatched.transactions),
     ),
     gauge(
       'gateway_transfers_unmatched_vnd',
-      'Sum of the bank transfers that wait for an operator, in dong.',
+      'Sum of the bank transfers waiting for an operator, in dong.',
       known(({ unmatched }) => unmatched.amountVnd),
     ),
     gauge(
       'gateway_notifications_unreadable',
-      'Authentic bank notifications that nobody could read.',
+      'Authentic bank notifications that could not be parsed.',
       known(({ unreadable }) => unreadable),
     ),
     gauge(
       'gateway_bank_pull_timestamp_seconds',
-      'When a bank service was last asked in full for what it may have failed to report, in seconds since 1970; 0: never.',
+      'When a bank service was last polled in full for missed transactions, in seconds since 1970; 0: never.',
       (snapshot?.pulls ?? []).map(({ source, finishedAt }) => [{ source }, (finishedAt?.getTime() ?? 0) / 1000]),
     ),
   ]
@@ -197,7 +197,7 @@ function auditFamilies(audited: Audited | null): readonly Family[] {
     ),
     gauge(
       'gateway_audit_differences',
-      'What the audit found, by rule; every one must be 0.',
+      'Differences found by the audit, by rule; each must be 0.',
       Object.entries(audited?.differences ?? {}).map(([rule, count]) => [{ rule }, count]),
     ),
   ]

@@ -28,7 +28,7 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     gauge('gateway_database_up', '1 while Postgres answers the ledger.', available ? 1 : 0),
     gauge(
       'gateway_database_connections_used',
-      'Connections of a pool that run a statement.',
+      'Connections of a pool that are running a statement.',
       pools.map(pool => [{ pool: pool.name }, Math.min(pool.statements, pool.connectionsMax)]),
     ),
     gauge(
@@ -38,24 +38,24 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     ),
     gauge(
       'gateway_database_statements_waiting',
-      'Statements that wait for a connection of their pool.',
+      'Statements waiting for a connection of their pool.',
       pools.map(pool => [{ pool: pool.name }, Math.max(0, pool.statements - pool.connectionsMax)]),
     ),
-    gauge('gateway_calls_awaiting_funds', 'Calls that wait for money which other calls hold.', state.waiting),
+    gauge('gateway_calls_awaiting_funds', 'Calls waiting for money that other calls hold.', state.waiting),
     gauge('gateway_holds_open', 'Calls of this process between asking for a hold and settling it.', state.open),
     gauge(
       'gateway_oldest_hold_age_seconds',
-      'Age of the oldest open hold of this process; 0: there is none.',
+      'Age of the oldest open hold of this process; 0: none.',
       ageSeconds,
     ),
     counter(
       'gateway_hold_requests_total',
-      'Calls that asked for a hold, by the answer.',
+      'Calls that requested a hold, by outcome.',
       Object.entries(counts.admissions).map(([outcome, count]) => [{ outcome }, count]),
     ),
     histogram(
       'gateway_hold_batch_calls',
-      'Holds that were placed by one statement.',
+      'Holds placed by one statement.',
       counts.holdBatches.calls.samples(),
     ),
     histogram(
@@ -65,12 +65,12 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     ),
     counter(
       'gateway_hold_extensions_total',
-      'Streams that asked for a larger hold, by the answer; cut: the wallet had not so much.',
+      'Streams that requested a larger hold, by outcome; cut: the wallet had less.',
       Object.entries(counts.extensions).map(([outcome, count]) => [{ outcome }, count]),
     ),
     histogram(
       'gateway_extend_batch_calls',
-      'Holds that were extended by one statement.',
+      'Holds extended by one statement.',
       counts.extendBatches.calls.samples(),
     ),
     histogram(
@@ -80,7 +80,7 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     ),
     histogram(
       'gateway_settle_batch_calls',
-      'Calls that were settled by one statement.',
+      'Calls settled by one statement.',
       counts.settleBatches.calls.samples(),
     ),
     histogram(
@@ -88,10 +88,10 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       'Time of a statement that settles.',
       counts.settleBatches.seconds.samples(),
     ),
-    gauge('gateway_settlements_waiting', 'Settlements that are not durable in Postgres yet.', state.owed),
-    gauge('gateway_spool_settlements', 'Settlements in the spool that Postgres does not have yet.', spool.owed),
+    gauge('gateway_settlements_waiting', 'Settlements not yet durable in Postgres.', state.owed),
+    gauge('gateway_spool_settlements', 'Settlements in the spool that Postgres lacks.', spool.owed),
     gauge('gateway_spool_bytes', 'Size of the spool of this process.', spool.bytes),
-    gauge('gateway_spool_set_aside', 'What of spools waits for an operator, by kind; every one must be 0.', [
+    gauge('gateway_spool_set_aside', 'Spool contents that need an operator, by kind; each must be 0.', [
       [{ kind: 'lines' }, state.setAside.lines],
       [{ kind: 'files' }, state.setAside.files],
     ]),
@@ -105,25 +105,25 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       'Size of the disk of the spool.',
       disk === null ? [] : disk.blocks * disk.bsize,
     ),
-    counter('gateway_holds_swept_total', 'Holds that were freed because their call never ended.', counts.holdsSwept),
+    counter('gateway_holds_swept_total', 'Holds freed because their call never ended.', counts.holdsSwept),
     counter(
       'gateway_settlements_replayed_total',
-      'Settlements that were sent again from a spool.',
+      'Settlements resent from a spool.',
       counts.settlementsReplayed,
     ),
     counter(
       'gateway_charged_vnd_total',
-      'Money that was charged, in dong.',
+      'Money charged, in dong.',
       counts.money.entries().map(([entry, money]) => [{ entry }, money.charged / MICRO] as const),
     ),
     counter(
       'gateway_uncollected_vnd_total',
-      'Cost that no balance was left to pay, in dong.',
+      'Cost that the balance could not cover, in dong.',
       counts.money.entries().map(([entry, money]) => [{ entry }, money.uncollected / MICRO] as const),
     ),
     counter(
       'gateway_ledger_events_total',
-      'What the ledger reported to its log, by code.',
+      'Events logged by the ledger, by code.',
       events.entries().map(([code, count]) => [{ code }, count] as const),
     ),
   ]

@@ -82,27 +82,27 @@ export class ProcessMetrics {
     const families = [
       gauge(
         'nodejs_eventloop_lag_mean_seconds',
-        'Delay of the event loop since the last scrape, mean.',
+        'Mean delay of the event loop since the last scrape.',
         delay(loop.mean),
       ),
       gauge(
         'nodejs_eventloop_lag_p50_seconds',
-        'Delay of the event loop since the last scrape, median.',
+        'Median delay of the event loop since the last scrape.',
         delay(loop.percentile(50)),
       ),
       gauge(
         'nodejs_eventloop_lag_p99_seconds',
-        'Delay of the event loop since the last scrape, 99th percentile.',
+        "99th percentile of the event loop's delay since the last scrape.",
         delay(loop.percentile(99)),
       ),
       gauge(
         'nodejs_eventloop_lag_max_seconds',
-        'Delay of the event loop since the last scrape, longest.',
+        'Longest delay of the event loop since the last scrape.',
         delay(loop.max),
       ),
       gauge(
         'nodejs_eventloop_utilization',
-        'Share of the time since the last scrape that the loop was busy.',
+        'Share of the time since the last scrape in which the loop was busy.',
         utilization,
       ),
     ]
@@ -116,7 +116,7 @@ export class ProcessMetrics {
       gauge('process_resident_memory_bytes', 'Memory of this process in RAM.', rss),
       gauge('nodejs_heap_size_total_bytes', 'Size of the heap.', heapTotal),
       gauge('nodejs_heap_size_used_bytes', 'Used part of the heap.', heapUsed),
-      gauge('nodejs_external_memory_bytes', 'Memory outside the heap that belongs to its objects.', external),
+      gauge('nodejs_external_memory_bytes', 'Memory outside the heap owned by its objects.', external),
       histogram(
         'nodejs_gc_duration_seconds',
         'Garbage collections by kind.',

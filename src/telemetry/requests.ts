@@ -24,23 +24,23 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
   return [
     gauge(
       'gateway_bodies_bytes',
-      'Bytes of request bodies in memory, of keys, and of notifications and forms (strangers).',
+      'Bytes of request bodies in memory: of keys, and of notifications and forms (strangers).',
       each(({ bytes }) => bytes),
     ),
     gauge(
       'gateway_bodies_waiting',
-      'Request bodies that wait until others are done.',
+      'Request bodies waiting for others to finish.',
       each(({ waiting }) => waiting),
     ),
     counter(
       'gateway_bodies_refused_total',
-      'Request bodies that were refused because there was no room for them in time.',
+      'Request bodies refused for lack of room.',
       each(({ refused }) => refused),
     ),
-    gauge('gateway_connections_lingering', 'Connections on which the rest of a refused body is dropped.', lingering),
+    gauge('gateway_connections_lingering', 'Connections on which the rest of a refused body is being discarded.', lingering),
     counter(
       'gateway_calls_refused_in_flight_total',
-      'Calls that were refused because their key had too many in flight.',
+      'Calls refused because their key had too many in flight.',
       refusedInFlight,
     ),
   ]

@@ -74,11 +74,11 @@ export function openSpanSink(options: SpanSinkOptions): SpanSink {
       otlp.export(spans, result => {
         const isSent = result.code === SUCCESS
         counts[isSent ? 'sent' : 'failed'] += spans.length
-        if (isSent && isDown) options.report({ level: 'info', message: 'the collector takes spans again' })
+        if (isSent && isDown) options.report({ level: 'info', message: 'the trace collector accepts spans again' })
         if (!isSent && !isDown) {
           options.report({
             level: 'warn',
-            message: 'the collector takes no spans; they are lost',
+            message: 'the trace collector rejects spans; they are lost',
             cause: result.error?.message,
           })
         }

@@ -14,7 +14,7 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
     ),
     gauge(
       'gateway_upstream_cooldown_seconds',
-      'Time until an upstream whose circuit is open is tried again.',
+      'Time until an upstream with an open circuit is tried again.',
       each(({ waitSeconds }) => waitSeconds),
     ),
     gauge(
@@ -29,12 +29,12 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
     ),
     gauge(
       'gateway_upstream_credentials_aside',
-      'Credentials that the provider refused and that are cooling down.',
+      'Credentials refused by the provider and cooling down.',
       each(({ credentials }) => credentials.filter(({ state }) => state !== 'well').length),
     ),
     gauge(
       'gateway_upstream_models_aside',
-      'Models that the provider limits or refuses, over all credentials.',
+      'Models that the provider limits or refuses, across all credentials.',
       each(({ credentials }) => credentials.reduce((sum, { modelsCoolingDown }) => sum + modelsCoolingDown.length, 0)),
     ),
     gauge(
@@ -44,12 +44,12 @@ export function upstreamFamilies(upstreams: readonly UpstreamStatus[]): readonly
     ),
     counter(
       'gateway_upstream_tries_total',
-      'Tries at an upstream.',
+      'Attempts at an upstream.',
       each(({ tries }) => tries),
     ),
     counter(
       'gateway_upstream_failures_total',
-      'Tries that failed, by what went wrong.',
+      'Failed attempts, by cause.',
       upstreams.flatMap(({ id, failuresByClass }) =>
         Object.entries(failuresByClass).map(([what, count]) => [{ upstream: id, class: what }, count] as const),
       ),

@@ -23,7 +23,7 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
   const create = DECODERS[coding]
   if (create === undefined) {
     reply.abort()
-    throw new UpstreamFault('garbage', 'the reply has a content coding that was not asked for and is not known')
+    throw new UpstreamFault('garbage', 'the reply has an unknown content coding')
   }
   const decoder = create()
   const { 'content-encoding': _coding, 'content-length': _length, ...headers } = reply.headers

@@ -83,7 +83,7 @@ export function createImageFetcher(options: ImageFetchOptions): ImageFetcher {
       try {
         const bytes = await follow(url, { agent, guard, options, budget, signal: AbortSignal.any([signal, timeout]) })
         const mediaType = pictureType(bytes)
-        if (mediaType === null) throw new Refusal('the URL leads to no PNG, JPEG, WebP or GIF image')
+        if (mediaType === null) throw new Refusal('the URL does not lead to a PNG, JPEG, WebP or GIF image')
         return { bytes, mediaType }
       } catch (error) {
         const late = timeout.aborted
@@ -204,7 +204,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
   try {
     if (response.statusCode !== 200) throw new Refusal(`the server answered ${response.statusCode}`)
     const coding = response.headers['content-encoding'] ?? 'identity'
-    if (coding !== 'identity') throw new Refusal('the server sent the image compressed, which was not asked for')
+    if (coding !== 'identity') throw new Refusal('the server sent the image compressed, against the request')
     const tooLarge = new Refusal(`the image is larger than ${bytesMax / 1024 / 1024} MB`, 'request_too_large')
     if (Number(response.headers['content-length'] ?? 0) > bytesMax) throw tooLarge
     const chunks: Buffer[] = []
@@ -213,7 +213,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
       size += chunk.length
       budget.bytesLeft -= chunk.length
       if (size > bytesMax) throw tooLarge
-      if (budget.bytesLeft < 0) throw new Refusal('the images of this call are too large together', 'request_too_large')
+      if (budget.bytesLeft < 0) throw new Refusal('the images of this call are too large in total', 'request_too_large')
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)

@@ -39,9 +39,9 @@ export async function listModels(
     const before = models.size
     for (const model of modelsOf(json)) models.set(model.id, model)
     if (json.has_more !== true) return [...models.values()]
-    if (typeof json.last_id !== 'string') throw new ModelListError('its list goes on, and does not say where')
+    if (typeof json.last_id !== 'string') throw new ModelListError('its list continues but does not say where')
     if (models.size === before)
-      throw new ModelListError('a page of its list says that more follow, and has nothing new')
+      throw new ModelListError('a page of its list announces more but has nothing new')
     query = `?after_id=${encodeURIComponent(json.last_id)}`
   }
   throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)
@@ -89,7 +89,7 @@ async function readPage(
     const fault = UpstreamFault.from(error)
     throw new ModelListError(FAULTS[fault.kind] ?? `${fault.kind}: ${fault.message}`)
   }
-  if (status === 401 || status === 403) throw new ModelListError(`HTTP ${status}: it refuses the credential`)
+  if (status === 401 || status === 403) throw new ModelListError(`HTTP ${status}: it rejected the credential`)
   if (status !== 200) throw new ModelListError(`HTTP ${status}`)
   const json = parseJson(body.toString('utf8'))
   if (!isObject(json) || !Array.isArray(json.data)) throw new ModelListError('its answer is not a list of models')
@@ -97,7 +97,7 @@ async function readPage(
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  timeout: 'no whole answer in time',
+  timeout: 'no complete answer in time',
   oversized: 'its answer is too large',
 }
 

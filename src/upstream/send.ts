@@ -141,7 +141,7 @@ class Sending implements ReplySource {
     if (this.#closed) return
     this.#closed = true
     const isUnread = this.#paused && cause?.kind === 'timeout'
-    const fault = isUnread ? new UpstreamFault('unread', 'the reply was not taken in time') : cause
+    const fault = isUnread ? new UpstreamFault('unread', 'the reply was not read in time') : cause
     this.#deadline?.end()
     if (this.#connection !== null) this.#request.connections.release(this.#connection)
     this.#request.signal.removeEventListener('abort', this.#onAbort)

@@ -27,7 +27,7 @@ describe('accounts', () => {
   test('an address has one account, whatever its case', async () => {
     const { accountId } = await createAccount(sql, ' Ann@Example.com ')
     await expect(createAccount(sql, 'ann@example.COM')).rejects.toThrow(
-      'there is an account for ann@example.COM already',
+      'ann@example.COM already has an account',
     )
     const found = { accountId, email: 'Ann@Example.com', balanceMicroVnd: 0n, heldMicroVnd: 0n }
     expect(await findAccountByEmail(sql, 'ANN@example.com')).toEqual(found)

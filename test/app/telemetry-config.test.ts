@@ -63,8 +63,8 @@ test('names every fault at once, and repeats no secret', () => {
   expect(faults).toEqual([
     'METRICS_ADDRESS is not read by this gateway; there are METRICS_PORT, METRICS_HOST, METRICS_AUDIT_MINUTES',
     'METRICS_AUDIT_MINUTES is "often"; write a whole number from 0 to 10080',
-    'METRICS_PORT is PORT; give the metrics a port of their own, which the public does not reach',
-    'OTEL_EXPORTER_OTLP_HEADERS is not a list of pairs; write some such as name=value,other=value',
+    'METRICS_PORT equals PORT; give the metrics their own port, closed to the public',
+    'OTEL_EXPORTER_OTLP_HEADERS is not a list of pairs; write e.g. name=value,other=value',
     'OTEL_TRACES_SAMPLER_ARG is "2"; write a share from 0 to 1, such as 0.1',
     'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; this gateway speaks http/json',
   ])

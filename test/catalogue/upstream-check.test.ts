@@ -166,7 +166,7 @@ test('reads page after page behind the last id, and not one twice', async () => 
   expect(doubles[0]?.requests.map(({ path }) => path)).toEqual(['/v1/models', '/v1/models?after_id=alpha%2F1%20%C3%A9'])
   const turns = Array.from({ length: 2 }, () => listOf(['alpha-1'], more))
   expect((await check({ north: turns })).out).toContain(
-    'north: failed with north#1, a page of its list says that more follow, and has nothing new',
+    'north: failed with north#1, a page of its list announces more but has nothing new',
   )
   const endless = Array.from({ length: 101 }, (_, page) =>
     listOf([`model-${page}`], { ...more, last_id: `model-${page}` }),
@@ -180,8 +180,8 @@ test('reads page after page behind the last id, and not one twice', async () => 
 const CANARY = JSON.stringify({ error: { message: `Incorrect API key provided: ${SECRETS.north}` } })
 
 test.each<[string, Answer, string]>([
-  ['401 that repeats the key', [head(401), write(CANARY), end()], 'HTTP 401: it refuses the credential'],
-  ['403', json(403, {}), 'HTTP 403: it refuses the credential'],
+  ['401 that repeats the key', [head(401), write(CANARY), end()], 'HTTP 401: it rejected the credential'],
+  ['403', json(403, {}), 'HTTP 403: it rejected the credential'],
   ['404', json(404, {}), 'HTTP 404'],
   ['a redirect', [head(302, { location: 'http://127.0.0.1:1/' }), end()], 'HTTP 302'],
   ['429', json(429, {}), 'HTTP 429'],
@@ -194,15 +194,15 @@ test.each<[string, Answer, string]>([
   [
     'a first page that does not say where the next begins',
     json(200, { data: [{ id: 'alpha-1' }], has_more: true, last_id: null }),
-    'its list goes on, and does not say where',
+    'its list continues but does not say where',
   ],
   ['a list where an object should be', json(200, ['alpha-1']), 'its answer is not a list of models'],
   ['nothing', [head(200), end()], 'its answer is not a list of models'],
   ['what is no HTTP', [raw('hello\r\n\r\n')], 'garbage: the provider does not speak HTTP'],
   ['a reset', [reset()], 'reset: ECONNRESET'],
   ['half a list', [head(200, { 'content-length': '100' }), write('{"data":['), drop()], 'reset: UND_ERR_SOCKET'],
-  ['silence', [hang()], 'no whole answer in time'],
-  ['silence in the middle', [head(200), write('{"data":['), hang()], 'no whole answer in time'],
+  ['silence', [hang()], 'no complete answer in time'],
+  ['silence in the middle', [head(200), write('{"data":['), hang()], 'no complete answer in time'],
   [
     'too much',
     [head(200), ...Array.from({ length: 9 }, () => write(Buffer.alloc(1024 * 1024, ' '))), end()],

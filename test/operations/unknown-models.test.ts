@@ -60,7 +60,7 @@ test('several processes add up what they count, the most asked first', async () 
         otherNames: 0,
         calls: 5,
       },
-      message: 'models were asked for by names that mean nothing',
+      message: 'clients requested unknown models; add aliases or check their settings',
     },
   ])
 })

@@ -117,7 +117,7 @@ test('code that cannot start leaves the workers as they are, and the log says wh
   const file = 'src/app/serve.ts'
   project.edit(file, 'export async function serve', "throw new Error('not today')\nexport async function serve")
   program.signal('SIGHUP')
-  await program.logged(/a new worker did not start; those that run go on as they are/)
+  await program.logged(/a new worker did not start; the running ones continue unchanged/)
   expect(program.log).toMatch(/not today|ended with status 1/)
   await more(load, CALLS)
   expect(workersOf(program)).toEqual(workers)
@@ -137,7 +137,7 @@ test('a worker that is killed is replaced, and its calls are settled or freed by
   await more(load, CALLERS)
   const [victim] = workersOf(program) as [number]
   process.kill(victim, 'SIGKILL')
-  await program.logged(/a worker ended by itself; another takes its place/)
+  await program.logged(/a worker ended unexpectedly; starting another/)
   await until(() => workersOf(program).length === 2 && !workersOf(program).includes(victim))
   await more(load, CALLS)
   const finished = (await load.stop()).calls

@@ -312,7 +312,7 @@ describe('what the database knows', () => {
       'gateway_database_holds',
       0,
     ])
-    expect(reported).toEqual(['the ledger cannot be read for the metrics; the last values stay'])
+    expect(reported).toEqual(['cannot read the ledger for the metrics; keeping the last values'])
     await databaseMetrics.close()
   })
 })

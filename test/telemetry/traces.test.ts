@@ -245,7 +245,7 @@ test('a collector that refuses spans costs spans, and no call', async () => {
   expect(await call()).toBe(200)
   await running.gateway.stop()
   await expect(metrics()).rejects.toThrow()
-  expect(lines.filter(({ msg }) => msg === 'the collector takes no spans; they are lost')).toHaveLength(1)
+  expect(lines.filter(({ msg }) => msg === 'the trace collector rejects spans; they are lost')).toHaveLength(1)
 })
 
 test('a collector that does not answer holds up no call; what has no room is dropped and counted, and a stop does not wait', async () => {

@@ -45,7 +45,7 @@ export function completeNativeDirectory(native: string): void {
     complete(native)
   } catch (cause) {
     const advice = 'Run `npm rebuild` as the user who installed the packages.'
-    throw new Error(`The embedded Postgres in ${native} is not complete and cannot be completed. ${advice}`, { cause })
+    throw new Error(`The embedded Postgres in ${native} is incomplete and cannot be repaired. ${advice}`, { cause })
   }
 }
 

@@ -118,7 +118,7 @@ export class WorkerPool {
 
   async #replaceOnce(): Promise<void> {
     const { log, size, limits } = this.#options
-    log.info({ workers: size }, 'workers are replaced one by one')
+    log.info({ workers: size }, 'replacing workers one by one')
     for (const old of this.#serving()) {
       await this.#makeRoom()
       if (this.#stopping) return
@@ -126,9 +126,9 @@ export class WorkerPool {
       if (old.state !== 'serving' || old.worker.isDead()) continue
       try {
         const { catalogue } = await this.#start()
-        log.info({ catalogue, replaces: old.seat }, 'a new worker takes calls')
+        log.info({ catalogue, replaces: old.seat }, 'a new worker is taking calls')
       } catch (error) {
-        log.error({ cause: (error as Error).message }, 'a new worker did not start; those that run go on as they are')
+        log.error({ cause: (error as Error).message }, 'a new worker did not start; the running ones continue unchanged')
         return
       }
       void this.#dismiss(old, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)
@@ -192,7 +192,7 @@ export class WorkerPool {
     const { log, limits } = this.#options
     const servedMs = performance.now() - member.servingSinceMs
     this.#failures = servedMs < limits.workerPauseMs ? this.#failures + 1 : 0
-    log.error({ worker: member.seat, how }, 'a worker ended by itself; another takes its place')
+    log.error({ worker: member.seat, how }, 'a worker ended unexpectedly; starting another')
     void this.#fill()
   }
 

@@ -108,7 +108,7 @@ async function reveal(request: PageRequest): Promise<Answer> {
   }
   const revealed = await showKey(options.sql, options.keySecrets, key)
   if (revealed === null || revealed.outcome === 'gone') return keyPage(request, key)
-  options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'an API key was shown to its owner')
+  options.log.info({ accountId: key.accountId, keyId: key.keyId }, 'an API key was revealed to its owner')
   return {
     kind: 'page',
     template: 'key-shown',

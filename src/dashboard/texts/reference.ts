@@ -20,7 +20,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'Takes JSON, or the form (`multipart/form-data`) that official SDKs send. PNG, JPEG, WebP and GIF.':
     'Nhận JSON, hoặc biểu mẫu (`multipart/form-data`) mà các SDK chính thức gửi. PNG, JPEG, WebP và GIF.',
   'The reply is audio; the price is per call.': 'Trả về âm thanh; tính giá theo lượt gọi.',
-  'Free, also with an empty balance.': 'Miễn phí, kể cả khi hết số dư.',
+  'Free, even with an empty balance.': 'Miễn phí, kể cả khi hết số dư.',
   'Filters: `channel`, `endpoint`, `capability`. Pages: `limit`, `after_id`, `before_id`.':
     'Lọc: `channel`, `endpoint`, `capability`. Phân trang: `limit`, `after_id`, `before_id`.',
   'A slash in the id may be written as it is or as `%2F`.':
@@ -32,7 +32,7 @@ export const REFERENCE_IN_VIETNAMESE: Readonly<Record<string, string>> = {
   'The conversation, oldest turn first.': 'Cuộc trò chuyện, lượt cũ nhất trước.',
   'Instructions that come before the conversation.': 'Chỉ dẫn đứng trước cuộc trò chuyện.',
   'Instructions that come before the input.': 'Chỉ dẫn đứng trước phần đầu vào.',
-  '`true` answers by server-sent events. Recommended for long answers.':
+  '`true` answers with server-sent events. Recommended for long answers.':
     '`true`: trả lời dần bằng server-sent events. Nên dùng cho câu trả lời dài.',
   '`include_usage` adds token counts to a stream.': '`include_usage` thêm số token vào luồng.',
   'Tools that the model may call.': 'Các công cụ mà mô hình được gọi.',

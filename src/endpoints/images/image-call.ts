@@ -103,7 +103,7 @@ function readImages(bytes: Buffer, { clientModel, count }: { clientModel: string
   const text = byteText(bytes)
   const json = parseUndecoded(text)
   if (!isObject(json) || !Array.isArray(json.data) || readReplyError(json) !== null) {
-    throw new GatewayError('upstream_failed', { cause: 'the reply holds no images' })
+    throw new GatewayError('upstream_failed', { cause: 'the reply contains no images' })
   }
   const isNamed = json.model === undefined || json.model === clientModel
   return {

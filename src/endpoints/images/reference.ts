@@ -24,7 +24,7 @@ export function referenceOfBytes(field: string, bytes: Buffer): Reference {
   const mediaType = pictureType(bytes)
   if (mediaType !== null) return { kind: 'image', image: { bytes, mediaType } }
   throw new GatewayError('invalid_request', {
-    message: `${field}: this is no PNG, JPEG, WebP or GIF image (its first bytes tell, not its name)`,
+    message: `${field}: not a PNG, JPEG, WebP or GIF image (judged by its first bytes, not its name)`,
   })
 }
 

@@ -127,14 +127,14 @@ function billingHeaders(service: string) {
     [`x-${service}-input-tokens`]: header('Billed input tokens; not on streams.'),
     [`x-${service}-output-tokens`]: header('Billed output tokens; not on streams.'),
     [`x-${service}-output-tokens-max`]: header(
-      'Cap on the output that the balance allowed, where it is below the own; not on streams.',
+      'Output cap that the balance allowed, if lower than the requested one; not on streams.',
     ),
     [`x-${service}-left-out`]: header(
       'Fields and tools of the request that cost extra and did not reach the model, comma-separated; absent: none.',
     ),
     [`x-${service}-cost-vnd`]: header('Cost of the call in VND, exact; not on streams.'),
     deprecation: header('When the entry was deprecated, as `@` and seconds since 1970 (RFC 9745).'),
-    sunset: header('When the entry ends and its successor answers instead, as an HTTP date (RFC 8594).'),
+    sunset: header('When the entry retires and its successor answers instead, as an HTTP date (RFC 8594).'),
     [`x-${service}-model-successor`]: header('The entry that takes over.'),
   }
 }

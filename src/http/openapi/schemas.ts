@@ -34,7 +34,7 @@ export const POSITIVE: Schema = { type: 'integer', minimum: 1 }
 const OPEN: Schema = { type: 'object', additionalProperties: true }
 const LIST: Schema = { type: 'array', items: OPEN }
 const MODEL = field(TEXT, 'An id of the price list or one of its aliases, in any case; `vendor/id` is the same model.')
-const STREAM = field(FLAG, '`true` answers by server-sent events. Recommended for long answers.')
+const STREAM = field(FLAG, '`true` answers with server-sent events. Recommended for long answers.')
 
 const TURNS: Schema = {
   type: 'array',

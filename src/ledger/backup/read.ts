@@ -91,7 +91,7 @@ async function load(sql: TransactionSql, lines: AsyncGenerator<Buffer>): Promise
   const rows: Record<string, number> = {}
   const next = async (): Promise<Buffer> => {
     const { value, done } = await lines.next()
-    if (done) throw new BackupError('The file is cut off; take another copy of it.')
+    if (done) throw new BackupError('The file is truncated; use another copy.')
     return value
   }
   const header = await next()
@@ -107,7 +107,7 @@ async function load(sql: TransactionSql, lines: AsyncGenerator<Buffer>): Promise
     sha256.update(line)
     if (tables.get(part.table) !== part.columns.join(',')) {
       throw new BackupError(
-        `Table ${part.table} is not as in this database; restore with the version that made the backup.`,
+        `Table ${part.table} differs from this database's; restore with the version that made the backup.`,
       )
     }
     const copy = `copy "${part.table}" (${part.columns.join(',')}) from stdin`
@@ -143,7 +143,7 @@ async function fill(table: Writable, next: () => Promise<Buffer>, sha256: Hash):
 }
 
 async function checkHeader(sql: TransactionSql, header: BackupHeader): Promise<void> {
-  if (header.format !== FORMAT) throw new BackupError(`The file is no backup of this gateway (${FORMAT}).`)
+  if (header.format !== FORMAT) throw new BackupError(`The file is not a backup of this gateway (${FORMAT}).`)
   const here = await readMigrationDigests(sql)
   const numbers = new Set([...Object.keys(here), ...Object.keys(header.migrations)])
   const other = [...numbers].find(number => here[number] !== header.migrations[number])
@@ -157,7 +157,7 @@ function checkTrailer(stated: BackupTrailer, found: BackupTrailer): void {
   const sameRows =
     JSON.stringify(Object.entries(stated.rows).sort()) === JSON.stringify(Object.entries(found.rows).sort())
   if (!sameRows || stated.sha256 !== found.sha256)
-    throw new BackupError('The file is damaged; take another copy of it.')
+    throw new BackupError('The file is damaged; use another copy.')
 }
 
 async function moveIdentity(sql: TransactionSql, table: string): Promise<void> {
@@ -172,6 +172,6 @@ function asBackupError(error: unknown, path: string): unknown {
   if (error instanceof BackupError || !(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new BackupError(`There is no file ${path}.`)
-  if (error instanceof SyntaxError || DAMAGED.has(code)) return new BackupError(`${path} is damaged or no backup.`)
+  if (error instanceof SyntaxError || DAMAGED.has(code)) return new BackupError(`${path} is damaged or not a backup.`)
   return error
 }

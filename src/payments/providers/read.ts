@@ -11,7 +11,7 @@ const REFERENCE_CHARACTERS_MAX = 200
 
 /** Throws GatewayError `notification_unreadable`. */
 export function unreadable(what: string): never {
-  throw new GatewayError('notification_unreadable', { message: `The notification is not understood: ${what}.` })
+  throw new GatewayError('notification_unreadable', { message: `The notification could not be parsed: ${what}.` })
 }
 
 export function readBody(rawBody: Buffer): JsonObject {
