@@ -111,7 +111,7 @@ describe('calls of everybody', () => {
       ['account=nobody@example.com', 'No such customer.'],
       ['key=zzzz', 'No such key'],
       ['status=9', 'No such status.'],
-      ['from=yesterday', 'This time cannot be read.'],
+      ['from=yesterday', 'Not a valid time.'],
       ['from=2026-11-02&to=2026-11-01', 'Must be before the end.'],
       ['slow=-1', 'Enter 0.001 to 900 seconds.'],
       ["account='%00\\", 'No such customer.'],

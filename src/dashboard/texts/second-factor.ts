@@ -8,29 +8,29 @@ export const SECOND_FACTOR_TEXTS = {
   'factor.submit': { vi: 'Tiếp tục', en: 'Continue' },
   'factor.lead': {
     vi: 'Mở ứng dụng xác thực của bạn và nhập mã đang hiện.',
-    en: 'Open your authenticator app and enter the code that it shows.',
+    en: 'Open your authenticator app and enter the code it shows.',
   },
   'factor.lost': {
     vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy nhờ một chủ sở hữu khác.',
-    en: 'Lost your phone? Enter a recovery code; each works once. If none is left, ask another owner.',
+    en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, ask another owner.',
   },
   'factor.again.title': { vi: 'Xác nhận đó là bạn', en: 'Confirm it is you' },
   'factor.again.lead': {
     vi: 'Thao tác này cần mã xác thực mới. Những gì bạn đã nhập được giữ nguyên và sẽ được gửi cùng mã.',
-    en: 'This needs a fresh code. What you entered is kept and goes on with the code.',
+    en: 'Enter a fresh code to continue. What you typed is kept and will be submitted with it.',
   },
-  'factor.fault.refused': { vi: 'Mã không đúng.', en: 'This code is not right.' },
+  'factor.fault.refused': { vi: 'Mã không đúng.', en: 'Incorrect code.' },
   'factor.fault.used': {
     vi: 'Mã này đã được dùng. Hãy chờ mã tiếp theo, trong vòng 30 giây.',
-    en: 'This code was used already. Wait for the next one, within 30 seconds.',
+    en: 'This code has already been used. The next one appears within 30 seconds.',
   },
   'factor.enrol.lead': {
     vi: 'Quét mã này bằng ứng dụng xác thực trên điện thoại của bạn.',
-    en: 'Scan this code with the authenticator app of your phone.',
+    en: 'Scan this code with the authenticator app on your phone.',
   },
   'factor.enrol.required': {
     vi: 'Các trang vận hành chỉ mở khi tài khoản có xác thực hai lớp.',
-    en: 'The operator pages open only to accounts with a second factor.',
+    en: 'Operator pages require a second factor.',
   },
   'factor.enrol.qr': { vi: 'Mã QR cho ứng dụng xác thực', en: 'QR code for the authenticator app' },
   'factor.enrol.secret': { vi: 'Hoặc nhập khóa này bằng tay', en: 'Or enter this key by hand' },
@@ -38,17 +38,17 @@ export const SECOND_FACTOR_TEXTS = {
   'factor.enrol.submit': { vi: 'Bật xác thực hai lớp', en: 'Turn it on' },
   'factor.enrol.fault': {
     vi: 'Mã không khớp. Hãy kiểm tra đồng hồ của điện thoại và nhập mã đang hiện.',
-    en: 'The code does not match. Check the clock of your phone and enter the code it shows now.',
+    en: "Incorrect code. Check your phone's clock and enter the code it shows now.",
   },
   'factor.codes.title': { vi: 'Mã khôi phục', en: 'Recovery codes' },
   'factor.codes.lead': {
     vi: 'Cất các mã này ở nơi an toàn, không phải trên chiếc điện thoại đó. Mỗi mã thay được một lần xác thực. Trang này không hiện lại được.',
-    en: 'Keep these somewhere safe, not on that phone. Each stands in for the app once. They cannot be shown again.',
+    en: 'Keep these somewhere safe, but not on that phone. Each replaces the app once. They cannot be shown again.',
   },
-  'factor.codes.done': { vi: 'Tôi đã cất các mã', en: 'I have kept the codes' },
+  'factor.codes.done': { vi: 'Tôi đã cất các mã', en: 'I have saved the codes' },
   'factor.state.on': { vi: 'Đang bật', en: 'On' },
-  'factor.state.left': { vi: 'Còn {count} mã khôi phục chưa dùng.', en: '{count} recovery codes are left.' },
-  'factor.state.codes': { vi: 'Tạo mã khôi phục mới', en: 'Make new recovery codes' },
+  'factor.state.left': { vi: 'Còn {count} mã khôi phục chưa dùng.', en: '{count} recovery codes left.' },
+  'factor.state.codes': { vi: 'Tạo mã khôi phục mới', en: 'Create new recovery codes' },
   'factor.state.codes.text': {
     vi: 'Các mã cũ không còn dùng được.',
     en: 'The old ones stop working.',
@@ -56,7 +56,7 @@ export const SECOND_FACTOR_TEXTS = {
   'factor.state.replace': { vi: 'Đổi ứng dụng xác thực', en: 'Change the authenticator' },
   'factor.state.replace.text': {
     vi: 'Cho điện thoại mới. Cái cũ vẫn dùng được cho đến khi bạn nhập mã của cái mới.',
-    en: 'For a new phone. The old one works until you have entered a code of the new one.',
+    en: 'For a new phone. The old one works until you enter a code from the new one.',
   },
   'operator.role.refused': {
     vi: 'Vai trò của bạn không cho phép việc này. Hãy nhờ một chủ sở hữu.',
@@ -71,19 +71,19 @@ export const SECOND_FACTOR_TEXTS = {
   'operator.role.none': { vi: 'Không còn vai trò', en: 'No role' },
   'operator.team.lead': {
     vi: 'Ai vận hành dịch vụ và được làm gì. Người được đổi vai trò phải đăng nhập lại.',
-    en: 'Who runs the service, and what they may do. Whoever gets another role has to sign in again.',
+    en: 'Who runs the service, and what they may do. People whose role changes must sign in again.',
   },
   'operator.team.explain.owner': {
     vi: 'Mọi việc, kể cả vai trò và bảo trì.',
-    en: 'Everything, roles and maintenance included.',
+    en: 'Everything, including roles and maintenance.',
   },
   'operator.team.explain.finance': {
     vi: 'Tiền: chuyển khoản, hoàn tiền, điều chỉnh số dư, doanh thu.',
-    en: 'Money: transfers, refunds, balances by hand, revenue.',
+    en: 'Money: transfers, refunds, balance adjustments, revenue.',
   },
   'operator.team.explain.support': {
     vi: 'Khách hàng: khóa API, phiên đăng nhập, ghi chú, chặn tài khoản. Không thấy doanh thu và giá vốn.',
-    en: 'Customers: keys, sessions, notes, blocks. Sees no revenue and no costs.',
+    en: 'Customers: keys, sessions, notes, blocks. Cannot see revenue or costs.',
   },
   'operator.team.explain.read-only': { vi: 'Xem mọi thứ, không đổi gì.', en: 'Sees everything, changes nothing.' },
   'operator.team.factor': { vi: 'Xác thực hai lớp', en: 'Second factor' },
