@@ -137,7 +137,7 @@ test('a database that is reset while the first key is made ends no gateway', asy
   await greet(foundation, { url: 'http://127.0.0.1:1', sandboxed: [], write: text => written.push(text), log })
   await database.sql.unsafe('alter table gone rename to account')
   expect(written).toEqual([])
-  expect(lines.join('')).toContain('no key could be made for a first call')
+  expect(lines.join('')).toContain('could not create a key for a first call')
   await greet(foundation, { url: 'http://127.0.0.1:1', sandboxed: [], write: text => written.push(text), log })
   expect(written.join('')).toMatch(/API key {4}sk-svc-/)
 })

@@ -89,7 +89,7 @@ test('a password alone opens nothing: the code is asked for, then the way goes o
   const foreign = { code: recoveryCodes[0] as string, next: 'https://evil.example' }
   expect((await other.post(FACTOR, foreign)).location).toBe('/operator')
   // Who has given one cannot be made to set up another without it, and the old secret is nowhere to be seen.
-  expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes are left.')
+  expect(readable((await other.get(FACTOR)).html)).toContain('9 recovery codes left.')
 })
 
 test('money asks again after a while, keeps what was typed, and moves once', async () => {

@@ -97,7 +97,7 @@ const CASES: readonly [name: string, sent: Sent, status: number, type: string, m
     /GET, HEAD/,
   ],
   ['a broken escape', { path: '/v1/models/%E0%A4%A', method: 'GET' }, 400, 'invalid_request_error', /percent sign/],
-  ['the wrong method', { method: 'PUT', body: GOOD }, 405, 'invalid_request_error', /takes POST, not PUT/],
+  ['the wrong method', { method: 'PUT', body: GOOD }, 405, 'invalid_request_error', /supports POST, not PUT/],
   ['an unknown path', { path: '/v1/nothing', body: GOOD }, 404, 'not_found_error', /endpoints are listed at/],
   [
     'a doubled /v1',

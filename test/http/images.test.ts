@@ -392,9 +392,9 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
     'a text as a reference',
     () => edit({ ref_image: Buffer.from('just text').toString('base64') }),
     400,
-    /ref_image: this is no PNG, JPEG, WebP or GIF/,
+    /ref_image: not a PNG, JPEG, WebP or GIF/,
   ],
-  ['a mask that is no image', () => edit({ image: IMAGE, mask: 'AAAA' }), 400, /mask: this is no PNG/],
+  ['a mask that is no image', () => edit({ image: IMAGE, mask: 'AAAA' }), 400, /mask: not a PNG/],
   [
     'a private address',
     () => edit({ image_url: 'http://169.254.169.254/latest/meta-data' }),
@@ -429,7 +429,7 @@ const BAD: readonly [name: string, send: () => Promise<Response>, status: number
         ['image', new Blob(['hello']), 'cat.png'],
       ]),
     400,
-    /image: this is no PNG/,
+    /image: not a PNG/,
   ],
   [
     'a file under another name',

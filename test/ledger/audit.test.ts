@@ -79,7 +79,7 @@ test('an adjustment takes at most what is there, and an account must exist', asy
     balanceAfterMicroVnd: 0n,
   })
   await expect(credit(database.sql, { ...take, accountId: 12_345 })).rejects.toThrow('there is no account 12345')
-  await expect(credit(database.sql, { ...take, amountMicroVnd: microVnd(0n) })).rejects.toThrow('not a movement')
+  await expect(credit(database.sql, { ...take, amountMicroVnd: microVnd(0n) })).rejects.toThrow('cannot be 0')
 })
 
 test('a credit within a transaction that is taken back leaves nothing', async () => {

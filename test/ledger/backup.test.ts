@@ -91,12 +91,12 @@ test('only its owner reads the file, and one that cannot be finished is not left
 const text = () => gunzipSync(readFileSync(path)).toString()
 test.each([
   ['cut off', () => readFileSync(path).subarray(0, -200), 'is damaged'],
-  ['cut at a line', () => gzipSync(text().split('\n').slice(0, -2).join('\n').concat('\n')), 'is cut off'],
+  ['cut at a line', () => gzipSync(text().split('\n').slice(0, -2).join('\n').concat('\n')), 'is truncated'],
   ['with an altered amount', () => gzipSync(text().replace('98320000', '99320000')), 'is damaged'],
   ['with a row less', () => gzipSync(text().replace(/\n.*98320000.*/, '')), 'is damaged'],
   ['of another schema', () => gzipSync(text().replace(/"1":"[0-9a-f]{4}/, '"1":"0000')), 'differs in migration 1'],
-  ['of something else', () => gzipSync('{"format":"other"}\n'), 'is no backup of this gateway'],
-  ['not compressed', () => Buffer.from('hello'), 'is damaged or no backup'],
+  ['of something else', () => gzipSync('{"format":"other"}\n'), 'is not a backup of this gateway'],
+  ['not compressed', () => Buffer.from('hello'), 'is damaged or not a backup'],
 ] as const)('a file %s is refused, and nothing is changed', async (_, make, message) => {
   const target = await createTestDatabase()
   try {

@@ -327,7 +327,13 @@ test('nothing of it is in what the process has written', async () => {
   expect(canaries.size).toBeGreaterThan(70)
   const output = running.output()
   // The places that the content went through are there, so the search is not of nothing.
-  const lines = ['"msg":"call"', '"msg":"call failed"', '"msg":"page failed"', 'nobody caught it', 'nobody caught;']
+  const lines = [
+    '"msg":"call"',
+    '"msg":"call failed"',
+    '"msg":"page failed"',
+    'unhandled promise rejection',
+    'uncaught exception;',
+  ]
   for (const line of lines) expect([line, output.includes(line)]).toEqual([line, true])
   expect(canaries.found(output)).toEqual([])
 

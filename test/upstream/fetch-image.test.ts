@@ -227,8 +227,8 @@ test.each<[string, (response: ServerResponse) => void, string, RegExp]>([
     'request_too_large',
     /larger than/,
   ],
-  ['a web page', response => void response.end('<html>'), 'invalid_request', /no PNG, JPEG, WebP or GIF/],
-  ['an empty body', response => void response.end(), 'invalid_request', /no PNG/],
+  ['a web page', response => void response.end('<html>'), 'invalid_request', /a PNG, JPEG, WebP or GIF/],
+  ['an empty body', response => void response.end(), 'invalid_request', /a PNG/],
   [
     'a compressed body',
     response => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(PNG)),
