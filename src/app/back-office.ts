@@ -76,9 +76,7 @@ export function openBackOffice({ config, sql, serviceName, log, onCredited }: Ba
     log.warn({ folder: outboxDir }, 'mail is off, so nobody can register; set SMTP_URL')
   }
   const counted = countMails(createMailer(config, outboxDir))
-  const mailer = recordMails(counted, sql, cause =>
-    log.warn({ cause }, 'a mail was sent but could not be recorded'),
-  )
+  const mailer = recordMails(counted, sql, cause => log.warn({ cause }, 'a mail was sent but could not be recorded'))
   const people = createPeople({
     sql,
     mailer,

@@ -67,7 +67,8 @@ const pull: Action = async foundation => {
   const payments = paymentsOf(foundation)
   const { providers, sepayApiUrl } = foundation.config
   const sources = createPullSources(providers, { limits: payments.limits, sepayApiUrl })
-  if (sources.length === 0) throw new UsageError('There is no service to poll: set SEPAY_API_TOKEN; see docs/payments.md')
+  if (sources.length === 0)
+    throw new UsageError('There is no service to poll: set SEPAY_API_TOKEN; see docs/payments.md')
   const data: Record<string, Pulled> = {}
   for (const source of sources) {
     data[source.name] = await pullTransactions(payments, source, new Date())

@@ -22,7 +22,8 @@ export type Action = (foundation: Foundation, command: Command) => Promise<Answe
 
 export async function accountOf({ sql }: Foundation, email: string): Promise<AccountWithWallet> {
   const account = await findAccountByEmail(sql, email)
-  if (account === null) throw new UsageError(`There is no account for ${email}. Create one with: account create ${email}`)
+  if (account === null)
+    throw new UsageError(`There is no account for ${email}. Create one with: account create ${email}`)
   return account
 }
 

@@ -94,7 +94,8 @@ export class Placing {
    * time; a hold may exist then.
    */
   place(row: HoldRow, accountId: number | null, origin: Origin): Promise<HoldResult | null> {
-    if (this.#batcher.size >= this.#options.limits.holdsMax) return Promise.reject(unavailable('too many holds are waiting'))
+    if (this.#batcher.size >= this.#options.limits.holdsMax)
+      return Promise.reject(unavailable('too many holds are waiting'))
     return new Promise((resolve, reject) => {
       const given = { row, accountId, origin, resolve, reject }
       this.#batcher.push(new Placement(given, this.#options.limits.holdRetryMs, this.#faultOf))
@@ -130,7 +131,12 @@ export class Placing {
   #recover(batch: Placement[], error: unknown): Again<Placement> {
     // The same statement may have succeeded on a connection that then broke; the next attempt finds its hold.
     if (classifyFault(error) === 'bug') {
-      this.#options.report({ level: 'error', code: 'background_failed', message: 'Postgres refused a hold', cause: error })
+      this.#options.report({
+        level: 'error',
+        code: 'background_failed',
+        message: 'Postgres refused a hold',
+        cause: error,
+      })
       for (const placement of batch) placement.reject(new GatewayError('internal', { cause: error }))
       return NOTHING_AGAIN
     }

@@ -131,7 +131,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
         if (waitMs > 0) return Promise.reject(limited(limit, waitMs))
         usedUp.delete(keyId)
       }
-      if (batcher.size >= waitingMax) return Promise.reject(unavailable('too many calls are waiting for the rate limit'))
+      if (batcher.size >= waitingMax)
+        return Promise.reject(unavailable('too many calls are waiting for the rate limit'))
       return new Promise((grant, refuse) => batcher.push({ keyId, limit, grant, refuse }))
     },
     forget: () => usedUp.clear(),

@@ -99,7 +99,11 @@ export function countUnknownModels(options: UnknownModelsOptions): UnknownModels
       for (const [name, counts] of taken) add(name, counts)
       return report({ level: 'warn', fields: { cause }, message: 'could not record unknown model names' })
     }
-    report({ level: 'info', fields: summaryOf(rows), message: 'clients requested unknown models; add aliases or check their settings' })
+    report({
+      level: 'info',
+      fields: summaryOf(rows),
+      message: 'clients requested unknown models; add aliases or check their settings',
+    })
     await sql.unsafe(FORGET).catch(() => {})
   }
   const write = () => {

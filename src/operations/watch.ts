@@ -113,7 +113,8 @@ class Watch implements OperationsWatch {
       if (this.#isDown) report({ level: 'info', message: 'the database answers again; settings are up to date' })
       this.#isDown = false
     } catch (cause) {
-      if (!this.#isDown) report({ level: 'warn', message: 'cannot read settings from the database; keeping the last known ones', cause })
+      if (!this.#isDown)
+        report({ level: 'warn', message: 'cannot read settings from the database; keeping the last known ones', cause })
       this.#isDown = true
     }
   }

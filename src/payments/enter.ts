@@ -28,8 +28,7 @@ export async function enterTransfer(services: PaymentServices, given: EnteredTra
   const accountNumber = (given.accountNumber ?? services.bank?.accountNumber ?? '').replace(/[^A-Za-z0-9]/g, '')
   if (bankReference === '' || bankReference.length > 200)
     throw new RangeError("the bank's reference is missing or too long")
-  if (accountNumber === '')
-    throw new RangeError('the receiving account is unknown: name it, or set BANK_ACCOUNT')
+  if (accountNumber === '') throw new RangeError('the receiving account is unknown: name it, or set BANK_ACCOUNT')
   if (!Number.isSafeInteger(given.amountVnd) || given.amountVnd < 1 || given.amountVnd > AMOUNT_VND_MAX) {
     throw new RangeError('the amount is not a whole number of dong above 0')
   }

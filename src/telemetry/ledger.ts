@@ -43,21 +43,13 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
     ),
     gauge('gateway_calls_awaiting_funds', 'Calls waiting for money that other calls hold.', state.waiting),
     gauge('gateway_holds_open', 'Calls of this process between asking for a hold and settling it.', state.open),
-    gauge(
-      'gateway_oldest_hold_age_seconds',
-      'Age of the oldest open hold of this process; 0: none.',
-      ageSeconds,
-    ),
+    gauge('gateway_oldest_hold_age_seconds', 'Age of the oldest open hold of this process; 0: none.', ageSeconds),
     counter(
       'gateway_hold_requests_total',
       'Calls that requested a hold, by outcome.',
       Object.entries(counts.admissions).map(([outcome, count]) => [{ outcome }, count]),
     ),
-    histogram(
-      'gateway_hold_batch_calls',
-      'Holds placed by one statement.',
-      counts.holdBatches.calls.samples(),
-    ),
+    histogram('gateway_hold_batch_calls', 'Holds placed by one statement.', counts.holdBatches.calls.samples()),
     histogram(
       'gateway_hold_batch_seconds',
       'Time of a statement that places holds.',
@@ -68,21 +60,13 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       'Streams that requested a larger hold, by outcome; cut: the wallet had less.',
       Object.entries(counts.extensions).map(([outcome, count]) => [{ outcome }, count]),
     ),
-    histogram(
-      'gateway_extend_batch_calls',
-      'Holds extended by one statement.',
-      counts.extendBatches.calls.samples(),
-    ),
+    histogram('gateway_extend_batch_calls', 'Holds extended by one statement.', counts.extendBatches.calls.samples()),
     histogram(
       'gateway_extend_batch_seconds',
       'Time of a statement that extends holds.',
       counts.extendBatches.seconds.samples(),
     ),
-    histogram(
-      'gateway_settle_batch_calls',
-      'Calls settled by one statement.',
-      counts.settleBatches.calls.samples(),
-    ),
+    histogram('gateway_settle_batch_calls', 'Calls settled by one statement.', counts.settleBatches.calls.samples()),
     histogram(
       'gateway_settle_batch_seconds',
       'Time of a statement that settles.',
@@ -106,11 +90,7 @@ export async function ledgerFamilies(source: LedgerSource): Promise<readonly Fam
       disk === null ? [] : disk.blocks * disk.bsize,
     ),
     counter('gateway_holds_swept_total', 'Holds freed because their call never ended.', counts.holdsSwept),
-    counter(
-      'gateway_settlements_replayed_total',
-      'Settlements resent from a spool.',
-      counts.settlementsReplayed,
-    ),
+    counter('gateway_settlements_replayed_total', 'Settlements resent from a spool.', counts.settlementsReplayed),
     counter(
       'gateway_charged_vnd_total',
       'Money charged, in dong.',

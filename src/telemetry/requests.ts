@@ -37,7 +37,11 @@ export function requestFamilies({ bodies, lingering, refusedInFlight }: RequestM
       'Request bodies refused for lack of room.',
       each(({ refused }) => refused),
     ),
-    gauge('gateway_connections_lingering', 'Connections on which the rest of a refused body is being discarded.', lingering),
+    gauge(
+      'gateway_connections_lingering',
+      'Connections on which the rest of a refused body is being discarded.',
+      lingering,
+    ),
     counter(
       'gateway_calls_refused_in_flight_total',
       'Calls refused because their key had too many in flight.',

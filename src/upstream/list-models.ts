@@ -40,8 +40,7 @@ export async function listModels(
     for (const model of modelsOf(json)) models.set(model.id, model)
     if (json.has_more !== true) return [...models.values()]
     if (typeof json.last_id !== 'string') throw new ModelListError('its list continues but does not say where')
-    if (models.size === before)
-      throw new ModelListError('a page of its list announces more but has nothing new')
+    if (models.size === before) throw new ModelListError('a page of its list announces more but has nothing new')
     query = `?after_id=${encodeURIComponent(json.last_id)}`
   }
   throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)

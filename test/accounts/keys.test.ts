@@ -26,9 +26,7 @@ const newAccount = async (): Promise<number> => (await createAccount(sql, `a${++
 describe('accounts', () => {
   test('an address has one account, whatever its case', async () => {
     const { accountId } = await createAccount(sql, ' Ann@Example.com ')
-    await expect(createAccount(sql, 'ann@example.COM')).rejects.toThrow(
-      'ann@example.COM already has an account',
-    )
+    await expect(createAccount(sql, 'ann@example.COM')).rejects.toThrow('ann@example.COM already has an account')
     const found = { accountId, email: 'Ann@Example.com', balanceMicroVnd: 0n, heldMicroVnd: 0n }
     expect(await findAccountByEmail(sql, 'ANN@example.com')).toEqual(found)
     expect(await findAccount(sql, accountId)).toEqual(found)

@@ -128,7 +128,10 @@ export class WorkerPool {
         const { catalogue } = await this.#start()
         log.info({ catalogue, replaces: old.seat }, 'a new worker is taking calls')
       } catch (error) {
-        log.error({ cause: (error as Error).message }, 'a new worker did not start; the running ones continue unchanged')
+        log.error(
+          { cause: (error as Error).message },
+          'a new worker did not start; the running ones continue unchanged',
+        )
         return
       }
       void this.#dismiss(old, { kind: 'retire', how: 'replaced' }, limits.drainMs + CLOSING_MS)

@@ -156,8 +156,7 @@ async function checkHeader(sql: TransactionSql, header: BackupHeader): Promise<v
 function checkTrailer(stated: BackupTrailer, found: BackupTrailer): void {
   const sameRows =
     JSON.stringify(Object.entries(stated.rows).sort()) === JSON.stringify(Object.entries(found.rows).sort())
-  if (!sameRows || stated.sha256 !== found.sha256)
-    throw new BackupError('The file is damaged; use another copy.')
+  if (!sameRows || stated.sha256 !== found.sha256) throw new BackupError('The file is damaged; use another copy.')
 }
 
 async function moveIdentity(sql: TransactionSql, table: string): Promise<void> {
