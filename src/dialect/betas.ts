@@ -18,13 +18,16 @@ export interface BetaPlan {
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort
   const isNeeded = facts.effort !== null && effort !== undefined && effort !== null
-  const sent = new Set([...betas.flatMap(beta => nameAt(beta, facts)), ...(isNeeded ? [facts.effort] : [])])
+  const named = betas.flatMap(beta => nameAt(beta, facts))
+  const sent = [...new Set(isNeeded ? [...named, facts.effort] : named)]
   let kept = body
-  for (const pointer of orphanedFields(sent, facts)) {
-    const left = without(kept, pointer.split('/').slice(1).map(unescapeKey))
+  for (const { steps, names } of fieldsOf(facts)) {
+    const isThere = steps[0] === '*' || Object.hasOwn(body, steps[0] ?? '')
+    if (!isThere || names.some(name => sent.includes(name))) continue
+    const left = without(kept, steps)
     if (isObject(left)) kept = left
   }
-  return { betas: [...sent], body: kept }
+  return { betas: sent, body: kept }
 }
 
 /** The name at this host; none where the flag does not go. */
@@ -34,10 +37,26 @@ function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
   return flag.name === null ? [] : [flag.name ?? beta]
 }
 
-/** Fields of which no flag goes. */
-function orphanedFields(sent: ReadonlySet<string>, { flags }: DialectBetas): string[] {
-  const listed = Object.entries(flags)
-  const isSent = ([beta, { name }]: (typeof listed)[number]) => name !== null && sent.has(name ?? beta)
-  const kept = new Set(listed.filter(isSent).flatMap(([, { fields }]) => fields ?? []))
-  return listed.flatMap(([, { fields }]) => fields ?? []).filter(field => !kept.has(field))
+/** A field that belongs to flags. */
+interface FlaggedField {
+  readonly steps: readonly string[]
+  /** Of its flags at this host, those that it does not have aside. */
+  readonly names: readonly string[]
+}
+
+/** Facts are constants of the tables: the fields of each are listed once. */
+const FIELDS = new WeakMap<DialectBetas, readonly FlaggedField[]>()
+
+function fieldsOf(facts: DialectBetas): readonly FlaggedField[] {
+  const known = FIELDS.get(facts)
+  if (known !== undefined) return known
+  const flags = Object.entries(facts.flags).flatMap(([beta, { name, fields = [] }]) =>
+    fields.map(field => ({ field, name: name === undefined ? beta : name })),
+  )
+  const listed = [...Map.groupBy(flags, ({ field }) => field)].map(([field, of]) => ({
+    steps: field.split('/').slice(1).map(unescapeKey),
+    names: of.flatMap(({ name }) => name ?? []),
+  }))
+  FIELDS.set(facts, listed)
+  return listed
 }

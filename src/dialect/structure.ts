@@ -3,7 +3,7 @@
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { qualifiesForStrictChat, replySchema } from './schemas.ts'
-import type { DialectFacts } from './types.ts'
+import { type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
 /** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
@@ -18,6 +18,18 @@ export interface StructurePlan {
   readonly tool: JsonObject | null
   /** The reply may come wrapped in a code fence, which is taken off. */
   readonly unwrapsFence: boolean
+}
+
+/** What must be undone in the reply of a call that was planned so. */
+export function undoingOf(
+  names: ReplyFacts['names'],
+  structure: StructurePlan | null,
+  { tag, hidesUsageChunk }: Pick<ReplyFacts, 'tag' | 'hidesUsageChunk'> = NOTHING_TO_UNDO,
+): ReplyFacts {
+  const replyTool = structure?.tool ? REPLY_TOOL : null
+  const unwrapsFence = structure?.unwrapsFence === true
+  const isNothing = names === null && replyTool === null && !unwrapsFence && tag === null && !hidesUsageChunk
+  return isNothing ? NOTHING_TO_UNDO : { names, replyTool, unwrapsFence, tag, hidesUsageChunk }
 }
 
 const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwrapsFence: false }

@@ -10,12 +10,6 @@ function rulesOf({ dialect, road }: DialectFacts): NameRules {
   return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }
 }
 
-/** The map for the names of a request; null where all stay. */
-export function namesOf(names: readonly string[], facts: DialectFacts): ToolNames | null {
-  const rules = rulesOf(facts)
-  return names.every(name => isNameAccepted(name, rules)) ? null : new ToolNames(names, rules)
-}
-
 /** Shows each name of a tool, and each id of a call in the history. */
 export type VisitCalls = (body: JsonObject, onName: (name: string) => void, onId: (id: string) => void) => void
 
@@ -31,9 +25,13 @@ export function findCalls(body: JsonObject, facts: DialectFacts, visit: VisitCal
   const { callId } = facts.dialect.tools
   let mapsNames = false
   let mapsIds = false
+  // Calls of one tool follow each other.
+  let latest = ''
   visit(
     body,
     name => {
+      if (name === latest) return
+      latest = name
       mapsNames ||= !isNameAccepted(name, rules)
     },
     id => {

@@ -3,9 +3,9 @@
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
-import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
+import { type StructurePlan, undoingOf } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO, type ReplyFacts } from '../types.ts'
+import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
 import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { contentRules, withContent } from './content.ts'
@@ -36,18 +36,8 @@ export const adaptChat: Adapt = (given, facts) => {
   body = withStops(body, facts)
   body = withEndUser(body, dialect)
   body = withUsage(body, dialect)
-  const reply: ReplyFacts = {
-    names,
-    replyTool: structure?.tool ? REPLY_TOOL : null,
-    unwrapsFence: structure?.unwrapsFence === true,
-    tag: dialect.reasoning.tag,
-    hidesUsageChunk: given.stream === true && !wantsUsage(given),
-  }
-  return { body, betas: [], reply: saysNothing(reply) ? NOTHING_TO_UNDO : reply }
-}
-
-function saysNothing({ names, replyTool, unwrapsFence, tag, hidesUsageChunk }: ReplyFacts): boolean {
-  return names === null && replyTool === null && !unwrapsFence && tag === null && !hidesUsageChunk
+  const hidesUsageChunk = given.stream === true && !wantsUsage(given)
+  return { body, betas: [], reply: undoingOf(names, structure, { tag: dialect.reasoning.tag, hidesUsageChunk }) }
 }
 
 interface MessagePlan {

@@ -39,6 +39,7 @@ function withThought(message: JsonObject, field: string, text: string): JsonObje
 
 /** Without the marks of this gateway: sealed reasoning of models that are called in another format. */
 export function withoutSeals(message: JsonObject): JsonObject {
+  if (message.reasoning_details === undefined) return message
   const details = arrayOrEmpty(message.reasoning_details)
   const others = details.filter(detail => !isObject(detail) || !isMark(textOrNull(detail.data) ?? ''))
   if (others.length === details.length) return message

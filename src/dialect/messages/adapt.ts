@@ -4,9 +4,9 @@ import { refuseThread } from '../../formats/messages/threads.ts'
 import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
 import { planBetas } from '../betas.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
-import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
+import { type StructurePlan, undoingOf } from '../structure.ts'
 import { findCalls } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, dropsMarks, NOTHING_TO_UNDO } from '../types.ts'
+import { type Adapt, type DialectFacts, dropsMarks } from '../types.ts'
 import { withoutMarks } from './cache-marks.ts'
 import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { asksOfContent, withContent, withTitles } from './content.ts'
@@ -36,11 +36,7 @@ export const adaptMessages: Adapt = (given, facts) => {
   body = withSampling(body, facts, reasoning.reasons)
   body = withStops(body, facts)
   body = withEndUser(body, dialect)
-  const unwrapsFence = structure?.unwrapsFence === true
-  const replyTool = structure?.tool ? REPLY_TOOL : null
-  const isPlain = names === null && replyTool === null && !unwrapsFence
-  const reply = isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence }
-  return { ...planBetas(body, facts.betas, dialect.betas), reply }
+  return { ...planBetas(body, facts.betas, dialect.betas), reply: undoingOf(names, structure) }
 }
 
 function messagesFor(given: readonly JsonValue[], facts: DialectFacts, rewriter: CallRewriter | null): JsonValue[] {

@@ -3,10 +3,10 @@
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
 import { withResults } from '../results.ts'
-import { REPLY_TOOL, type StructurePlan } from '../structure.ts'
-import { namesOf } from '../tool-names.ts'
-import { type Adapt, type DialectFacts, NOTHING_TO_UNDO } from '../types.ts'
-import { CallRewriter, toolNamesIn, withToolNames } from './calls.ts'
+import { type StructurePlan, undoingOf } from '../structure.ts'
+import { findCalls } from '../tool-names.ts'
+import type { Adapt, DialectFacts } from '../types.ts'
+import { CallRewriter, visitCalls, withToolNames } from './calls.ts'
 import { withContents } from './content.ts'
 import { withCap, withEndUser, withSampling } from './fields.ts'
 import { withoutBareIds, withoutMarks } from './marks.ts'
@@ -18,9 +18,10 @@ import { placed, withInstruction, withRoles } from './turns.ts'
 
 export const adaptResponses: Adapt = (given, facts) => {
   const { dialect } = facts
-  const names = namesOf(toolNamesIn(given), facts)
+  const { names, mapsIds } = findCalls(given, facts, visitCalls)
   const { reasoning, choice, structure } = planResponses(given, facts)
-  let body = withInput(given, facts, new CallRewriter(names, dialect.tools.callId))
+  const rewriter = names === null && !mapsIds ? null : new CallRewriter(names, dialect.tools.callId)
+  let body = withInput(given, facts, rewriter)
   body = withTools(body, choice, facts)
   if (names !== null) body = withToolNames(body, names)
   body = withStructure(body, structure, dialect.turns)
@@ -28,17 +29,10 @@ export const adaptResponses: Adapt = (given, facts) => {
   body = withSampling(body, dialect, reasoning.reasons)
   body = withCap(body, facts)
   body = withEndUser(body, dialect)
-  const replyTool = structure?.tool ? REPLY_TOOL : null
-  const unwrapsFence = structure?.unwrapsFence === true
-  const isPlain = names === null && replyTool === null && !unwrapsFence
-  return {
-    body,
-    betas: [],
-    reply: isPlain ? NOTHING_TO_UNDO : { ...NOTHING_TO_UNDO, names, replyTool, unwrapsFence },
-  }
+  return { body, betas: [], reply: undoingOf(names, structure) }
 }
 
-function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter): JsonObject {
+function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter | null): JsonObject {
   if (!Array.isArray(body.input)) return body
   const { turns, tools, reasoning } = facts.dialect
   // Places count as long as the items are the client's.
@@ -48,7 +42,7 @@ function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter
   items = withRoles(items, turns)
   items = withEcho(items, reasoning, facts.road)
   items = withResults(items, tools.resultImages, RESULTS)
-  items = rewriter.items(items)
+  if (rewriter !== null) items = rewriter.items(items)
   return withMember(body, 'input', placed(items, turns))
 }
 

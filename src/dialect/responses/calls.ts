@@ -4,32 +4,31 @@ import type { IdForm, ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { CallIds } from '../call-ids.ts'
 import { mapList, withMember } from '../copy.ts'
+import type { VisitCalls } from '../tool-names.ts'
+import { itemOf } from './items.ts'
 
-/** Longest id that is sent anywhere, in characters. */
-const ID_LENGTH_MAX = 64
-
-/** All names of tools in the request: in the list, in the choice, in the history. */
-export function toolNamesIn(body: JsonObject): string[] {
-  const names: string[] = []
-  note(arrayOrEmpty(body.tools))
-  if (isObject(body.tool_choice)) note([body.tool_choice])
-  note(arrayOrEmpty(body.input))
-  return names
-
-  function note(holders: readonly JsonValue[]): void {
-    for (const holder of holders) {
-      if (!isObject(holder)) continue
-      if (isNamed(holder)) names.push(holder.name)
-      if (Array.isArray(holder.tools)) note(holder.tools)
-    }
+/** In the list, in the choice, in the history. */
+export const visitCalls: VisitCalls = (body, onName, onId) => {
+  const visit = (holder: JsonValue | undefined): void => {
+    if (isNamed(holder)) onName(holder.name)
+    const inner = itemOf(holder)?.tools
+    if (Array.isArray(inner)) for (const tool of inner) visit(tool)
+  }
+  for (const tool of arrayOrEmpty(body.tools)) visit(tool)
+  visit(body.tool_choice)
+  for (const item of arrayOrEmpty(body.input)) {
+    visit(item)
+    const id = itemOf(item)?.call_id
+    if (typeof id === 'string') onId(id)
   }
 }
 
-const NAMED = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
+const NAMED: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
 
 /** A namespace keeps its name. */
-function isNamed(holder: JsonObject): holder is JsonObject & { name: string } {
-  return typeof holder.name === 'string' && typeof holder.type === 'string' && NAMED.has(holder.type)
+function isNamed(holder: JsonValue | undefined): holder is JsonObject & { name: string } {
+  const given = itemOf(holder)
+  return typeof given?.name === 'string' && NAMED.has(given.type)
 }
 
 /** The names outside the history. */
@@ -51,12 +50,10 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
 /** Names and ids of the items, one rewriter for a request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
-  readonly #form: IdForm
   readonly #ids: CallIds
 
   constructor(names: ToolNames | null, form: IdForm) {
     this.#names = names
-    this.#form = form
     this.#ids = new CallIds(form)
   }
 
@@ -64,9 +61,7 @@ export class CallRewriter {
     const named = this.#names === null ? items : renamed(items, this.#names)
     return mapList(named, item => {
       if (!isObject(item) || typeof item.call_id !== 'string') return item
-      const { call_id: id } = item
-      const fits = this.#form === 'any' && id.length <= ID_LENGTH_MAX
-      return fits ? item : withMember(item, 'call_id', this.#ids.of(id))
+      return withMember(item, 'call_id', this.#ids.of(item.call_id))
     })
   }
 }

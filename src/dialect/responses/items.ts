@@ -1,10 +1,16 @@
 /** What the items of a responses request are, for the passes over them. */
 
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+
+/** The item, whatever it holds; null for a value that has no members. Every item is asked many times. */
+export function itemOf(item: JsonValue | undefined): JsonObject | null {
+  return typeof item === 'object' && item !== null ? (item as JsonObject) : null
+}
 
 /** The type may be left out of a message. */
 export function isMessage(item: JsonValue | undefined): item is JsonObject {
-  return isObject(item) && (item.type === 'message' || (item.type === undefined && item.role !== undefined))
+  const given = itemOf(item)
+  return given?.type === 'message' || (given !== null && given.type === undefined && given.role !== undefined)
 }
 
 export function isSystem(item: JsonValue | undefined): item is JsonObject {
@@ -12,19 +18,20 @@ export function isSystem(item: JsonValue | undefined): item is JsonObject {
 }
 
 export function isReasoning(item: JsonValue | undefined): item is JsonObject {
-  return isObject(item) && item.type === 'reasoning'
+  return itemOf(item)?.type === 'reasoning'
 }
 
 /** A call that the client runs, or ran. */
 export function isCall(item: JsonValue | undefined): item is JsonObject {
-  return isObject(item) && typeof item.type === 'string' && CALLS.has(item.type)
+  return CALLS.has(itemOf(item)?.type)
 }
 
 export function isOutput(item: JsonValue | undefined): item is JsonObject {
-  return isObject(item) && (item.type === 'function_call_output' || item.type === 'custom_tool_call_output')
+  const type = itemOf(item)?.type
+  return type === 'function_call_output' || type === 'custom_tool_call_output'
 }
 
-const CALLS = new Set([
+const CALLS: ReadonlySet<unknown> = new Set([
   ...['function_call', 'custom_tool_call', 'tool_search_call'],
   ...['local_shell_call', 'shell_call', 'apply_patch_call'],
 ])

@@ -5,7 +5,7 @@ import { isMark } from '../../conversation/seal.ts'
 import { isObject, type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import { mapList, withoutMembers } from '../copy.ts'
 import type { DialectFacts } from '../types.ts'
-import { isReasoning } from './items.ts'
+import { isReasoning, itemOf } from './items.ts'
 
 /**
  * Reasoning of models elsewhere goes, ids that carry items go from the items that have them, and references to carried
@@ -14,6 +14,8 @@ import { isReasoning } from './items.ts'
 export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
   if (facts.road === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
+    // What has neither holds nothing of ours.
+    if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
     if (!isObject(item) || isReference(item)) return item
     const isMarked = isMarkedId(item.id)
     if (isReasoning(item) && (isMarked || isMark(textOrNull(item.encrypted_content) ?? ''))) return undefined
@@ -31,10 +33,12 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  const ids = items.filter(isReference).map(item => item.id)
   // One carries the others, or itself.
-  if (!ids.some(isMarkedId)) return items
-  const carried = new CarriedItems(ids, openMark)
+  if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
+  const carried = new CarriedItems(
+    items.filter(isReference).map(item => item.id),
+    openMark,
+  )
   return items.flatMap((item, index): readonly JsonValue[] => {
     if (!isReference(item)) return [item]
     return carried.resolve(item.id) ?? (isMarkedId(item.id) ? unresolvedItems(item.id, place(index)) : [item])
@@ -42,8 +46,9 @@ function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts
 }
 
 function isReference(item: JsonValue): item is JsonObject & { id: string } {
-  if (!isObject(item) || typeof item.id !== 'string') return false
-  return item.type === 'item_reference' || (item.type === undefined && item.role === undefined)
+  const given = itemOf(item)
+  if (typeof given?.id !== 'string') return false
+  return given.type === 'item_reference' || (given.type === undefined && given.role === undefined)
 }
 
 /** Behind the prefix that tells the type of the item. */

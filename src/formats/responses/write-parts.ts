@@ -179,34 +179,41 @@ export class ReasoningItem implements OpenItem {
   }
 }
 
-/** A call of a function, whose arguments go out as they come. */
-export class FunctionItem implements OpenItem {
+/**
+ * A call. Arguments of a function go out as they come; those of other tools, which the client gets in another form than the
+ * model writes them in, all at once.
+ */
+export class CallItem implements OpenItem {
   readonly kind = 'call'
-  readonly takesRaw = true
   readonly #place: ItemPlace
   readonly #call: ClientCall
   readonly #id: string
   readonly #at: JsonObject
-  readonly #frame: DeltaFrame
+  /** null: nothing goes out before the end. */
+  readonly #frame: DeltaFrame | null
   readonly #arguments = new GatheredText()
 
   constructor(call: ClientCall, place: ItemPlace) {
     this.#place = place
     this.#call = call
-    this.#id = itemId('function', place.facts)
+    this.#id = itemId(call.kind, place.facts)
     this.#at = { item_id: this.#id, output_index: place.outputIndex }
-    this.#frame = deltaFrame('response.function_call_arguments.delta', this.#at)
+    this.#frame = call.kind === 'function' ? deltaFrame('response.function_call_arguments.delta', this.#at) : null
     addItem(place, callItem(this.#id, call, null))
+  }
+
+  get takesRaw(): boolean {
+    return this.#frame !== null
   }
 
   delta(text: string): void {
     this.#arguments.add(text)
-    this.#place.events.delta(this.#frame, text)
+    if (this.#frame !== null) this.#place.events.delta(this.#frame, text)
   }
 
   written(text: ByteText): ByteText {
     this.#arguments.addWritten(text)
-    return this.#place.events.written(this.#frame, text)
+    return this.#frame === null ? NO_BYTES : this.#place.events.written(this.#frame, text)
   }
 
   divide(): void {}
@@ -215,50 +222,18 @@ export class FunctionItem implements OpenItem {
     const { events } = this.#place
     const given = this.#arguments.text
     // Clients parse the arguments of every call, so empty ones are written out.
-    const json = given === '' ? '{}' : given
-    if (given === '') events.delta(this.#frame, json)
-    events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
-    return finishItem(this.#place, callItem(this.#id, this.#call, json), status)
-  }
-}
-
-/** A call whose arguments the client gets in another form than the model writes them in: all at once. */
-export class RewrittenCallItem implements OpenItem {
-  readonly kind = 'call'
-  readonly takesRaw = false
-  readonly #place: ItemPlace
-  readonly #call: ClientCall
-  readonly #id: string
-  readonly #arguments = new GatheredText()
-
-  constructor(call: ClientCall, place: ItemPlace) {
-    this.#place = place
-    this.#call = call
-    this.#id = itemId(call.kind, place.facts)
-    addItem(place, callItem(this.#id, call, null))
-  }
-
-  delta(text: string): void {
-    this.#arguments.add(text)
-  }
-
-  written(text: ByteText): ByteText {
-    this.#arguments.addWritten(text)
-    return NO_BYTES
-  }
-
-  divide(): void {}
-
-  close(_seal: Seal | null, status: EndStatus): JsonObject {
-    const item = callItem(this.#id, this.#call, this.#arguments.text)
-    if (typeof item.input === 'string') this.#tellInput(item.input)
+    const json = this.#frame !== null && given === '' ? '{}' : given
+    const item = callItem(this.#id, this.#call, json)
+    if (this.#frame !== null) {
+      if (given === '') events.delta(this.#frame, json)
+      events.add('response.function_call_arguments.done', { ...this.#at, arguments: json })
+    } else if (typeof item.input === 'string') this.#tellInput(item.input)
     return finishItem(this.#place, item, status)
   }
 
   #tellInput(input: string): void {
-    const { events, outputIndex } = this.#place
-    const at = { item_id: this.#id, output_index: outputIndex }
-    if (input !== '') events.delta(deltaFrame('response.custom_tool_call_input.delta', at), input)
-    events.add('response.custom_tool_call_input.done', { ...at, input })
+    const { events } = this.#place
+    if (input !== '') events.delta(deltaFrame('response.custom_tool_call_input.delta', this.#at), input)
+    events.add('response.custom_tool_call_input.done', { ...this.#at, input })
   }
 }

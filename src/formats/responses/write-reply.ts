@@ -21,14 +21,7 @@ import {
   refusalContent,
   textContent,
 } from './write-items.ts'
-import {
-  type EndStatus,
-  FunctionItem,
-  MessageItem,
-  type OpenItem,
-  ReasoningItem,
-  RewrittenCallItem,
-} from './write-parts.ts'
+import { CallItem, type EndStatus, MessageItem, type OpenItem, ReasoningItem } from './write-parts.ts'
 import { endState, failedState, ResponseObject, type ResponseState } from './write-response.ts'
 
 export class ResponsesWriter implements ReplyWriter {
@@ -128,10 +121,8 @@ export class ResponsesWriter implements ReplyWriter {
         return new MessageItem(part.kind, place)
       case 'reasoning':
         return new ReasoningItem(place)
-      case 'call': {
-        const call = this.#calls.describe(part)
-        return call.kind === 'function' ? new FunctionItem(call, place) : new RewrittenCallItem(call, place)
-      }
+      case 'call':
+        return new CallItem(this.#calls.describe(part), place)
     }
   }
 
