@@ -5,7 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Prepares a place for one embedded Postgres; it starts only when a test file asks for a database.
     globalSetup: ['test/support/run-setup.ts'],
-    // Files share their worker and what it has loaded: each leaves the process as it found it.
+    setupFiles: ['test/support/leave-as-found.ts'],
+    // Files share their worker and what it has loaded.
     isolate: false,
     // One more than the cores of the smallest machine: while one waits, another works.
     maxWorkers: 3,

@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import {
   type Answer,
@@ -43,7 +43,7 @@ let running: TestGateway
 let account: TestAccount
 /** Temporary files of this process go here, so that any that is left is seen. */
 const temporary = mkdtempSync(join(tmpdir(), 'gateway-images-'))
-process.env.TMPDIR = temporary
+vi.stubEnv('TMPDIR', temporary)
 const temporaryFiles = () => readdirSync(temporary).filter(name => !name.startsWith('gateway-test-'))
 
 beforeAll(async () => {
@@ -71,6 +71,7 @@ afterAll(async () => {
   await provider.close()
   pictures.closeAllConnections()
   pictures.close()
+  vi.unstubAllEnvs()
   rmSync(temporary, { recursive: true, force: true })
 })
 

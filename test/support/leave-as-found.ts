@@ -1,0 +1,18 @@
+/** Files share their worker: whatever one changes in the process for itself, it takes back. */
+
+import { afterAll, expect, vi } from 'vitest'
+
+const environment = { ...process.env }
+const folder = process.cwd()
+const replaceable = () => [performance.now, Date.now, Math.random, JSON.parse, globalThis.fetch, globalThis.setTimeout]
+const functions = replaceable()
+
+// The last of a file's hooks, for it is the first that is there.
+afterAll(() => {
+  const names = new Set([...Object.keys(environment), ...Object.keys(process.env)])
+  const changed = [...names].filter(name => environment[name] !== process.env[name])
+  expect(changed, 'variables that the file leaves changed').toEqual([])
+  expect(process.cwd(), 'the folder that the file leaves').toBe(folder)
+  expect(vi.isFakeTimers(), 'the file leaves fake timers').toBe(false)
+  expect(replaceable(), 'functions that the file leaves replaced').toEqual(functions)
+})
