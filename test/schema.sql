@@ -56,6 +56,14 @@ create table attempt_hourly (
   constraint attempt_hourly_pkey PRIMARY KEY (hour, upstream_id, outcome, status, first_byte_step)
 );
 
+create table audit_result (
+  one boolean not null default true,
+  audited_at timestamp with time zone not null default now(),
+  differences jsonb not null,
+  constraint audit_result_pkey PRIMARY KEY (one),
+  constraint audit_result_one_check CHECK (one)
+);
+
 create table bank_notification (
   notification_id bigint not null generated always as identity,
   provider text not null,
@@ -424,6 +432,16 @@ create table unknown_model (
   constraint unknown_model_fell_back_check CHECK ((fell_back >= 0)),
   constraint unknown_model_name_check CHECK ((char_length(name) <= 256)),
   constraint unknown_model_refused_check CHECK ((refused >= 0))
+);
+
+create table upstream_out (
+  upstream_id text not null,
+  out_until timestamp with time zone not null,
+  reason text not null,
+  by_name text not null,
+  since timestamp with time zone not null default now(),
+  constraint upstream_out_pkey PRIMARY KEY (upstream_id),
+  constraint upstream_out_upstream_id_check CHECK ((octet_length(upstream_id) <= 100))
 );
 
 create table usage (
