@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureModelList, measureStarts, measureWorkers } from './proxy/extras.ts'
 import { measureLatency } from './proxy/latency.ts'
-import { measureOpenStreams, startMemory } from './proxy/memory.ts'
+import { measureMemory, measureOpenStreams } from './proxy/memory.ts'
 import type { Row } from './proxy/rows.ts'
 import { CASES } from './proxy/scenarios.ts'
 import type { ProxyRow } from './proxy/slices.ts'
@@ -21,6 +21,8 @@ import { type Results, tableOf } from './results.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'bench', 'results')
+/** Of each case. */
+const MEMORY_LOAD_MS = 4_000
 
 const { values } = parseArgs({
   options: {
@@ -50,12 +52,11 @@ try {
     others.push(...rows)
     for (const row of rows) console.error(JSON.stringify(row))
   }
-  const memory = await startMemory(world)
   await measureProxy(world, { ...rotation, cases: CASES, only: '', profile: null }, row => {
     proxy.push(row)
     console.error(JSON.stringify(row))
   })
-  say(memory())
+  say(await measureMemory(world, { milliseconds: MEMORY_LOAD_MS }))
   say(await measureOpenStreams(world, 1_000))
   say(await measureLatency(world, { rounds: rotation.rounds, perSecond: 200, milliseconds: 3_000 }))
   say(await measureModelList(world, 2 * rotation.rounds))

@@ -1,8 +1,7 @@
 /** What is measured beside calls: the model list, starts, the gain of a second worker. */
 
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { requestBody } from './bodies.ts'
 import { pinnedTo } from './cores.ts'
@@ -10,10 +9,12 @@ import { meterOf, treeOf } from './cpu.ts'
 import { callOf } from './load.ts'
 import type { Row } from './rows.ts'
 import { SMALL_CALL } from './scenarios.ts'
+import { ROOT, serve } from './serve.ts'
 import { figuresOf, measureSlice, type Slice } from './slices.ts'
-import { FLAGS, type World } from './world.ts'
+import type { World } from './world.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
+/** Production drains for more than a minute. */
+const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 
 /** `GET /v1/models` against Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
@@ -57,7 +58,7 @@ export async function measureStarts(world: World, times: number): Promise<Row[]>
   const generate: number[] = []
   for (let index = 0; index <= times; index++) {
     const started = performance.now()
-    const gateway = await serve(world, environment)
+    const gateway = await serve({ environment: { ...environment, ...NO_DRAIN }, cores: allCores(world) })
     ready.push(performance.now() - started)
     await gateway.stop()
     const begun = performance.now()
@@ -90,7 +91,10 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
   const rows: Row[] = []
   for (const workers of [1, 2]) {
     const { apiKey, environment } = await world.prepare(`workers${workers}`)
-    const gateway = await serve(world, { ...environment, WORKERS: String(workers) })
+    const gateway = await serve({
+      environment: { ...environment, ...NO_DRAIN, WORKERS: String(workers) },
+      cores: allCores(world),
+    })
     const load = world.tools.loadTo(gateway.url)
     const body = requestBody('messages', { model: 'claude-opus-5', bytes: SMALL_CALL.bytes, streamed: false })
     const call = callOf({ url: gateway.url, path: '/v1/messages', apiKey, body })
@@ -112,42 +116,4 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
 /** Not only those that the bench itself is left with. */
 function allCores({ cores }: World): string | null {
   return cores?.all ?? null
-}
-
-interface Served {
-  readonly url: string
-  readonly pid: number
-  stop(): Promise<void>
-}
-
-/** Runs `serve` as an operator does, on all cores and a free port; resolves when it says that it is ready. */
-async function serve(world: World, environment: Readonly<Record<string, string>>): Promise<Served> {
-  const node = pinnedTo(allCores(world), process.execPath, ...FLAGS, 'src/start.js', 'serve', '--json')
-  const [program, ...rest] = node
-  const child = spawn(program, rest, {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  let said = ''
-  for await (const text of child.stdout.setEncoding('utf8')) {
-    said += text
-    if (said.includes('\n')) break
-  }
-  const { url } = JSON.parse(said.split('\n')[0] ?? '') as { url: string }
-  const stop = () => {
-    child.kill('SIGTERM')
-    return gone
-  }
-  return { url, pid: child.pid as number, stop }
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -1,34 +1,89 @@
-/** Memory of gateways and of bare: fresh, after all load, and for each stream that is open and silent. */
+/** Memory of gateways and of bare: fresh, after load, and for each stream that is open and silent. */
 
+import { join } from 'node:path'
+import { requestBody } from './bodies.ts'
 import { residentMegabytes } from './cpu.ts'
-import { Client } from './load.ts'
+import { MARKS, PATHS } from './formats.ts'
+import { Client, callOf } from './load.ts'
+import { startRole } from './role.ts'
 import type { Row } from './rows.ts'
-import { contendersOf, SMALL_CALL } from './scenarios.ts'
+import { CASES, contendersOf, SMALL_CALL } from './scenarios.ts'
+import { serve } from './serve.ts'
 import type { World } from './world.ts'
 
 /** Lets a fresh process finish what its start has put off. */
 const SETTLE_MS = 3_000
 /** Streams that are opened at one time. */
 const AT_ONCE = 50
+const MODEL = 'claude-opus-5'
 
-function rolesOf(world: World) {
-  return [
-    { contender: 'bare', role: world.bare },
-    { contender: 'gateway', role: world.gateway.role },
-    ...(world.base === null ? [] : [{ contender: 'base: gateway', role: world.base.role }]),
-  ]
+interface Started {
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<void>
 }
 
-/** Reads now; the rows are there when it is called again after the load. */
-export async function startMemory(world: World): Promise<() => Row[]> {
-  await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-  const idle = rolesOf(world).map(({ role }) => residentMegabytes(role.pid))
-  return () =>
-    rolesOf(world).map(({ contender, role }, index) => ({
-      what: 'memory',
-      contender,
-      figures: { idleMegabytes: idle[index] ?? Number.NaN, afterLoadMegabytes: residentMegabytes(role.pid) },
-    }))
+/**
+ * Resident memory as the system sees it, of processes started as in production: ready, 3 s later, and after each kind of call
+ * for a while. Each is started twice, because the first start compiles and keeps what the second one reads, the last of it at
+ * its end.
+ */
+export async function measureMemory(world: World, { milliseconds }: { readonly milliseconds: number }): Promise<Row[]> {
+  const cores = world.cores?.measured ?? null
+  const served = async (name: string, of: 'this' | 'base') => {
+    const { apiKey, environment, root } = await world.prepare(name, of)
+    const start = async (): Promise<Started> => {
+      const { url, pid, stop } = await serve({ environment, cores, root })
+      return { url, pid, stop: () => stop('SIGKILL') }
+    }
+    // Production drains for more than a minute.
+    const compile = () => serve({ environment: { ...environment, NODE_ENV: 'development' }, cores, root })
+    return { contender: of === 'base' ? 'base: gateway' : 'gateway', apiKey, compile, start }
+  }
+  const { environment } = await world.prepare('memory_bare')
+  const NODE_COMPILE_CACHE = join(environment.DATA_DIR as string, 'compiled')
+  const startBare = () =>
+    startRole('bare', { environment: { UPSTREAM_URL: world.tools.url, NODE_COMPILE_CACHE }, cores })
+  const bare = { contender: 'bare', apiKey: 'key', compile: startBare, start: startBare }
+  const gateways = [
+    await served('memory', 'this'),
+    ...(world.base === null ? [] : [await served('memory_base', 'base')]),
+  ]
+  const rows: Row[] = []
+  for (const { contender, apiKey, compile, start } of [bare, ...gateways]) {
+    const first: Started = await compile()
+    await settle()
+    await first.stop()
+    const started = await start()
+    const startedMegabytes = residentMegabytes(started.pid)
+    await settle()
+    const idleMegabytes = residentMegabytes(started.pid)
+    await load(world, { url: started.url, apiKey, milliseconds })
+    const afterLoadMegabytes = residentMegabytes(started.pid)
+    await started.stop()
+    rows.push({ what: 'memory', contender, figures: { startedMegabytes, idleMegabytes, afterLoadMegabytes } })
+  }
+  return rows
+}
+
+function settle(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+}
+
+/** Every case, for a time each. */
+async function load(
+  world: World,
+  { url, apiKey, milliseconds }: { url: string; apiKey: string; milliseconds: number },
+) {
+  const target = world.tools.loadTo(url)
+  for (const { bytes, concurrency, pace } of CASES) {
+    await world.tools.answer(pace)
+    const body = requestBody('messages', { model: MODEL, bytes, streamed: pace.streamed })
+    const mark = pace.streamed ? MARKS.messages : null
+    const call = callOf({ url, path: PATHS.messages, apiKey, body, mark })
+    await target.drive(call, { concurrency, milliseconds, spreadMs: pace.pauseMs ?? 0 })
+  }
+  await target.close()
 }
 
 /**

@@ -39,7 +39,7 @@ export interface World {
   /** Another gateway of this tree, or of the other revision, on a database of its own. */
   startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
   /** A database of its own, with tables and a key; the environment that a gateway needs for it. */
-  prepare(name: string): Promise<{ apiKey: string; environment: Record<string, string> }>
+  prepare(name: string, of?: 'this' | 'base'): Promise<Prepared>
   /** CPU of a role from now on. */
   meterOf(role: Role): Promise<Meter>
   /** CPU of Postgres from now on; nothing where the system does not tell. */
@@ -47,6 +47,14 @@ export interface World {
   /** CPU of load and upstream from now on; nothing where the system does not tell. */
   meterOfTools(): Meter
   stop(): Promise<void>
+}
+
+export interface Prepared {
+  readonly apiKey: string
+  /** With NODE_ENV=production and all that this demands. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Its tree of sources. */
+  readonly root: string
 }
 
 export interface WorldOptions {
@@ -78,23 +86,21 @@ export async function openWorld({ baseRef, baseEnvironment = null, nodeTools = f
       stops.push(() => role.stop())
       return role
     }
-    const prepare = (name: string, root = ROOT) => prepareGateway({ name, root, server, folder, upstream: tools.url })
     const baseRoot = baseRef === null ? null : checkOut(baseRef, join(folder, 'base'))
     if (baseRoot !== null) {
       stops.push(async () => {
         execFileSync('git', ['worktree', 'remove', '--force', baseRoot], { cwd: ROOT })
       })
     }
-    const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
+    const prepare = async (name: string, of: 'this' | 'base' = 'this'): Promise<Prepared> => {
       const root = of === 'base' ? (baseRoot ?? ROOT) : ROOT
-      const { apiKey, environment } = await prepare(name, root)
+      const { apiKey, environment } = await prepareGateway({ name, root, server, folder, upstream: tools.url })
+      return { apiKey, environment: { ...environment, ...(of === 'base' ? baseEnvironment : {}) }, root }
+    }
+    const startGateway = async (name: string, of: 'this' | 'base' = 'this'): Promise<GatewayUnderTest> => {
+      const { apiKey, environment, root } = await prepare(name, of)
       const role = await start('gateway', {
-        environment: {
-          ...environment,
-          NODE_ENV: 'production',
-          PUBLIC_URL: GATEWAY,
-          ...(of === 'base' ? baseEnvironment : {}),
-        },
+        environment,
         root,
         flags: [...(root === ROOT ? FLAGS : []), '--expose-gc'],
         logFile: join(folder, `${name}.log`),
@@ -165,6 +171,8 @@ async function prepareGateway({ name, root, server, folder, upstream }: Preparat
   })
   const { apiKey, peppers, encryption } = JSON.parse(prepared) as Record<'apiKey' | 'peppers' | 'encryption', string>
   const environment = {
+    NODE_ENV: 'production',
+    PUBLIC_URL: GATEWAY,
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,

@@ -1,0 +1,55 @@
+/** The gateway as an operator starts it, in a process of its own. */
+
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { pinnedTo } from './cores.ts'
+import { FLAGS } from './world.ts'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+
+export interface Served {
+  readonly url: string
+  readonly pid: number
+  /** Drains it as a SIGTERM does, or ends it at once. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+export interface ServeOptions {
+  readonly environment: Readonly<Record<string, string>>
+  /** Null: those of this process. */
+  readonly cores: string | null
+  /** Tree of sources; absent: this one. */
+  readonly root?: string
+}
+
+/** Runs `serve` on a free port; resolves when it says that it is ready. */
+export async function serve({ environment, cores, root = ROOT }: ServeOptions): Promise<Served> {
+  const [program, ...rest] = pinnedTo(cores, process.execPath, ...FLAGS, 'src/start.js', 'serve', '--json')
+  const child = spawn(program, rest, {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment, PORT: String(await freePort()) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  let said = ''
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    said += text
+    if (said.includes('\n')) break
+  }
+  const { url } = JSON.parse(said.split('\n')[0] ?? '') as { url: string }
+  const stop: Served['stop'] = (signal = 'SIGTERM') => {
+    child.kill(signal)
+    return gone
+  }
+  return { url, pid: child.pid as number, stop }
+}
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
