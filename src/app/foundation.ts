@@ -117,8 +117,8 @@ function databaseFault(error: unknown, { databaseUrl, databaseDirectUrl }: Confi
   const code = faultCode(error)
   if (SILENT.has(code)) {
     return (
-      `${name}: Postgres${place} does not answer in time (${code}); check that host and port are those of the database, ` +
-      'that no firewall is between, and that the server is not overloaded, then start again'
+      `${name}: Postgres${place} does not answer in time (${code}); check host and port of the database, ` +
+      'firewalls in between, and the load of the server, then start again'
     )
   }
   const text = error instanceof Error ? error.message : String(error)

@@ -152,7 +152,7 @@ export class Telemetry {
     const { waiting, sent, failed, dropped } = this.#spans?.metrics() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
     return [
       gauge('gateway_spans_waiting', 'Spans that wait for the collector of traces.', waiting),
-      counter('gateway_spans_total', 'Spans by what became of them.', [
+      counter('gateway_spans_total', 'Spans by outcome.', [
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
         [{ outcome: 'dropped' }, dropped],

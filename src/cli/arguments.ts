@@ -36,7 +36,7 @@ export const VERBS: readonly Verb[] = [
   {
     name: 'key create',
     usage: 'key create EMAIL [--label TEXT]',
-    purpose: 'Make a further API key',
+    purpose: 'Create another API key',
     words: 1,
     options: ['label'],
   },

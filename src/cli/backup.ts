@@ -18,7 +18,7 @@ const backup: Action = async ({ sql }, { words }) => {
   const rows = await writeBackup(sql, path, new Date())
   return {
     data: { file: path, rows },
-    text: `${total(rows)} rows in ${path}. It does not hold KEY_PEPPERS and KEY_ENCRYPTION_KEYS: keep those elsewhere.`,
+    text: `${total(rows)} rows in ${path}. It does not contain KEY_PEPPERS and KEY_ENCRYPTION_KEYS; keep those elsewhere.`,
   }
 }
 

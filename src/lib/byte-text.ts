@@ -84,7 +84,7 @@ export function joinBytes(parts: readonly ByteText[], separator: ',' | '' = ''):
   return ofCharacters((parts as unknown as readonly string[]).join(separator))
 }
 
-/** With the first `from`, if there is one, as `to`. */
+/** Replaces the first `from`, if there is one, with `to`. */
 export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): ByteText {
   const at = bytes.indexOf(from)
   return at < 0 ? bytes : concat(bytes.slice(0, at), to, bytes.slice(at + from.length))

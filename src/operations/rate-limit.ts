@@ -11,7 +11,7 @@ import { openStatementPool, type PoolLoad, plainArray } from '../lib/database.ts
 export interface RateLimiterOptions {
   readonly url: string
   readonly nowMs: () => number
-  /** Most questions waiting. */
+  /** Most calls waiting for an answer. */
   readonly waitingMax?: number
   readonly batchMax?: number
   /** Most keys known to have used up their limit, whose further calls need no statement. */
