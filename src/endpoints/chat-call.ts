@@ -6,7 +6,6 @@ import type { UpstreamTarget, WireName } from '../generated/types.ts'
 import { ascii, type ByteText } from '../lib/byte-text.ts'
 import { SHORT_BYTES } from '../lib/json-parse.ts'
 import { inTurn } from '../lib/loop-turns.ts'
-import { readBetas } from '../pipeline/betas.ts'
 import type { AdmittedCall, CallKind, OpenedCall } from '../pipeline/call-kind.ts'
 import { readChoices } from '../pipeline/choices.ts'
 import { estimateInput, lowestCap, raisedCap } from '../pipeline/estimate.ts'
@@ -160,4 +159,18 @@ class ChatCall {
       outputTokensAfforded: this.#funded.outputTokensAfforded,
     })
   }
+}
+
+const BETA_HEADER = 'anthropic-beta'
+/** Most flags read from one header. */
+const BETAS_MAX = 64
+
+/** The client's beta flags of the messages format, in order. */
+function readBetas(header: (name: string) => string | undefined): string[] {
+  const value = header(BETA_HEADER)
+  if (value === undefined) return []
+  return value
+    .split(',', BETAS_MAX)
+    .map(beta => beta.trim())
+    .filter(beta => /^[\x21-\x7e]+$/.test(beta))
 }

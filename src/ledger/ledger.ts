@@ -9,7 +9,6 @@ import { takeLease } from '../lib/lease.ts'
 import { Admission } from './admission.ts'
 import { adoptSpools, spoolFolder } from './adopt.ts'
 import { catalogueId } from './catalogue-id.ts'
-import { readDatabaseId } from './database-identity.ts'
 import { every } from './every.ts'
 import { Extending } from './extending.ts'
 import {
@@ -318,4 +317,10 @@ async function free(parts: Parts, settlements: readonly Settlement[]): Promise<v
 
 function report(parts: Parts, code: 'fenced' | 'spool_replayed' | 'holds_swept', message: string): void {
   parts.options.report({ level: code === 'fenced' ? 'warn' : 'info', code, message })
+}
+
+/** The database's identity: a failover, a standby and a restored backup keep it, another database has its own. */
+async function readDatabaseId(pool: StatementPool): Promise<string> {
+  const rows = await pool.query<{ database_id: string }>('select database_id from database_identity', [])
+  return rows[0]!.database_id
 }
