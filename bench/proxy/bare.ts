@@ -1,4 +1,4 @@
-/** What a gateway is measured against: Fastify and the cheapest undici there was, every request passed on, every reply passed back. */
+/** What a gateway is measured against: Fastify and the cheapest undici, each request and reply passed on as it came. */
 
 import Fastify from 'fastify'
 import { Pool } from 'undici-7'

@@ -87,8 +87,8 @@ async function load(
 }
 
 /**
- * Opens streams, and as many again, in processes of their own, with garbage collected before each reading. The first ones pay for what
- * the process needs once: the second ones tell what a stream costs.
+ * Opens streams, and as many again, in processes of their own, with garbage collected before each reading. The first ones pay
+ * for what the process needs once: the second ones tell what a stream costs.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

@@ -1,4 +1,4 @@
-/** What a process with a role of a bench does for the one that started it. Imports nothing, so that other revisions can have it. */
+/** What a process with a role does for the bench that started it. Imports nothing, so that other revisions can have it. */
 
 export interface Answer {
   readonly url?: string

@@ -128,7 +128,8 @@ static void end_call(struct run *run, struct connection *connection, int64_t now
   if (now < run->until) begin_call(run, connection, now);
 }
 
-static void read_on(struct run *run, struct connection *connection) {
+/* `ended`: the server has closed its side, which is told only once. */
+static void read_on(struct run *run, struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
     if (count < 0 && errno == EAGAIN) return;
@@ -147,7 +148,7 @@ static void read_on(struct run *run, struct connection *connection) {
       return;
     }
     if (progress == WHOLE) end_call(run, connection, run->heard);
-    if ((size_t)count < sizeof buffer) return;
+    if (!ended && (size_t)count < sizeof buffer) return;
   }
 }
 
@@ -159,7 +160,8 @@ static void step(struct run *run, int64_t due) {
   for (int index = 0; index < count && run->failure[0] == 0; index++) {
     struct connection *connection = events[index].data.ptr;
     if (connection->busy && (events[index].events & EPOLLOUT)) write_on(run, connection);
-    if (events[index].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) read_on(run, connection);
+    bool ended = events[index].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+    if (ended || events[index].events & EPOLLIN) read_on(run, connection, ended);
   }
   if (run->busy > 0 && now_ns() >= silent) fail(run, "no reply for 30 s");
 }

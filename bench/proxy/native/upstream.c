@@ -112,7 +112,8 @@ static bool answer(struct connection *connection) {
   return false;
 }
 
-static void read_on(struct connection *connection) {
+/* `ended`: the client has closed its side, which is told only once. */
+static void read_on(struct connection *connection, bool ended) {
   for (;;) {
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
     if (count < 0 && errno == EAGAIN) return;
@@ -130,7 +131,7 @@ static void read_on(struct connection *connection) {
     connection->left -= body;
     if (connection->left == 0 && !answer(connection)) return;
     /* Less than asked for was all there was. */
-    if ((size_t)count < sizeof buffer) return;
+    if (!ended && (size_t)count < sizeof buffer) return;
   }
 }
 
@@ -202,7 +203,8 @@ int run_upstream(void) {
       else if (of == stdin) {
         if (!take_command()) return 0;
       } else if (!(events[index].events & EPOLLOUT) || write_on(of)) {
-        if (events[index].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) read_on(of);
+        bool ended = events[index].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+        if (ended || events[index].events & EPOLLIN) read_on(of, ended);
       }
     }
     for (int64_t now = now_ns(); first_due != NULL && first_due->due <= now;) {
