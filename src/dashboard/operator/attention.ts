@@ -2,7 +2,7 @@
 
 import { mayDo, type OperatorNeed } from '../../accounts/roles.ts'
 import { readLastAudit } from '../../audit/last.ts'
-import { readEmptyAccounts, readFailingAccounts } from '../../ledger/reports/desk.ts'
+import { readEmptyAccounts, readFailingAccounts, type TroubledAccount } from '../../ledger/reports/desk.ts'
 import { readSetAside } from '../../ledger/set-aside-report.ts'
 import { microVnd } from '../../lib/money.ts'
 import { readMaintenance } from '../../operations/maintenance.ts'
@@ -25,6 +25,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 /** Of customers and of models, in one look. */
 const NAMED_MAX = 5
+const EMPTY_MAX = 20
 const CUSTOMER_ERRORS_MIN = 20
 const CUSTOMER_ERROR_SHARE = 0.2
 const ENDING_DAYS = 60
@@ -115,17 +116,23 @@ async function customers(request: PageRequest): Promise<readonly Attention[]> {
       shareMin: CUSTOMER_ERROR_SHARE,
       limit: NAMED_MAX,
     }),
-    readEmptyAccounts(options.sql, { now, limit: NAMED_MAX }),
+    readEmptyAccounts(options.sql, { now, limit: EMPTY_MAX }),
   ])
   return [
     ...failing.map(({ accountId, email, calls, errors }) => {
       const values = { email, errors: count(errors), calls: count(calls) }
       return item(request, 'warn', 'failing', `/operator/calls?account=${accountId}&status=error`, values)
     }),
-    ...empty.map(({ accountId, email, calls }) =>
-      item(request, 'warn', 'empty', `/operator/accounts/${accountId}`, { email, calls: count(calls) }),
-    ),
+    ...(empty.length === 0 ? [] : [emptied(request, empty)]),
   ]
+}
+
+/** The one there is, or all that there are in one line. */
+function emptied(request: PageRequest, empty: readonly TroubledAccount[]): Attention {
+  const [first] = empty
+  const names = empty.map(({ email, calls }) => `${email} (${count(calls)})`).join(', ')
+  const href = empty.length === 1 ? `/operator/accounts/${first?.accountId}` : '/operator/accounts'
+  return item(request, 'warn', 'empty', href, { count: count(empty.length), names })
 }
 
 async function losses(request: PageRequest): Promise<readonly Attention[]> {

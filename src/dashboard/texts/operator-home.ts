@@ -54,8 +54,11 @@ export const OPERATOR_HOME_TEXTS = {
     vi: '{errors} trên {calls} lượt gọi hôm nay',
     en: '{errors} of {calls} calls today',
   },
-  'operator.attention.empty': { vi: '{email}: hết tiền', en: '{email}: out of money' },
-  'operator.attention.empty.detail': { vi: '{calls} lượt gọi hôm nay', en: '{calls} calls today' },
+  'operator.attention.empty': {
+    vi: 'Khách hết tiền mà vẫn gọi: {count}',
+    en: 'Customers out of money who called today: {count}',
+  },
+  'operator.attention.empty.detail': { vi: 'Lượt gọi hôm nay: {names}', en: 'Calls today: {names}' },
   'operator.attention.losses': { vi: 'Mô hình bán dưới giá vốn: {count}', en: 'Models that sell below cost: {count}' },
   'operator.attention.losses.detail': {
     vi: 'Lỗ {amount} trong {days} ngày: {names}',
