@@ -105,8 +105,8 @@ test('no file imports itself in a circle', () => {
 })
 
 test(`no file has more than ${LINES_MAX} lines`, () => {
-  const files = [...sources, ...globSync('codegen/**/*.ts', { cwd: ROOT })].filter(file => roomOf(file) !== 'generated')
   const long = files
+    .filter(file => !file.startsWith('test/') && roomOf(file) !== 'generated')
     .map(file => [file, read(file).split('\n').length - 1] as const)
     .filter(([, lines]) => lines > LINES_MAX)
   expect(long).toEqual([])

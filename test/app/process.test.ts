@@ -174,16 +174,18 @@ test('stops the start when the database takes connections and never answers, and
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   const { port: silentPort } = silent.address() as AddressInfo
   const url = `postgres://user:secret-password@127.0.0.1:${silentPort}/db`
-  for (const [name, more] of [
+  const ways = [
     ['DATABASE_URL', {}],
     ['DATABASE_DIRECT_URL', { DATABASE_DIRECT_URL: url }],
-  ] as const) {
+  ] as const
+  const expectRefused = async ([name, more]: (typeof ways)[number]) => {
     const ended = await run(['serve'], { DATABASE_URL: url, ...more })
     expect(ended.status).toBe(2)
     expect(ended.stderr).toContain(`${name}: Postgres at 127.0.0.1:${silentPort} does not answer in time`)
     expect(ended.stderr).toContain('firewall')
     expect(ended.stderr).not.toContain('secret-password')
   }
+  await Promise.all(ways.map(expectRefused))
   for (const socket of sockets) socket.destroy()
   await new Promise(resolve => silent.close(resolve))
 }, 60_000)

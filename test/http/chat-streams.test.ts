@@ -1,28 +1,12 @@
 /** Ends of chat streams: usage for those who ask for it and for nobody else, and endings that providers forget. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import {
-  type ConversionWorld,
-  CREDIT,
-  chatText,
-  eventsOf,
-  messagesText,
-  question,
-  startConversionWorld,
-  streamOf,
-} from '../support/conversion.ts'
+import { chatText, eventsOf, messagesText, question, streamOf, useConversionWorld } from '../support/conversion.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { readChatStream, readMessagesStream } from '../translate/sdk.ts'
 
-let world: ConversionWorld
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = '/v1/messages'

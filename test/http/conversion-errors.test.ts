@@ -1,16 +1,14 @@
 /** What goes wrong on a converted call: the client gets it in its own format, in words it knows, and pays by the rulings. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
-  type ConversionWorld,
-  CREDIT,
   chatText,
   eventsOf,
   messagesText,
   type Path,
   question,
-  startConversionWorld,
   streamOf,
+  useConversionWorld,
 } from '../support/conversion.ts'
 import {
   type Answer,
@@ -28,15 +26,7 @@ import {
 import { delta as chunk, call as toolCall } from '../translate/fixtures/chat-streams.ts'
 import { delta, end as messageEnd, open, start } from '../translate/fixtures/messages-streams.ts'
 
-let world: ConversionWorld
-
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 /** A client of one format and a model of the other, with an error body as that model's provider writes it. */
 const SIDES = [

@@ -1,31 +1,22 @@
 /** Converted calls on a running gateway: the answer in the client's format, and what it cost to the µVND. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
-  type ConversionWorld,
   CREDIT,
   chatText,
   eventsOf,
   messagesText,
   type Path,
   question,
-  startConversionWorld,
   streamOf,
+  useConversionWorld,
 } from '../support/conversion.ts'
 import { json } from '../support/scripted-upstream.ts'
 import { delta as chunk } from '../translate/fixtures/chat-streams.ts'
 import { close, delta, end, open, STOP, start } from '../translate/fixtures/messages-streams.ts'
 import { strictCompletion, strictMessage } from '../translate/grammar.ts'
 
-let world: ConversionWorld
-
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 interface PricedCase {
   readonly name: string

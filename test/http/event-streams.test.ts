@@ -1,17 +1,10 @@
 /** Event streams however providers write them: every way that WHATWG allows reads the same, to every client. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ConversionWorld, CREDIT, question, startConversionWorld, streamOf } from '../support/conversion.ts'
+import { describe, expect, test } from 'vitest'
+import { question, streamOf, useConversionWorld } from '../support/conversion.ts'
 import { readChatStream, readMessagesStream } from '../translate/sdk.ts'
 
-let world: ConversionWorld
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 const USAGE = { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 }
 const CHUNK = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'upstream-name' }

@@ -1,7 +1,7 @@
 /** Numbers that a double cannot hold keep their digits in converted calls: in schemas, in tool inputs, whole and streamed. */
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type ConversionWorld, CREDIT, type Path, startConversionWorld, streamOf } from '../support/conversion.ts'
+import { expect, test } from 'vitest'
+import { type Path, streamOf, useConversionWorld } from '../support/conversion.ts'
 import { json } from '../support/scripted-upstream.ts'
 
 const { rawJSON } = JSON as unknown as { rawJSON(source: string): unknown }
@@ -13,14 +13,7 @@ const TEXT = `ế [${DIGITS.join(', ')}] \\" : ${DIGITS[0]} `
 const SCHEMA = { type: 'object', properties: { ids: { type: 'array', items: { enum: NUMBERS } } }, examples: NUMBERS }
 const INPUT = { ids: NUMBERS }
 
-let world: ConversionWorld
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 const toMessages = (size: number) => ({
   model: 'claude-opus-5',

@@ -1,26 +1,10 @@
 /** Errors that come under status 200, in the shapes of every vendor: first event, later event or whole reply, on every road. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  type ConversionWorld,
-  CREDIT,
-  chatText,
-  eventsOf,
-  messagesText,
-  question,
-  startConversionWorld,
-  streamOf,
-} from '../support/conversion.ts'
+import { describe, expect, test } from 'vitest'
+import { chatText, eventsOf, messagesText, question, streamOf, useConversionWorld } from '../support/conversion.ts'
 import { end, head, json, write } from '../support/scripted-upstream.ts'
 
-let world: ConversionWorld
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 /** As providers write them; none of the texts is the client's to see. */
 const SHAPES: readonly (readonly [string, object])[] = [

@@ -1,28 +1,13 @@
 /** Which tokens a call is billed for: every pass, zeros that are true, and what a stream has said when its client leaves. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { chunkFrame, FRAME_STREAM } from '../../src/sandbox/bedrock/frames.ts'
-import {
-  type ConversionWorld,
-  CREDIT,
-  messagesText,
-  type Path,
-  question,
-  startConversionWorld,
-  streamOf,
-} from '../support/conversion.ts'
+import { CREDIT, messagesText, type Path, question, streamOf, useConversionWorld } from '../support/conversion.ts'
 import { startTestGateway } from '../support/gateway.ts'
 import { type Answer, end, hang, head, json, sse, startScriptedUpstream, write } from '../support/scripted-upstream.ts'
 
-let world: ConversionWorld
-beforeAll(async () => {
-  world = await startConversionWorld()
-})
-beforeEach(async () => {
-  world.account = await world.running.account(CREDIT)
-})
-afterAll(() => world.close())
+const world = useConversionWorld()
 
 const CLAUDE = 'claude-opus-5'
 const ROADS: readonly (readonly [string, Path])[] = [

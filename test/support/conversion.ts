@@ -3,6 +3,7 @@
  * whose two sides speak different formats.
  */
 
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { startTestGateway, type TestAccount, type TestGateway, type TestGatewayOptions } from './gateway.ts'
@@ -55,6 +56,22 @@ export interface CallRow {
   readonly charged: bigint
   readonly streamed: boolean
   readonly estimated: boolean
+}
+
+/** One for the file that calls this at its top, with a fresh account for each of its tests. */
+export function useConversionWorld(): ConversionWorld {
+  let world: ConversionWorld
+  beforeAll(async () => {
+    world = await startConversionWorld()
+  })
+  beforeEach(async () => {
+    world.account = await world.running.account(CREDIT)
+  })
+  afterAll(() => world.close())
+  return new Proxy({} as ConversionWorld, {
+    get: (_, name) => Reflect.get(world, name),
+    set: (_, name, value) => Reflect.set(world, name, value),
+  })
 }
 
 export async function startConversionWorld(options: TestGatewayOptions = {}): Promise<ConversionWorld> {
