@@ -27,7 +27,7 @@ test('nobody exists until the link is opened and the password typed again; then 
   const done = await finishRegistration(people, visitor(), { token, password: PASSWORD })
   expect(done).toMatchObject({
     outcome: 'verified',
-    opened: { maxAgeSeconds: 30 * 86_400, session: { email, isOperator: false, emailVerifiedAt: expect.any(Date) } },
+    opened: { maxAgeSeconds: 30 * 86_400, session: { email, role: null, emailVerifiedAt: expect.any(Date) } },
   })
   expect(await findAccountByEmail(sql, email)).toMatchObject({ balanceMicroVnd: 0n })
   expect(await finishRegistration(people, visitor(), { token, password: PASSWORD })).toEqual({ outcome: 'expired' })
