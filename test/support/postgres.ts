@@ -47,7 +47,9 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
 }
 
 async function joinServer(): Promise<Server> {
-  const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false })
+  // Room for three workers, each with several gateways.
+  const settings = { max_connections: '300' }
+  const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false, settings })
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
   const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1 })
   const template = `migrated_${digestOfMigrations()}`
