@@ -105,6 +105,7 @@ create table bank_txn (
   state_by text,
   alias_of bigint,
   payer text,
+  buyer jsonb,
   constraint bank_txn_provider_provider_ref_key UNIQUE (provider, provider_ref),
   constraint bank_txn_pkey PRIMARY KEY (bank_txn_id),
   constraint bank_txn_amount_vnd_check CHECK ((amount_vnd > 0)),
@@ -121,6 +122,18 @@ CREATE INDEX bank_txn_alias ON public.bank_txn USING btree (alias_of) WHERE (ali
 CREATE INDEX bank_txn_bank_ref ON public.bank_txn USING btree (account_no, bank_ref, amount_vnd) WHERE (bank_ref IS NOT NULL);
 CREATE INDEX bank_txn_undecided ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 0);
 CREATE INDEX bank_txn_unmatched ON public.bank_txn USING btree (bank_txn_id) WHERE (state = 2);
+
+create table banner (
+  singleton boolean not null default true,
+  text_vi text not null,
+  text_en text not null,
+  until timestamp with time zone not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint banner_pkey PRIMARY KEY (singleton),
+  constraint banner_singleton_check CHECK (singleton),
+  constraint banner_text_en_check CHECK ((char_length(text_en) <= 300)),
+  constraint banner_text_vi_check CHECK ((char_length(text_vi) <= 300))
+);
 
 create table call_hourly (
   hour timestamp with time zone not null,
@@ -246,6 +259,21 @@ create table housekeeping (
   runs bigint not null default 1,
   constraint housekeeping_pkey PRIMARY KEY (task)
 ) with (fillfactor=50);
+
+create table invoice_details (
+  account_id bigint not null,
+  name text not null,
+  tax_code text not null,
+  address text not null,
+  email text not null,
+  wanted boolean not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint invoice_details_pkey PRIMARY KEY (account_id),
+  constraint invoice_details_address_check CHECK ((char_length(address) <= 300)),
+  constraint invoice_details_email_check CHECK ((octet_length(email) <= 254)),
+  constraint invoice_details_name_check CHECK ((char_length(name) <= 200)),
+  constraint invoice_details_tax_code_check CHECK ((char_length(tax_code) <= 20))
+);
 
 create table key_flight (
   key_id bigint not null,

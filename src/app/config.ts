@@ -1,11 +1,14 @@
 /** Checks the environment as a whole: a failing start lists every fault at once. */
 
+import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Company } from '../dashboard/options.ts'
 import type { TaxRate } from '../payments/tax.ts'
 import type { AwsEnvironment, UpstreamEnvironment } from '../upstream/registry.ts'
 import { type BankConfig, readBankConfig } from './bank-config.ts'
+import { readCompany } from './company-config.ts'
 import { type ConfigLimits, readLimits } from './limits.ts'
 import { ConfigError, Reader } from './reader.ts'
 import { readTaxRates } from './tax-config.ts'
@@ -41,6 +44,10 @@ export interface Config {
   readonly mail: BankConfig['mail']
   /** Of value-added tax, by day; at least one. */
   readonly taxRates: readonly TaxRate[]
+  /** Who runs the service; null: not told. */
+  readonly company: Company | null
+  /** Folder of the operator's texts; null: the drafts. */
+  readonly contentDir: string | null
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
   /** AWS access keys and region, under the names that AWS's own tools use. */
@@ -93,6 +100,8 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
     worker: reader.integer('GATEWAY_WORKER', { fallback: 0, min: 1, max: 10_000 }) || null,
     dataDir: resolve(reader.text('DATA_DIR') ?? `${PROJECT_ROOT}/.data`),
     logLevel: reader.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    company: readCompany(reader, Object.keys(environment), production),
+    contentDir: readFolder(reader, 'CONTENT_DIR'),
     sandbox: production ? 'off' : reader.choice('SANDBOX', ['off', 'auto'], 'auto'),
     keyEncryptionKeys: reader.secretSet('KEY_ENCRYPTION_KEYS'),
     keyPeppers: reader.secretSet('KEY_PEPPERS'),
@@ -116,6 +125,17 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return config
+}
+
+/** Null where none is set. */
+function readFolder(reader: Reader, name: string): string | null {
+  const text = reader.text(name)
+  if (text === null) return null
+  const folder = resolve(text)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    reader.faults.push(`${name} is no folder: ${folder}; name one, or leave it out`)
+  }
+  return folder
 }
 
 const ADDRESS = /^[0-9a-f.:]+(\/\d{1,3})?$/i

@@ -118,6 +118,38 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     ],
   },
   {
+    title: 'Company and contact',
+    variables: [
+      {
+        name: 'COMPANY_NAME',
+        fallback: 'none',
+        what: 'Name of the company behind the service; at the foot of every page, on receipts.',
+        required: true,
+      },
+      { name: 'COMPANY_ADDRESS', fallback: 'none', what: 'Its address.', required: true },
+      {
+        name: 'COMPANY_TAX_CODE',
+        fallback: 'none',
+        what: 'Its tax code: ten digits, with `-001` and so on for a branch.',
+        required: true,
+      },
+      { name: 'COMPANY_REPRESENTATIVE', fallback: 'none', what: 'Who speaks for it.' },
+      {
+        name: 'SUPPORT_EMAIL',
+        fallback: 'none',
+        what: 'Where customers write to; "contact us" leads to the page that shows it.',
+        required: true,
+      },
+      { name: 'SUPPORT_PHONE', fallback: 'none', what: 'Number that they call.' },
+      { name: 'SUPPORT_ZALO', fallback: 'none', what: 'Link to Zalo, `https://zalo.me/…`.' },
+      {
+        name: 'CONTENT_DIR',
+        fallback: 'the drafts in `src/dashboard/content`',
+        what: 'Folder with the texts of the pages contact, terms, privacy, refunds and complaints; see [operations.md](operations.md).',
+      },
+    ],
+  },
+  {
     title: 'Mail',
     variables: [
       {

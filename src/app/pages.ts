@@ -3,11 +3,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { KeySecrets } from '../accounts/key-secret.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { findDrafts } from '../dashboard/content.ts'
 import { addDashboard } from '../dashboard/dashboard.ts'
 import { DASHBOARD_LIMITS } from '../dashboard/options.ts'
+import { LANGUAGES } from '../dashboard/preferences.ts'
 import { describeApi } from '../http/openapi/document.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
+import { createAnnouncementBoard } from '../operations/banner.ts'
 import type { Services } from '../pipeline/call.ts'
 import { testUpstream } from '../pipeline/test-upstream.ts'
 import type { UpstreamRegistry } from '../upstream/registry.ts'
@@ -26,10 +29,10 @@ export interface PagesOptions {
   readonly log: Logger
 }
 
-export function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
+export async function addPages(server: FastifyInstance, options: PagesOptions): Promise<void> {
   const { config, backOffice, sql, keySecrets, catalogue, upstreams, services, log } = options
   const { production, publicUrl, real, limits } = config
-  return addDashboard(server, {
+  await addDashboard(server, {
     catalogue,
     people: backOffice.people,
     payments: backOffice.payments,
@@ -40,6 +43,9 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     taxRates: config.taxRates,
     openApi: describeApi({ catalogue, publicUrl }),
     publicUrl,
+    company: config.company,
+    contentFolder: config.contentDir,
+    announcements: createAnnouncementBoard(sql, Date.now),
     // Anyone who can read mail can take over an account, so where something real is at stake this page does not exist.
     outboxFolder: production || real ? null : backOffice.outboxDir,
     production,
@@ -47,4 +53,15 @@ export function addPages(server: FastifyInstance, options: PagesOptions): Promis
     now: () => new Date(),
     limits: { ...DASHBOARD_LIMITS, adjustAskVnd: limits.adjustAskVnd, adjustVndMax: limits.adjustVndMax },
   })
+  if (production) server.addHook('onListen', () => nameDrafts(config, log))
+}
+
+/** Texts that the law wants and nobody has approved yet. */
+async function nameDrafts({ contentDir }: Config, log: Logger): Promise<void> {
+  try {
+    const drafts = await findDrafts(contentDir, LANGUAGES)
+    if (drafts.length > 0) log.warn({ drafts }, 'pages show drafts: write your own texts and set CONTENT_DIR')
+  } catch (cause) {
+    log.warn({ cause }, 'texts of CONTENT_DIR cannot be read')
+  }
 }

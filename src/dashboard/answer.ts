@@ -98,6 +98,7 @@ async function render(
   const { language, theme } = audience.preferences
   const { session } = audience
   const isPage = answer.kind === 'page'
+  const { banner, maintenance } = await options.announcements.read()
   const view = {
     language,
     theme,
@@ -106,6 +107,9 @@ async function render(
     production: options.production,
     sandbox: options.payments.simulation,
     hasOutbox: options.outboxFolder !== null && isLocal(request),
+    banner: banner === null ? null : banner[language],
+    maintenance,
+    company: options.company,
     person: session === null ? null : { email: session.email, isOperator: session.role !== null },
     may: grantsOf(session?.role ?? null),
     title: isPage ? answer.title : '',

@@ -16,6 +16,17 @@ export class Form {
       .slice(0, charactersMax)
   }
 
+  /** The same over several lines. */
+  lines(name: string, charactersMax: number): string {
+    const lines = (this.#fields.get(name) ?? '').toWellFormed().split(/\r?\n/)
+    return lines
+      .map(line => line.replace(/\p{Cc}/gu, ' ').trimEnd())
+      .join('\n')
+      .trim()
+      .slice(0, charactersMax)
+      .toWellFormed()
+  }
+
   /** As typed: passwords may begin or end with a space. Checking the length is up to the receiver. */
   secret(name: string): string {
     return (this.#fields.get(name) ?? '').toWellFormed()

@@ -5,10 +5,23 @@ import type { PeopleServices } from '../accounts/types.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Sql } from '../lib/database.ts'
 import type { Logger } from '../lib/log.ts'
+import type { AnnouncementBoard } from '../operations/banner.ts'
 import type { TaxRate } from '../payments/tax.ts'
 import type { PaymentServices } from '../payments/types.ts'
 import type { UpstreamTest } from '../pipeline/test-upstream.ts'
 import type { UpstreamStatus } from '../upstream/registry.ts'
+
+/** Who runs the service, and how its customers reach them. */
+export interface Company {
+  readonly name: string
+  readonly address: string
+  readonly taxCode: string
+  readonly representative: string | null
+  readonly email: string
+  readonly phone: string | null
+  /** A link. */
+  readonly zalo: string | null
+}
 
 export interface DashboardOptions {
   readonly catalogue: Catalogue
@@ -27,6 +40,12 @@ export interface DashboardOptions {
   /** The address that clients use, without a trailing slash. */
   readonly publicUrl: string
   /** Where development mail is stored and shown; null: there is no such page. */
+  /** Null: not told, outside production. */
+  readonly company: Company | null
+  /** Where the operator's own texts are; null: the drafts. */
+  readonly contentFolder: string | null
+  readonly announcements: AnnouncementBoard
+  /** Where development mail lands and is shown; null: there is no such page. */
   readonly outboxFolder: string | null
   readonly production: boolean
   readonly log: Logger

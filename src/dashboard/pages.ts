@@ -5,9 +5,11 @@ import { KEY_PAGES } from './money/key.ts'
 import { KEY_LIST_PAGES } from './money/key-list.ts'
 import { ORDER_PAGES } from './money/order.ts'
 import { OVERVIEW } from './money/overview.ts'
+import { ORDER_RECEIPT } from './money/receipt.ts'
 import { TOP_UP_PAGES } from './money/top-up.ts'
 import { USAGE_PAGES } from './money/usage.ts'
 import { OPERATOR_ACCOUNT_PAGES } from './operator/accounts.ts'
+import { BANNER_PAGES } from './operator/banner.ts'
 import { BUSINESS_PAGES } from './operator/business.ts'
 import { CALL_PAGES } from './operator/call.ts'
 import { CALL_LIST_PAGES } from './operator/calls.ts'
@@ -22,9 +24,11 @@ import { UPSTREAM_PAGES } from './operator/upstreams.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
+import { INVOICE_PAGES } from './people/invoice.ts'
 import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
+import { DUTY_PAGES } from './public/duties.ts'
 import { GUIDE_PAGES } from './public/guides.ts'
 import { LANDING } from './public/landing.ts'
 import { MODEL_PAGES } from './public/models.ts'
@@ -33,15 +37,18 @@ export const PAGES: readonly Page[] = [
   LANDING,
   ...MODEL_PAGES,
   ...GUIDE_PAGES,
+  ...DUTY_PAGES,
   ...REGISTER_PAGES,
   ...SIGN_IN_PAGES,
   ...RESET_PAGES,
   ...ACCOUNT_PAGES,
+  ...INVOICE_PAGES,
   OVERVIEW,
   ...KEY_LIST_PAGES,
   ...KEY_PAGES,
   ...TOP_UP_PAGES,
   ...ORDER_PAGES,
+  ORDER_RECEIPT,
   ...USAGE_PAGES,
   ...HOME_PAGES,
   ...CALL_LIST_PAGES,
@@ -55,6 +62,7 @@ export const PAGES: readonly Page[] = [
   ...LOG_PAGES,
   ...SECOND_FACTOR_PAGES,
   ...TEAM_PAGES,
+  ...BANNER_PAGES,
 ]
 
 /** A process's pages; development pages do not exist in production. */

@@ -4,7 +4,9 @@ import type { TransactionSql } from '../lib/database.ts'
 import { MICRO_PER_VND, microVnd } from '../lib/money.ts'
 import type { PaymentServices, StoredTransaction } from './types.ts'
 
-const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::text::bigint, order_code = $3, state_at = now(), state_by = $4
+const DECIDE = `update bank_txn set state = 1, reason = null, account_id = $2::text::bigint, order_code = $3, state_at = now(), state_by = $4,
+    buyer = (select jsonb_build_object('name', d.name, 'taxCode', d.tax_code, 'address', d.address, 'email', d.email)
+               from invoice_details d where d.account_id = $2::text::bigint and d.wanted)
   where bank_txn_id = $1::text::bigint`
 /** The expected amount does not matter: whatever arrived is credited, on an order in any state. */
 const PAY = `update topup_order set paid_vnd = paid_vnd + $2::text::bigint, first_paid_at = coalesce(first_paid_at, now())

@@ -152,10 +152,12 @@ test('names every fault of the environment at once, without repeating secrets', 
   expect(ended.stderr).not.toMatch(/secret-|c2hvcnQ/)
 })
 
-test('production requires its secrets and refuses the sandbox', async () => {
+test('production requires its secrets, a company and a way to reach it, and refuses the sandbox', async () => {
   const ended = await run(['serve'], { NODE_ENV: 'production', SANDBOX: 'auto' })
   expect(ended.status).toBe(2)
-  for (const name of ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL', 'SANDBOX']) {
+  const secrets = ['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'KEY_PEPPERS', 'PUBLIC_URL', 'SANDBOX']
+  const company = ['COMPANY_NAME', 'COMPANY_ADDRESS', 'COMPANY_TAX_CODE', 'SUPPORT_EMAIL']
+  for (const name of [...secrets, ...company]) {
     expect(ended.stderr).toContain(name)
   }
 })

@@ -162,8 +162,21 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const inOperator = (path: string) => `/operator${path}`
     const paths = [
       ...['/', '/models', '/models/claude-opus-5', '/quickstart', '/reference', '/nothing'],
-      ...['/overview', '/keys', '/keys/1', '/topup', order as string, '/usage', '/account', '/development/outbox'],
-      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/second-factor'].map(inOperator),
+      ...['/contact', '/terms', '/privacy', '/refunds', '/complaints', '/account/invoice'],
+      ...[
+        '/overview',
+        '/keys',
+        '/keys/1',
+        '/topup',
+        order as string,
+        `${order}/receipt`,
+        '/usage',
+        '/account',
+        '/development/outbox',
+      ],
+      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/banner', '/second-factor'].map(
+        inOperator,
+      ),
       ...['/calls', '/business', '/upstreams', '/upstreams/anthropic'].map(inOperator),
     ]
     for (const path of paths) {

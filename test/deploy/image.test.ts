@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { generateSecretSet } from '../../src/lib/secrets.ts'
+import { TEST_COMPANY } from '../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { freePort } from '../support/program.ts'
 
@@ -71,6 +72,7 @@ test('the image holds what serving needs: it answers its probes, writes below DA
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
     PUBLIC_URL: 'https://api.example.com',
+    ...TEST_COMPANY,
     LIMIT_DRAIN_NOTICE_MS: '0',
     LIMIT_DRAIN_IDLE_MS: '0',
     KEY_ENCRYPTION_KEYS: generateSecretSet(),

@@ -6,7 +6,7 @@ import { TABLES } from '../../src/generated/tables.ts'
 import type { UpstreamTarget } from '../../src/generated/types.ts'
 import { generateSecretSet } from '../../src/lib/secrets.ts'
 import { goodMessage } from '../support/chat.ts'
-import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { startTestGateway, TEST_COMPANY, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { json, type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 const CHAT = json(200, {
@@ -107,6 +107,7 @@ test('in production clients are not told', async () => {
       KEY_ENCRYPTION_KEYS: SECRETS,
       KEY_PEPPERS: SECRETS,
       PUBLIC_URL: 'https://gateway.test',
+      ...TEST_COMPANY,
     },
   })
   const { apiKey } = await production.account(1_000_000n)

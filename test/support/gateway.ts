@@ -54,6 +54,14 @@ export interface TestGateway {
 /** A bank account, so that there are orders where nothing is simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
+/** Who runs it. */
+export const TEST_COMPANY = {
+  COMPANY_NAME: 'Công ty TNHH SVC',
+  COMPANY_ADDRESS: '1 Lê Lợi, Quận 1, TP. Hồ Chí Minh',
+  COMPANY_TAX_CODE: '0302712571',
+  SUPPORT_EMAIL: 'help@example.com',
+} as const
+
 /** What production demands of the environment. */
 export const PRODUCTION = {
   NODE_ENV: 'production',
@@ -61,6 +69,7 @@ export const PRODUCTION = {
   DATABASE_URL: 'postgres://unused',
   KEY_ENCRYPTION_KEYS: `1:${Buffer.alloc(32, 1).toString('base64')}`,
   KEY_PEPPERS: `1:${Buffer.alloc(32, 2).toString('base64')}`,
+  ...TEST_COMPANY,
 } as const
 
 export interface TestGatewayOptions {

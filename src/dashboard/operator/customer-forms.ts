@@ -142,7 +142,7 @@ async function unblock(request: PageRequest, account: AccountSummary): Promise<A
 
 async function note(request: PageRequest, account: AccountSummary): Promise<Answer> {
   const { form, language, options } = request
-  const given = form.text('note', NOTE_CHARACTERS_MAX)
+  const given = form.lines('note', NOTE_CHARACTERS_MAX)
   const fault = given === '' ? text(language, 'customer.note.fault') : null
   const refusal = refused(request, account, 'note', { note: fault })
   if (refusal !== null) return refusal

@@ -107,7 +107,7 @@ export async function customerPage(
     actions: actions.filter(({ action }) => action !== 'note.add').map(action => actionView(request, action)),
     adjust: { amount: typed('adjust', 'amount', 40), reason: typed('adjust', 'reason'), faults: faultsOf('adjust') },
     block: { reason: typed('block', 'reason'), faults: faultsOf('block') },
-    note: { note: typed('note', 'note', NOTE_CHARACTERS_MAX), faults: faultsOf('note') },
+    note: { note: refusal?.form === 'note' ? form.lines('note', NOTE_CHARACTERS_MAX) : '', faults: faultsOf('note') },
     question:
       question === null
         ? null

@@ -16,6 +16,7 @@ export const TABS = [
   { tab: 'upstreams', path: '/operator/upstreams', needs: 'read' },
   { tab: 'models', path: '/operator/models', needs: 'read' },
   { tab: 'log', path: '/operator/log', needs: 'read' },
+  { tab: 'banner', path: '/operator/banner', needs: 'operations' },
   { tab: 'team', path: '/operator/team', needs: 'team' },
 ] as const satisfies readonly { tab: string; path: string; needs: OperatorNeed }[]
 
@@ -25,6 +26,7 @@ const NOTICES = [
   ...['adjusted', 'blocked', 'unblocked', 'assigned', 'settled', 'entered', 'already', 'conflict'],
   ...['role', 'factor', 'refunded', 'refunded_before', 'upstream_out', 'upstream_in'],
   ...['noted', 'limited', 'revoked', 'gone', 'signed_out'],
+  ...['banner'],
 ] as const
 
 /** Of each thing that an operator does. */

@@ -43,7 +43,7 @@ async function enter(request: PageRequest): Promise<Answer> {
     return transfersPage(request, { form: 'enter', faults })
   }
   if (options.payments.bank === null) {
-    return transfersPage(request, { form: 'enter', faults: { reference: text(language, 'topup.not_configured') } })
+    return transfersPage(request, { form: 'enter', faults: { reference: text(language, 'transfer.no_account') } })
   }
   const memo = form.text('memo', REASON_CHARACTERS_MAX)
   const given = { bankReference, amountVnd, memo, by: actorOf(request), reason }

@@ -59,8 +59,8 @@ export const ACCOUNT_TEXTS = {
   'signin.submit': { vi: 'Đăng nhập', en: 'Sign in' },
   'signin.refused': { vi: 'Email hoặc mật khẩu không đúng.', en: 'Incorrect email or password.' },
   'signin.blocked': {
-    vi: 'Tài khoản này đã bị chặn. Hãy liên hệ với chúng tôi.',
-    en: 'This account is blocked. Please contact us.',
+    vi: 'Tài khoản này đã bị chặn. Hãy [liên hệ với chúng tôi](/contact).',
+    en: 'This account is blocked. Please [contact us](/contact).',
   },
   'signin.forgot': { vi: 'Quên mật khẩu?', en: 'Forgot password?' },
   'signin.none': { vi: 'Chưa có tài khoản?', en: 'No account yet?' },

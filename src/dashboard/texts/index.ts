@@ -4,6 +4,7 @@ import type { Language } from '../../accounts/types.ts'
 import { ACCOUNT_TEXTS } from './account.ts'
 import { COMMON_TEXTS } from './common.ts'
 import { CUSTOMER_TEXTS } from './customer.ts'
+import { DUTY_TEXTS } from './duties.ts'
 import { KEY_TEXTS } from './keys.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
 import { OPERATOR_BUSINESS_TEXTS } from './operator-business.ts'
@@ -32,6 +33,7 @@ export const TEXTS = {
   ...TRANSFER_TEXTS,
   ...OPERATOR_BUSINESS_TEXTS,
   ...OPERATOR_UPSTREAM_TEXTS,
+  ...DUTY_TEXTS,
 } as const satisfies Texts
 
 export type TextKey = keyof typeof TEXTS

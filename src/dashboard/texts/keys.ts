@@ -52,8 +52,8 @@ export const KEY_TEXTS = {
     en: 'This form was already sent. Its key is in the list; send the form again to create another.',
   },
   'keys.fault.blocked': {
-    vi: 'Tài khoản này đã bị chặn. Hãy liên hệ với chúng tôi.',
-    en: 'This account is blocked. Please contact us.',
+    vi: 'Tài khoản này đã bị chặn. Hãy [liên hệ với chúng tôi](/contact).',
+    en: 'This account is blocked. Please [contact us](/contact).',
   },
   'keys.created': { vi: 'Khóa API đã sẵn sàng', en: 'Your key is ready' },
   'keys.created.text': {
@@ -84,8 +84,8 @@ export const KEY_TEXTS = {
     en: 'Enter a whole number in the allowed range, such as 60, or leave it empty.',
   },
   'keys.rate.held': {
-    vi: 'Số lượt gọi mỗi phút của khóa API này do chúng tôi đặt. Hãy liên hệ để thay đổi.',
-    en: 'We set the calls per minute of this key. Contact us to change it.',
+    vi: 'Số lượt gọi mỗi phút của khóa API này do chúng tôi đặt. Hãy [liên hệ](/contact) để thay đổi.',
+    en: 'We set the calls per minute of this key. [Contact us](/contact) to change it.',
   },
   'keys.rate.value': { vi: '{count} lượt', en: '{count}' },
   'keys.rate.none': { vi: 'Không giới hạn', en: 'No limit' },

@@ -99,7 +99,6 @@ export const OPERATOR_TEXTS = {
   'operator.transfer.state.ignored': { vi: 'Bỏ qua', en: 'Ignored' },
   'operator.transfer.state.returned': { vi: 'Đã trả lại', en: 'Returned' },
   'operator.transfer.state.alias': { vi: 'Trùng', en: 'Duplicate' },
-  'operator.transfer.provider': { vi: 'Nguồn', en: 'Source' },
   'operator.transfer.memo': { vi: 'Nội dung', en: 'Memo' },
   'operator.transfer.received': { vi: 'Nhận lúc', en: 'Received' },
   'operator.transfer.assign': { vi: 'Cộng tiền', en: 'Credit' },

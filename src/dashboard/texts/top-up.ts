@@ -20,8 +20,8 @@ export const TOP_UP_TEXTS = {
     en: 'You have too many open orders. Pay or cancel one of them.',
   },
   'topup.not_configured': {
-    vi: 'Hiện chưa thể nạp tiền qua chuyển khoản. Hãy liên hệ với chúng tôi.',
-    en: 'Bank transfers are not available right now. Please contact us.',
+    vi: 'Hiện chưa thể nạp tiền qua chuyển khoản. Hãy [liên hệ với chúng tôi](/contact).',
+    en: 'Bank transfers are not available right now. Please [contact us](/contact).',
   },
   'topup.history': { vi: 'Lịch sử nạp tiền', en: 'Top-ups' },
   'topup.history.none': { vi: 'Chưa có lệnh nạp nào', en: 'No top-ups yet' },

@@ -6,6 +6,10 @@ export const TRANSFER_TEXTS = {
   'transfer.waiting': { vi: '{count} khoản đang chờ, tổng {amount}', en: '{count} waiting, {amount} in total' },
   'transfer.reference': { vi: 'Mã của ngân hàng', en: 'Bank reference' },
   'transfer.reference.fault': { vi: 'Hãy nhập mã giao dịch của ngân hàng.', en: 'Enter the bank’s reference.' },
+  'transfer.no_account': {
+    vi: 'Chưa khai báo tài khoản ngân hàng nhận tiền (BANK_ACCOUNT).',
+    en: 'No bank account is configured (BANK_ACCOUNT).',
+  },
   'transfer.payer': { vi: 'Người chuyển', en: 'Payer' },
   'transfer.booked': { vi: 'Ngân hàng ghi lúc', en: 'Booked by the bank' },
   'transfer.to': { vi: 'Email, mã lệnh hoặc số tài khoản', en: 'Email, order code or account number' },

@@ -48,6 +48,12 @@ const HELPERS: Readonly<Record<string, Handlebars.HelperDelegate>> = {
   not: (value: unknown) => !value,
   concat: (...parts: unknown[]) => parts.slice(0, -1).join(''),
   /** Text whose `code` between back-ticks is set as code; everything is escaped. */
+  /** Text with `[words](/path)` as a link to a page of ours; everything is escaped. */
+  linked: (value: string) =>
+    new Handlebars.SafeString(
+      Handlebars.escapeExpression(value).replace(/\[([^\][]+)\]\((\/[a-z/]+)\)/g, '<a href="$2">$1</a>'),
+    ),
+  /** Text with `code` between back-ticks set as code; everything is escaped. */
   rich: (value: string) =>
     new Handlebars.SafeString(Handlebars.escapeExpression(value).replace(/&#x60;(.+?)&#x60;/g, '<code>$1</code>')),
 }

@@ -97,6 +97,10 @@ export class GatewayProcess {
         env: {
           ...programEnvironment(),
           NODE_ENV: 'production',
+          COMPANY_NAME: 'SVC',
+          COMPANY_ADDRESS: 'Hà Nội',
+          COMPANY_TAX_CODE: '0302712571',
+          SUPPORT_EMAIL: 'help@example.com',
           PORT: String(this.port),
           PUBLIC_URL: this.url,
           DATA_DIR: this.dataDir,

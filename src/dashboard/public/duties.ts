@@ -1,0 +1,26 @@
+/** What the law wants a shop to say, and how to reach whoever runs it. Linked at the foot of every page. */
+
+import { CONTENT_PAGES, type ContentPage, contentValues, readContent } from '../content.ts'
+import type { Answer, Page, PageRequest } from '../page.ts'
+import { text } from '../texts/index.ts'
+
+export const DUTY_PAGES: readonly Page[] = CONTENT_PAGES.map(page => ({
+  method: 'GET',
+  path: `/${page}`,
+  authentication: 'none',
+  purpose: `Text of the operator: ${page}`,
+  handle: request => show(request, page),
+}))
+
+async function show({ options, language }: PageRequest, page: ContentPage): Promise<Answer> {
+  const { company, people, publicUrl, contentFolder } = options
+  const values = contentValues(company, { service: people.serviceName, url: publicUrl })
+  const content = await readContent({ page, language }, { folder: contentFolder, values })
+  return {
+    kind: 'page',
+    template: 'duty',
+    title: text(language, `duty.${page}`),
+    indexed: !content.isDraft,
+    data: { html: content.html, isDraft: content.isDraft, isContact: page === 'contact', company },
+  }
+}

@@ -1,0 +1,26 @@
+/** Tax codes of Vietnam (mã số thuế): ten digits, or ten and three of a branch; persons may give their twelve digits. */
+
+const CODE = /^(\d{10})(?:-?(\d{3}))?$/
+const PERSON = /^\d{12}$/
+const WEIGHTS = [31, 29, 23, 19, 17, 13, 7, 5, 3]
+
+/**
+ * `ok`, with the code as it is written; `wrong_check`: a slip, most likely, but people know their code better; `malformed`:
+ * no tax code at all.
+ */
+export type TaxCode =
+  | { readonly outcome: 'ok' | 'wrong_check'; readonly code: string }
+  | { readonly outcome: 'malformed' }
+
+/** Spaces and dots between the digits do not matter. */
+export function readTaxCode(text: string): TaxCode {
+  const plain = text.replace(/[\s.]/g, '')
+  if (PERSON.test(plain)) return { outcome: 'ok', code: plain }
+  const [, digits, branch] = CODE.exec(plain) ?? []
+  if (digits === undefined || branch === '000') return { outcome: 'malformed' }
+  const code = branch === undefined ? digits : `${digits}-${branch}`
+  const sum = WEIGHTS.reduce((total, weight, index) => total + weight * Number(digits[index]), 0)
+  const check = 10 - (sum % 11)
+  const isRight = check === Number(digits[9]) && digits.slice(2, 9) !== '0000000'
+  return { outcome: isRight ? 'ok' : 'wrong_check', code }
+}
