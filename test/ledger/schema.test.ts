@@ -27,7 +27,9 @@ test('a migration that a long transaction blocks gives up instead of making call
     const reader = await busy.sql.reserve()
     await reader.unsafe('begin')
     await reader.unsafe('lock table usage_daily in share row exclusive mode')
-    await expect(migrate(busy.sql)).rejects.toThrow(/^migration 0004-report-indexes.sql waits for a long transaction/)
+    await expect(migrate(busy.sql)).rejects.toThrow(
+      /^migration 0004-report-indexes.sql gave up waiting for a long transaction/,
+    )
     await reader.unsafe('commit')
     reader.release()
     expect(await migrate(busy.sql)).toEqual(['0004-report-indexes.sql'])
