@@ -1,7 +1,8 @@
 /** EXTEND: grows the holds of n running calls of any wallets in one statement. */
 
-import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
+import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { packedRows } from '../lib/packed-rows.ts'
 import type { ExtendRequest } from './types.ts'
 
 export interface ExtendResult {
@@ -11,6 +12,12 @@ export interface ExtendResult {
   readonly freeMicroVnd: MicroVnd | null
 }
 
+const REQUESTS = packedRows<ExtendRequest>()({
+  account_id: ['bigint', request => request.accountId],
+  call_id: ['uuid', request => request.callId],
+  want: ['bigint', request => request.wantMicroVnd],
+})
+
 /**
  * Grows each hold to the requested total, in order, while free money lasts; the call that takes the last of it gets
  * part of its request. Requests name totals, so that a statement whose answer was lost can be repeated.
@@ -19,9 +26,7 @@ export interface ExtendResult {
  * add to what they find. As there, a window function brings wallets and calls together.
  */
 const EXTEND = `
-with requests as materialized (
-  select * from unnest($1::bigint[], $2::uuid[], $3::bigint[])
-    with ordinality as request(account_id, call_id, want, n)),
+with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),
 locked_wallets as materialized (
   select account_id, balance_micro_vnd - held_micro_vnd as free
     from wallet where account_id in (select account_id from requests)
@@ -66,11 +71,7 @@ export async function extendHolds(
   pool: StatementPool,
   requests: readonly ExtendRequest[],
 ): Promise<readonly ExtendResult[]> {
-  const [row] = await pool.query<Row>(EXTEND, [
-    plainArray(requests.map(request => request.accountId)),
-    plainArray(requests.map(request => request.callId)),
-    plainArray(requests.map(request => request.wantMicroVnd)),
-  ])
+  const [row] = await pool.query<Row>(EXTEND, [REQUESTS.pack(requests)])
   const numbers = elementsOf(row?.n)
   const accountIds = elementsOf(row?.account_id)
   const amounts = elementsOf(row?.amount)

@@ -1,8 +1,9 @@
 /** HOLD: sets money aside for n calls of any wallets in one statement, and verifies their keys. */
 
 import type { EndpointCode } from '../catalogue/endpoints.ts'
-import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { packedRows } from '../lib/packed-rows.ts'
 import { PRICE_PER_CODES, type PricePer } from './types.ts'
 
 export interface HoldRow {
@@ -35,6 +36,18 @@ export type HoldResult =
       readonly capped: boolean
     }
 
+const REQUESTS = packedRows<HoldRow>()({
+  key_hash: ['text', row => row.keyHashHex],
+  call_id: ['uuid', row => row.callId],
+  want: ['bigint', row => row.wantMicroVnd],
+  want_max: ['bigint', row => row.wantMaxMicroVnd],
+  entry_id: ['text', row => row.entryId],
+  requested_name: ['text', row => row.requestedName],
+  endpoint: ['smallint', row => row.endpoint],
+  price_vnd: ['bigint', row => row.priceVnd],
+  price_per: ['smallint', row => PRICE_PER_CODES[row.pricePer]],
+})
+
 /**
  * Admits calls in order. A call's target is its maximum, but at most a sixteenth of the balance, so that sixteen such
  * calls can run side by side, and at least its minimum. It gets the target while free money (balance less holds) lasts.
@@ -51,13 +64,10 @@ export type HoldResult =
  * quadratic in a plan that serves every batch size.
  */
 const HOLD = `
-with requests as materialized (
-  select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::smallint[],
-      $8::bigint[], $9::smallint[])
-    with ordinality as request(key_hash, call_id, want, want_max, entry_id, requested_name, endpoint, price_vnd, price_per, n)),
+with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
 -- Whose they are, and what they hold already.
 known as materialized (
-  select requests.*, api_key.account_id, api_key.key_id, held.amount_micro_vnd as had,
+  select n, v, requests.call_id, want, want_max, api_key.account_id, api_key.key_id, held.amount_micro_vnd as had,
          (api_key.key_id is not null and api_key.revoked_at is null and api_key.suspended_at is null) as active,
          case when api_key.monthly_cap_micro_vnd is null or held.amount_micro_vnd is not null then false else
            api_key.monthly_cap_micro_vnd <= (
@@ -94,16 +104,14 @@ updated_wallets as (
             old.balance_micro_vnd - old.held_micro_vnd as free, old.held_micro_vnd as held),
 -- Each wallet as it was, and behind it its calls.
 wallets_and_calls as (
-  select account_id, 0 as n, null::uuid as call_id, null::bigint as key_id, null as entry_id, null as requested_name,
-         null::smallint as endpoint, null::bigint as price_vnd, null::smallint as price_per, 0::bigint as want,
+  select account_id, 0 as n, null::text[] as v, null::uuid as call_id, null::bigint as key_id, 0::bigint as want,
          0::bigint as want_max, balance, free, held from updated_wallets
   union all
-  select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, price_vnd, price_per, want, want_max,
-         null, null, null
+  select account_id, n, v, call_id, key_id, want, want_max, null, null, null
     from known where active and had is null and not capped),
 -- Each call beside its wallet.
 calls as (
-  select account_id, n, call_id, key_id, entry_id, requested_name, endpoint, price_vnd, price_per, want, want_max,
+  select account_id, n, v, call_id, key_id, want, want_max,
          first_value(balance) over its_wallet as balance, first_value(free) over its_wallet as free,
          first_value(held) over its_wallet as held
     from wallets_and_calls
@@ -118,9 +126,15 @@ grants as materialized (
            else 0 end as granted
     from summed),
 inserted_holds as (
-  insert into hold (account_id, call_id, key_id, entry_id, requested_name, endpoint, amount_micro_vnd, instance_id,
-                    price_vnd, price_per)
-  select account_id, call_id, key_id, entry_id, requested_name, endpoint, granted, $10::text::bigint, price_vnd, price_per
+  insert into hold (account_id, call_id, key_id, amount_micro_vnd, instance_id, entry_id, requested_name, endpoint, price_vnd,
+                    price_per)
+  select account_id, call_id, key_id, granted, $2::text::bigint, ${REQUESTS.columns([
+    'entry_id',
+    'requested_name',
+    'endpoint',
+    'price_vnd',
+    'price_per',
+  ])}
     from grants where granted > 0)
 select array_agg(n)::text as n, array_agg(active)::text as active, array_agg(capped)::text as capped,
        array_agg(account_id)::text as account_id, array_agg(key_id)::text as key_id, array_agg(balance)::text as balance,
@@ -141,18 +155,7 @@ export async function placeHolds(
   rows: readonly HoldRow[],
   instanceId: string,
 ): Promise<readonly HoldResult[]> {
-  const [row] = await pool.query<Row>(HOLD, [
-    plainArray(rows.map(row => row.keyHashHex)),
-    plainArray(rows.map(row => row.callId)),
-    plainArray(rows.map(row => row.wantMicroVnd)),
-    plainArray(rows.map(row => row.wantMaxMicroVnd)),
-    textArray(rows.map(row => row.entryId)),
-    textArray(rows.map(row => row.requestedName)),
-    plainArray(rows.map(row => row.endpoint)),
-    plainArray(rows.map(row => row.priceVnd)),
-    plainArray(rows.map(row => PRICE_PER_CODES[row.pricePer])),
-    instanceId,
-  ])
+  const [row] = await pool.query<Row>(HOLD, [REQUESTS.pack(rows), instanceId])
   const results: HoldResult[] = rows.map(() => ({ active: false }))
   const numbers = elementsOf(row?.n)
   const active = elementsOf(row?.active)

@@ -1,19 +1,20 @@
 /** SETTLE, LOOKUP and RELEASE: charge n holds once, find what was recorded, free holds whose row exists. */
 
-import { elementsOf, plainArray, type StatementPool, textArray } from '../lib/database.ts'
+import { elementsOf, plainArray, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { packedRows } from '../lib/packed-rows.ts'
 import { PRICE_PER_CODES, type Settlement } from './types.ts'
 
 export interface SettledCall {
   readonly chargedMicroVnd: MicroVnd
-  /** The wallet's, after this call. */
+  /** Of the wallet after this call. */
   readonly balanceAfterMicroVnd: MicroVnd
 }
 
 export interface SettledBatch {
-  /** In the order of the settlements; null for a refused one. */
+  /** In the order of the settlements; null for one that is refused. */
   readonly calls: readonly (SettledCall | null)[]
-  /** Each wallet's, after the whole batch. */
+  /** Of each wallet after the whole batch. */
   readonly wallets: ReadonlyMap<number, WalletState>
 }
 
@@ -22,6 +23,63 @@ export interface WalletState {
   /** Balance less open holds; may be negative. */
   readonly availableMicroVnd: MicroVnd
 }
+
+const SETTLEMENTS = packedRows<Settlement>()({
+  account_id: ['bigint', call => call.accountId],
+  call_id: ['uuid', call => call.callId],
+  key_id: ['bigint', call => call.keyId],
+  entry_id: ['text', call => call.entryId],
+  requested_name: ['text', call => call.requestedName],
+  endpoint: ['smallint', call => call.endpoint],
+  status: ['smallint', call => call.status],
+  cost: ['bigint', call => call.costMicroVnd],
+  input_tokens: ['bigint', call => call.inputTokens],
+  output_tokens: ['bigint', call => call.outputTokens],
+  cached_input_tokens: ['bigint', call => call.cachedInputTokens],
+  reasoning_tokens: ['bigint', call => call.reasoningTokens],
+  images: ['integer', call => call.images],
+  price_vnd: ['bigint', call => call.priceVnd],
+  price_per: ['smallint', call => PRICE_PER_CODES[call.pricePer]],
+  first_byte_ms: ['integer', call => call.firstByteMs],
+  latency_ms: ['integer', call => call.latencyMs],
+  streamed: ['boolean', call => call.streamed],
+  estimated: ['boolean', call => call.estimated],
+  told_opened_at: ['timestamptz', call => call.openedAt.toISOString()],
+  catalogue_id: ['integer', call => call.catalogueId ?? null],
+  extras_vnd: ['bigint', call => call.extrasVnd ?? 0],
+  cache_write_tokens: ['bigint', call => call.cacheWriteTokens ?? null],
+  upstream_cost_micro_vnd: ['bigint', call => call.upstreamCostMicroVnd ?? null],
+  attempts: ['jsonb', call => (call.attempts === undefined ? null : JSON.stringify(call.attempts))],
+  error_code: ['text', call => call.errorCode ?? null],
+  request_id: ['text', call => call.requestId ?? null],
+})
+
+/** Of a row, those that are as the settlement has them. */
+const USAGE_COLUMNS = [
+  'call_id',
+  'key_id',
+  'entry_id',
+  'requested_name',
+  'endpoint',
+  'status',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'reasoning_tokens',
+  'images',
+  'price_vnd',
+  'price_per',
+  'first_byte_ms',
+  'latency_ms',
+  'streamed',
+  'estimated',
+  'catalogue_id',
+  'extras_vnd',
+  'cache_write_tokens',
+  'upstream_cost_micro_vnd',
+  'attempts',
+  'error_code',
+] as const
 
 /**
  * Charge = least(cost, balance): money stays uncollected only when the balance is exactly zero. Each row gets its
@@ -35,21 +93,10 @@ export interface WalletState {
  * may have been retired, and when another account has that call's row.
  */
 const SETTLE = `
-with requests as materialized (
-  select * from unnest(
-      $1::bigint[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
-      $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
-      $12::bigint[], $13::integer[], $14::bigint[], $15::smallint[],
-      $16::integer[], $17::integer[], $18::boolean[], $19::boolean[], $20::timestamptz[], $21::integer[], $22::bigint[],
-      $23::bigint[], $24::bigint[], $25::jsonb[], $26::text[], $27::text[])
-    with ordinality as request(account_id, call_id, key_id, entry_id, requested_name, endpoint,
-      status, cost, input_tokens, output_tokens, cached_input_tokens,
-      reasoning_tokens, images, price_vnd, price_per,
-      first_byte_ms, latency_ms, streamed, estimated, told_opened_at, catalogue_id, extras_vnd,
-      cache_write_tokens, upstream_cost, attempts, error_code, request_id, n)),
+with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),
 -- Those that agree with their call's hold, and when the call began.
 settlements as materialized (
-  select requests.*, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
+  select n, v, requests.account_id, call_id, cost, case when held.opened_at is null then now() - requests.latency_ms * interval '1 millisecond'
            else greatest(held.opened_at, now() - interval '89 days') end as opened_at
     from requests
     left join lateral (
@@ -87,51 +134,43 @@ updated_wallets as (
             wallet.balance_micro_vnd as balance_now, wallet.balance_micro_vnd - wallet.held_micro_vnd as available_now),
 -- Each wallet as it was, and behind it its calls.
 wallets_and_calls as (
-  select account_id, null::uuid as call_id, null::bigint as key_id, null as entry_id, null as requested_name,
-         null::smallint as endpoint, null::smallint as status, 0::bigint as cost, null::bigint as input_tokens,
-         null::bigint as output_tokens, null::bigint as cached_input_tokens, null::bigint as reasoning_tokens,
-         null::integer as images, null::bigint as price_vnd, null::smallint as price_per, null::integer as first_byte_ms,
-         null::integer as latency_ms, null::boolean as streamed, null::boolean as estimated,
-         null::timestamptz as told_opened_at, null::integer as catalogue_id, null::bigint as extras_vnd,
-         null::bigint as cache_write_tokens, null::bigint as upstream_cost, null::jsonb as attempts, null as error_code,
-         null as request_id, 0 as n, null::timestamptz as opened_at, balance as wallet_balance, seq as wallet_seq,
-         balance_now as wallet_balance_now, available_now as wallet_available_now
-    from updated_wallets
+  select account_id, 0 as n, null::text[] as v, 0::bigint as cost, null::timestamptz as opened_at, balance, seq,
+         balance_now, available_now from updated_wallets
   union all
-  select settlements.*, null, null, null, null from settlements),
+  select account_id, n, v, cost, opened_at, null, null, null, null from settlements),
 -- Each call beside its wallet, with what the calls before it cost.
 calls as (
-  select *, row_number() over its_wallet - 1 as place, (sum(cost) over its_wallet - cost)::bigint as cost_before,
-         first_value(wallet_balance) over its_wallet as balance, first_value(wallet_seq) over its_wallet as seq_before,
-         first_value(wallet_balance_now) over its_wallet as balance_now,
-         first_value(wallet_available_now) over its_wallet as available_now
+  select account_id, n, v, cost, opened_at, row_number() over its_wallet - 1 as place,
+         (sum(cost) over its_wallet - cost)::bigint as cost_before, first_value(balance) over its_wallet as balance,
+         first_value(seq) over its_wallet as seq_before, first_value(balance_now) over its_wallet as balance_now,
+         first_value(available_now) over its_wallet as available_now
     from wallets_and_calls
   window its_wallet as (partition by account_id order by n rows unbounded preceding)),
 charges as materialized (
-  select *, seq_before + place as seq, greatest(0, least(cost, balance - cost_before))::bigint as charged,
-         greatest(0, balance - cost_before - cost)::bigint as balance_after
+  select account_id, n, v, cost, opened_at, seq_before + place as seq,
+         greatest(0, least(cost, balance - cost_before))::bigint as charged,
+         greatest(0, balance - cost_before - cost)::bigint as balance_after, balance_now, available_now
     from calls where n > 0 and balance is not null),
 inserted_usage as (
-  insert into usage (account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
-                     cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost_micro_vnd, charged_micro_vnd,
-                     balance_after_micro_vnd, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
-                     cache_write_tokens, upstream_cost_micro_vnd, attempts, error_code)
-  select account_id, seq, call_id, key_id, entry_id, requested_name, endpoint, status, input_tokens, output_tokens,
-         cached_input_tokens, reasoning_tokens, images, price_vnd, price_per, cost, charged,
-         balance_after, first_byte_ms, latency_ms, streamed, estimated, opened_at, catalogue_id, extras_vnd,
-         cache_write_tokens, upstream_cost, attempts, error_code from charges),
+  insert into usage (account_id, seq, opened_at, cost_micro_vnd, charged_micro_vnd, balance_after_micro_vnd,
+                     ${USAGE_COLUMNS.join(', ')})
+  select account_id, seq, opened_at, cost, charged, balance_after, ${SETTLEMENTS.columns(USAGE_COLUMNS)} from charges),
 -- Calls can be found by the ids that clients gave them.
 inserted_requests as (
   insert into client_request (call_id, account_id, request_id)
-  select call_id, account_id, request_id from charges where request_id is not null),
+  select call_id, account_id, request_id
+    from (select account_id, ${SETTLEMENTS.columns(['call_id', 'request_id'])} from charges) named_calls
+   where request_id is not null),
 -- The sums of the reports, by day of Vietnam.
 updated_daily as (
   insert into usage_daily as daily (account_id, day, key_id, entry_id, calls, errors, input_tokens, output_tokens, images,
                                     cost_micro_vnd, charged_micro_vnd, upstream_cost_micro_vnd, upstream_cost_calls)
   select account_id, (now() at time zone 'Asia/Ho_Chi_Minh')::date, key_id, entry_id, count(*),
          count(*) filter (where status >= 400), sum(input_tokens), sum(output_tokens), sum(images), sum(cost), sum(charged),
-         coalesce(sum(upstream_cost), 0), count(upstream_cost)
-    from charges group by 1, 2, 3, 4 order by 1, 2, 3, 4
+         coalesce(sum(upstream_cost_micro_vnd), 0), count(upstream_cost_micro_vnd)
+    from (select account_id, cost, charged, ${SETTLEMENTS.columns(['key_id', 'entry_id', 'status', 'input_tokens', 'output_tokens', 'images', 'upstream_cost_micro_vnd'])}
+            from charges) charged_calls
+   group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (account_id, day, key_id, entry_id) do update set
          calls = daily.calls + excluded.calls, errors = daily.errors + excluded.errors,
          input_tokens = daily.input_tokens + excluded.input_tokens,
@@ -180,35 +219,7 @@ interface LookupRow {
 
 /** Rejects with the driver's error; 23505 when a call was settled before. A call may occur only once. */
 export async function settleCalls(pool: StatementPool, batch: readonly Settlement[]): Promise<SettledBatch> {
-  const [row] = await pool.query<SettleRow>(SETTLE, [
-    plainArray(batch.map(call => call.accountId)),
-    plainArray(batch.map(call => call.callId)),
-    plainArray(batch.map(call => call.keyId)),
-    textArray(batch.map(call => call.entryId)),
-    textArray(batch.map(call => call.requestedName)),
-    plainArray(batch.map(call => call.endpoint)),
-    plainArray(batch.map(call => call.status)),
-    plainArray(batch.map(call => call.costMicroVnd)),
-    plainArray(batch.map(call => call.inputTokens)),
-    plainArray(batch.map(call => call.outputTokens)),
-    plainArray(batch.map(call => call.cachedInputTokens)),
-    plainArray(batch.map(call => call.reasoningTokens)),
-    plainArray(batch.map(call => call.images)),
-    plainArray(batch.map(call => call.priceVnd)),
-    plainArray(batch.map(call => PRICE_PER_CODES[call.pricePer])),
-    plainArray(batch.map(call => call.firstByteMs)),
-    plainArray(batch.map(call => call.latencyMs)),
-    plainArray(batch.map(call => call.streamed)),
-    plainArray(batch.map(call => call.estimated)),
-    plainArray(batch.map(call => call.openedAt.toISOString())),
-    plainArray(batch.map(call => call.catalogueId ?? null)),
-    plainArray(batch.map(call => call.extrasVnd ?? 0)),
-    plainArray(batch.map(call => call.cacheWriteTokens ?? null)),
-    plainArray(batch.map(call => call.upstreamCostMicroVnd ?? null)),
-    textArray(batch.map(call => (call.attempts === undefined ? null : JSON.stringify(call.attempts)))),
-    textArray(batch.map(call => call.errorCode ?? null)),
-    textArray(batch.map(call => call.requestId ?? null)),
-  ])
+  const [row] = await pool.query<SettleRow>(SETTLE, [SETTLEMENTS.pack(batch)])
   const wallets = new Map<number, WalletState>()
   const calls: (SettledCall | null)[] = batch.map(() => null)
   const charged = elementsOf(row?.charged)
@@ -230,7 +241,7 @@ export async function settleCalls(pool: StatementPool, batch: readonly Settlemen
   return { calls, wallets }
 }
 
-/** What was recorded for calls already settled, by call id. */
+/** What was recorded for those calls that have been settled, by call id. */
 export async function lookUpCalls(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],
@@ -244,7 +255,7 @@ export async function lookUpCalls(
   )
 }
 
-/** Frees holds whose usage row exists already, so that no second row is written. */
+/** Frees holds of calls whose usage row exists already, so that no second row is written. */
 export async function releaseHolds(
   pool: StatementPool,
   calls: readonly Pick<Settlement, 'accountId' | 'callId'>[],

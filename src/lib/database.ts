@@ -1,6 +1,7 @@
 /** Connections to Postgres, with the settings that make postgres.js 3.4 safe, and the meaning of its errors. */
 
 import postgres from 'postgres'
+import { startDeadline } from './deadlines.ts'
 
 export type Sql = postgres.Sql
 export type TransactionSql = postgres.TransactionSql
@@ -163,23 +164,27 @@ export function openStatementPool(options: StatementPoolOptions): StatementPool 
     late.end({ timeout: 0 }).catch(() => {})
   }
   return {
-    async query<Row>(statement: string, parameters: readonly (string | null)[]) {
+    query<Row>(statement: string, parameters: readonly (string | null)[]) {
       const used = sql
       running++
-      let timer: NodeJS.Timeout | undefined
-      const deadline = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => {
-          reject(new StatementDeadlineError(`no answer from Postgres within ${options.deadlineMs} ms`))
-          renew(used)
-        }, options.deadlineMs)
+      return new Promise<readonly Row[]>((resolve, reject) => {
+        const deadline = startDeadline(options.deadlineMs, {
+          late() {
+            running--
+            reject(new StatementDeadlineError(`no answer from Postgres within ${options.deadlineMs} ms`))
+            renew(used)
+          },
+        })
+        const answered = (settle: () => void): void => {
+          if (!deadline.end()) return
+          running--
+          settle()
+        }
+        used.unsafe(statement, [...parameters], { prepare: true }).then(
+          rows => answered(() => resolve(rows as unknown as readonly Row[])),
+          error => answered(() => reject(error)),
+        )
       })
-      try {
-        const rows = used.unsafe(statement, [...parameters], { prepare: true })
-        return (await Promise.race([rows, deadline])) as unknown as readonly Row[]
-      } finally {
-        running--
-        clearTimeout(timer)
-      }
     },
     get load() {
       return { name: options.name, statements: running, connectionsMax: options.connectionsMax }

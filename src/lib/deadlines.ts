@@ -26,11 +26,12 @@ export class Deadline {
     this.target = target
   }
 
-  /** Cancels the deadline. */
-  end(): void {
-    if (this.#ended) return
+  /** Cancels the deadline. False when it has passed or was cancelled before. */
+  end(): boolean {
+    if (this.#ended) return false
     this.#ended = true
     this.#list.remove(this)
+    return true
   }
 }
 

@@ -6,6 +6,7 @@ import { type HoldResult, type HoldRow, placeHolds } from '../../src/ledger/hold
 import { lookUpCalls, releaseHolds, settleCalls } from '../../src/ledger/settle.ts'
 import { openDatabase, openStatementPool, plainArray, type StatementPool, textArray } from '../../src/lib/database.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
+import { packedRows } from '../../src/lib/packed-rows.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
@@ -206,6 +207,38 @@ describe('T4: what postgres.js does with parameters and connections', () => {
     ])
     expect(rows).toEqual([{ flags: '{NULL,t,f}', numbers: '{9007199254740993,1}', ids: `{${id}}` }])
   })
+})
+
+test('rows go packed into one text, whatever is in their values', async () => {
+  const texts = ['', ' a,"b"\\c {}', 'NULL', 'Xin chào\n🙂', null, "it's \t 'x'"]
+  interface Row {
+    readonly text: string | null
+    readonly amount: bigint | null
+    readonly at: Date
+  }
+  const at = new Date('2026-11-22T08:00:00.123Z')
+  const packed = packedRows<Row>()({
+    text: ['text', row => row.text],
+    amount: ['bigint', row => row.amount],
+    is_large: ['boolean', row => row.amount !== null && row.amount > 1n],
+    at: ['timestamptz', row => row.at.toISOString()],
+  })
+  const rows = texts.map((text, index) => ({ text, amount: index === 2 ? null : 9_007_199_254_740_993n, at }))
+  const statement = `select n, text, ${packed.columns(['amount', 'is_large', 'at'])} from (${packed.select('$1', ['text'])}) rows order by n`
+  const found = await pools[0]!.query(statement, [packed.pack(rows)])
+  expect(found).toEqual(
+    rows.map(({ text, amount }, index) => ({
+      n: String(index + 1),
+      text,
+      amount: amount === null ? null : String(amount),
+      is_large: amount !== null,
+      at,
+    })),
+  )
+  const careful = packed.pack([{ text: 'a\0b\x1dc\x1ed\x1fe', amount: 1n, at }])
+  expect(await pools[0]!.query(`select text from (${packed.select('$1', ['text'])}) rows`, [careful])).toEqual([
+    { text: 'abcde' },
+  ])
 })
 
 test('T5: a statement sent twice, because its first answer was lost, holds and charges once', async () => {
