@@ -2,6 +2,7 @@
 
 import type { AnySql } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
+import { type Buyer, readBuyer } from './buyer.ts'
 
 export interface OrderTransfer {
   readonly bankTxnId: number
@@ -11,14 +12,6 @@ export interface OrderTransfer {
   readonly paidAt: Date
   readonly balanceAfterMicroVnd: MicroVnd
   readonly buyer: Buyer | null
-}
-
-/** Invoice details as they stood when the money was credited. */
-export interface Buyer {
-  readonly name: string
-  readonly taxCode: string
-  readonly address: string
-  readonly email: string
 }
 
 const LIST = `select b.bank_txn_id, b.bank_ref, b.amount_vnd, coalesce(b.booked_at, b.received_at) as paid_at, b.buyer,
@@ -40,9 +33,4 @@ export async function listOrderTransfers(
     balanceAfterMicroVnd: microVnd(BigInt(row.balance_after_micro_vnd)),
     buyer: readBuyer(row.buyer),
   }))
-}
-
-function readBuyer(value: unknown): Buyer | null {
-  const stored = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
-  return stored === null || stored === undefined ? null : (stored as Buyer)
 }

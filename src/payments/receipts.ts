@@ -1,6 +1,7 @@
 /** Money that came in by transfer, a line each with its tax, for the accountant. */
 
 import type { AnySql } from '../lib/database.ts'
+import { type Buyer, readBuyer } from './buyer.ts'
 import { splitTax, type TaxedAmount, type TaxRate, taxRateOn } from './tax.ts'
 
 export interface Receipt extends TaxedAmount {
@@ -13,11 +14,12 @@ export interface Receipt extends TaxedAmount {
   readonly orderCode: string
   readonly bankReference: string
   readonly provider: string
+  readonly buyer: Buyer | null
 }
 
 const OF_DAY = `
 select c.at, c.account_id, a.email, (c.amount_micro_vnd / 1000000)::text as gross, coalesce(b.order_code, c.note, '') as order_code,
-       coalesce(b.bank_ref, b.provider_ref, '') as bank_reference, coalesce(b.provider, '') as provider
+       coalesce(b.bank_ref, b.provider_ref, '') as bank_reference, coalesce(b.provider, '') as provider, b.buyer
   from credit c join account a using (account_id)
   left join bank_txn b on b.bank_txn_id = case when c.reference ~ '^bank_txn:\\d{1,18}$' then substr(c.reference, 10)::bigint end
  where c.kind = 1 and c.at >= $1::text::timestamp at time zone 'Asia/Ho_Chi_Minh'
@@ -40,5 +42,6 @@ export async function readReceipts(
     orderCode: row.order_code,
     bankReference: row.bank_reference,
     provider: row.provider,
+    buyer: readBuyer(row.buyer),
   }))
 }

@@ -192,6 +192,9 @@ test('a receipt has the transfer, the seller and the buyer of its time, and is f
     expect(page).toContain(part)
   }
   await customer.post('/account/invoice', { name: 'Another', tax_code: '', address: '', email: '' })
+  const receipts = (await owner.get('/operator/receipts.csv')).html.split('\r\n')
+  const line = receipts.find(row => row.includes(order.replace('/topup/', '')))
+  expect(line).toContain(',Công ty Lan & Anh,0100109106,')
   expect(readable((await customer.get(`${order}/receipt`)).html)).toContain('Công ty Lan & Anh')
   const next = await customer.topUp('60.000')
   expect(readable((await customer.get(`${next}/receipt`)).html)).not.toContain('Another')

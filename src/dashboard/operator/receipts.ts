@@ -44,8 +44,10 @@ async function* csvOf({ options, language }: PageRequest, from: string, to: stri
 }
 
 function cellsOf(receipt: Receipt): readonly string[] {
-  const { day, at, orderCode, bankReference, provider, grossVnd, netVnd, taxVnd, percent, email, accountId } = receipt
+  const { day, at, orderCode, bankReference, provider, grossVnd, netVnd, taxVnd, percent, buyer, email, accountId } =
+    receipt
   const names = [orderCode, bankReference, provider].map(textCell)
   const money = [String(grossVnd), percent === null ? 'KCT' : `${percent}%`, String(netVnd), String(taxVnd)]
-  return [calendarDay(day), time(at), ...names, ...money, '', '', '', textCell(email), String(accountId)]
+  const buyers = [buyer?.name ?? '', buyer?.taxCode ?? '', buyer?.address ?? ''].map(textCell)
+  return [calendarDay(day), time(at), ...names, ...money, ...buyers, textCell(email), String(accountId)]
 }

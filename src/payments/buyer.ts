@@ -1,0 +1,15 @@
+/** Whom an invoice names. */
+
+/** Invoice details as they stood when the money was credited. */
+export interface Buyer {
+  readonly name: string
+  readonly taxCode: string
+  readonly address: string
+  readonly email: string
+}
+
+/** Null where no invoice is wanted. */
+export function readBuyer(value: unknown): Buyer | null {
+  const stored = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
+  return stored === null || stored === undefined ? null : (stored as Buyer)
+}
