@@ -161,7 +161,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
     return stream(account.apiKey, endpoint, model).then(({ status, tail }) => ({ endpoint, status, tail }))
   })
   await expect
-    .poll(() => provider.bodies.length - before, { timeout: 60_000 })
+    .poll(() => provider.bodies.length - before, { timeout: 120_000 })
     .toBe(1_000)
     .finally(open.resolve)
   const ends = await Promise.all(calls)
@@ -181,7 +181,7 @@ test('1,000 parallel streams of up to 128,000 tokens on 50,000 VND: all end, all
   )
   expect(charged * 100n).toBeGreaterThanOrEqual(cost * 95n)
   expect(await audit(running.database.sql)).toMatchObject({ clean: true, openHolds: 0 })
-}, 120_000)
+}, 240_000)
 
 test('streams do not end while Postgres is away: each wait lets them go on for a step, and all is charged afterwards', async () => {
   const patient = await startTestGateway({
