@@ -25,7 +25,7 @@ const REQUESTS = packedRows<ExtendRequest>()({
  * Locks as HOLD and SETTLE do: wallets in account order, then their holds. Locked rows are fresh, and both updates only
  * add to what they find. As there, a window function brings wallets and calls together.
  */
-const EXTEND = `
+export const EXTEND = `
 with requests as materialized (${REQUESTS.select('$1', ['account_id', 'call_id', 'want'])}),
 locked_wallets as materialized (
   select account_id, balance_micro_vnd - held_micro_vnd as free

@@ -63,7 +63,7 @@ const REQUESTS = packedRows<HoldRow>()({
  * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
  * quadratic in a plan that serves every batch size.
  */
-const HOLD = `
+export const HOLD = `
 with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
 -- Whose they are, and what they hold already.
 known as materialized (

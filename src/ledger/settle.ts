@@ -92,7 +92,7 @@ const USAGE_COLUMNS = [
  * its hold, or as long ago as the call took. A charge without a hold is also left out when it is as old as rows that
  * may have been retired, and when another account has that call's row.
  */
-const SETTLE = `
+export const SETTLE = `
 with requests as materialized (${SETTLEMENTS.select('$1', ['account_id', 'call_id', 'key_id', 'cost', 'price_vnd', 'price_per', 'latency_ms', 'told_opened_at'])}),
 -- Those that agree with their call's hold, and when the call began.
 settlements as materialized (

@@ -14,7 +14,7 @@ const sockets: Socket[] = []
 beforeAll(async () => {
   running = await startTestGateway({
     environment: {
-      LIMIT_BODY_IDLE_MS: '500',
+      LIMIT_BODY_IDLE_MS: '3000',
       LIMIT_BODIES_BYTES_MAX: String(20 * MB),
       LIMIT_STRANGERS_BODIES_BYTES_MAX: String(MB),
       TRUSTED_PROXIES: '127.0.0.1',

@@ -27,6 +27,8 @@ beforeAll(async () => {
   const { url } = provider
   running = await startTestGateway({
     upstreams: { anthropic: url, openai: `${url}/v1` },
+    // What a slow database lets through is another test's matter.
+    environment: { LIMIT_HOLD_EXTEND_WAIT_MS: '120000' },
     // A thousand calls at once are more than a key may have.
     tables: changedTables({ settings: { concurrencyMax: 0 } }),
   })

@@ -6,11 +6,23 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
+import { EXTEND } from '../../src/ledger/extend.ts'
+import { HOLD } from '../../src/ledger/hold.ts'
+import { SETTLE } from '../../src/ledger/settle.ts'
 import { openDatabase } from '../../src/lib/database.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 /** Rows of accounts: they live where the account lives. */
-const ACCOUNT_TABLES = ['api_key', 'credit', 'hold', 'usage', 'usage_daily', 'usage_retired', 'wallet']
+const ACCOUNT_TABLES = [
+  'api_key',
+  'client_request',
+  'credit',
+  'hold',
+  'usage',
+  'usage_daily',
+  'usage_retired',
+  'wallet',
+]
 /** Found by something else than the account, so in one place for all: the directory. Nothing here is on the path of a call. */
 const DIRECTORY_TABLES = [
   'account',
@@ -18,13 +30,22 @@ const DIRECTORY_TABLES = [
   'bank_pull',
   'bank_txn',
   'email_token',
+  'invoice_details',
+  'mail_sent',
   'operator_action',
+  'recovery_code',
   'session',
   'throttle',
   'topup_order',
+  'totp',
 ]
 /** Of one database, not of an account: each has its own. */
 const LOCAL_TABLES = [
+  'attempt_hourly',
+  'audit_result',
+  'banner',
+  'call_hourly',
+  'call_roll_up',
   'catalogue',
   'database_identity',
   'gateway_instance',
@@ -38,6 +59,7 @@ const LOCAL_TABLES = [
   'secret_fingerprint',
   'spool_set_aside',
   'unknown_model',
+  'upstream_out',
 ]
 /** A presented key says nothing of its account: a hint in its text, or a directory, must name the database first. */
 const FOUND_BY_KEY = 'api_key_hash'
@@ -53,6 +75,7 @@ const HOT = [
   'credit.ts FIND',
   'credit.ts BOOK',
   'retire.ts SUM',
+  'refund.ts CHARGED',
   'retire.ts DELETE',
   'replay.ts PROVEN',
   '../accounts/find-key.ts HASH_NOW',
@@ -77,6 +100,7 @@ const BACKGROUND = [
   'instance.ts FORGET',
   'audit.ts AUDIT',
   'retire.ts PAGE',
+  'roll-up.ts COUNT',
 ]
 const LEDGER = new URL('../../src/ledger/', import.meta.url)
 const FILES = [
@@ -99,14 +123,22 @@ afterAll(async () => {
   await database.drop()
 })
 
+/** Those that are made of constants. */
+const MADE: Readonly<Record<string, string>> = {
+  'hold.ts HOLD': HOLD,
+  'extend.ts EXTEND': EXTEND,
+  'settle.ts SETTLE': SETTLE,
+}
+
 /** Statements of the files above that name a table with accounts' rows, as `file CONSTANT`. */
 function statements(): Map<string, string> {
   const found = new Map<string, string>()
   const names = new RegExp(`\\b(from|join|into|update)\\s+(${ACCOUNT_TABLES.join('|')})\\b`)
   for (const file of FILES) {
     const source = readFileSync(new URL(file, LEDGER), 'utf8')
-    for (const [, constant, text] of source.matchAll(/^const ([A-Z_]+) =\s*(`[^`]*`|'[^'\n]*')$/gm)) {
-      if (names.test(text as string)) found.set(`${file} ${constant}`, (text as string).slice(1, -1))
+    for (const [, constant, text] of source.matchAll(/^(?:export )?const ([A-Z_]+) =\s*(`[^`]*`|'[^'\n]*')$/gm)) {
+      const name = `${file} ${constant}`
+      if (names.test(text as string)) found.set(name, MADE[name] ?? (text as string).slice(1, -1))
     }
   }
   return found

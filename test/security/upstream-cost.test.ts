@@ -162,7 +162,7 @@ test('the export of operators has it, account by account, and only operators may
   expect(cells.map(cell => cell.upstream_cost_vnd).toSorted()).toEqual(
     ['0', '0', ...Array(CHARGED).fill(told)].toSorted(),
   )
-  expect((await operator.get('/operator/revenue')).html).toContain(path)
+  expect((await operator.get('/operator/business')).html).toContain(path)
   const refused = await customer.get(path)
   expect([refused.status, found(refused.html)]).toEqual([404, []])
 })
