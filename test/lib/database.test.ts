@@ -43,7 +43,7 @@ test('each kind of connection has the durability that it was opened with', async
 })
 
 test('a statement that is not answered in time fails, and the next one gets a fresh connection', async () => {
-  const pool = openStatementPool({ url: database.url, name: 'deadline', connectionsMax: 1, deadlineMs: 100 })
+  const pool = openStatementPool({ url: database.url, name: 'deadline', connectionsMax: 1, deadlineMs: 1_500 })
   await expect(pool.query('select pg_sleep(5)', [])).rejects.toMatchObject({ code: 'STATEMENT_DEADLINE' })
   expect(await pool.query('select 1 as one', [])).toEqual([{ one: 1 }])
   await pool.close()
