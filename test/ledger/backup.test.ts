@@ -40,8 +40,8 @@ async function contents(sql: Sql): Promise<Readonly<Record<string, readonly stri
 }
 
 beforeAll(async () => {
-  // No heartbeat while databases are compared.
-  ledger = await startLedger(source.url, { limits: { heartbeatMs: 3_600_000 } })
+  // No heartbeat and no sweep while databases are compared.
+  ledger = await startLedger(source.url, { limits: { heartbeatMs: 3_600_000, sweepMs: 3_600_000 } })
   customer = await createCustomer(source.sql, 100_000_000n)
   for (let turn = 0; turn < 20; turn++) await call(ledger, customer)
   odd = await createKey(source.sql, secrets, { accountId: customer.accountId })
