@@ -33,7 +33,7 @@ export interface KeyFinderOptions {
 
 export interface KeyFinder {
   /**
-   * Null when no key has any of these hashes (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when
+   * Null when none of these hashes belongs to a key (see candidateHashes). Rejects with GatewayError `ledger_unavailable` when
    * the database does not answer, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
@@ -82,7 +82,7 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
     connectionsMax: concurrency,
     statementTimeoutMs: 4_000,
     deadlineMs: 5_000,
-    connectTimeoutSeconds: 3,
+    connectTimeoutMs: 3_000,
     session: { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan' },
   })
   let next = 0

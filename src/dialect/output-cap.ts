@@ -10,7 +10,7 @@ const CHOSEN_TOKENS_MIN = 1_024
 export interface CapBounds {
   /** The model's limit; null: none is known. */
   readonly outputTokensMax: number | null
-  /** The smallest cap that the upstream takes; null: any. */
+  /** The smallest cap that the upstream takes; null: no minimum. */
   readonly capMin: number | null
 }
 

@@ -242,7 +242,7 @@ function openPools(options: LedgerOptions, limits: LedgerLimits): Parts['pools']
     url: options.url,
     statementTimeoutMs: limits.statementTimeoutMs,
     deadlineMs: limits.statementTimeoutMs + 1_000,
-    connectTimeoutSeconds: 3,
+    connectTimeoutMs: limits.connectTimeoutMs,
     session: SESSION,
   }
   const pool = (purpose: string, connectionsMax: number, synchronousCommit: 'on' | 'off'): StatementPool =>

@@ -55,6 +55,8 @@ export interface LedgerLimits {
   readonly batchMax: number
   /** The server's statement timeout, in ms; the process waits 1 s longer. */
   readonly statementTimeoutMs: number
+  /** Longest wait for a new connection to Postgres, in ms; whole seconds. */
+  readonly connectTimeoutMs: number
   readonly heartbeatMs: number
   readonly sweepMs: number
   /**
@@ -93,6 +95,7 @@ export const LEDGER_LIMITS: LedgerLimits = {
   concurrency: 2,
   batchMax: 500,
   statementTimeoutMs: 4_000,
+  connectTimeoutMs: 3_000,
   heartbeatMs: 1_000,
   sweepMs: 5_000,
   orphanMs: 15_000,

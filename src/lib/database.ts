@@ -18,7 +18,8 @@ export interface DatabaseOptions {
   /** `off` answers before the log is on disk; only for rows whose loss is harmless. */
   readonly synchronousCommit?: 'on' | 'off'
   readonly statementTimeoutMs?: number
-  readonly connectTimeoutSeconds?: number
+  /** Longest wait for a new connection, in ms; whole seconds. */
+  readonly connectTimeoutMs?: number
   /** Further settings of each session. */
   readonly session?: Readonly<Record<string, string>>
 }
@@ -32,7 +33,7 @@ export function openDatabase(options: DatabaseOptions): Sql {
   const settings = {
     max: options.connectionsMax,
     fetch_types: false,
-    connect_timeout: options.connectTimeoutSeconds ?? 5,
+    connect_timeout: (options.connectTimeoutMs ?? 5_000) / 1_000,
     // Connections are replaced when they break, not by age; at most one statement queues behind another on each.
     max_lifetime: null,
     max_pipeline: 1,

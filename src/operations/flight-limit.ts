@@ -96,7 +96,7 @@ export function createFlightLimiter(options: FlightLimiterOptions): FlightLimite
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,
-    connectTimeoutSeconds: 3,
+    connectTimeoutMs: 3_000,
   })
   const flights = new Map<number, Flight>()
   let processes = 0

@@ -91,7 +91,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     synchronousCommit: 'off',
     statementTimeoutMs: 2_000,
     deadlineMs: 3_000,
-    connectTimeoutSeconds: 3,
+    connectTimeoutMs: 3_000,
   })
   /** By key: when its next call may be granted. */
   const usedUp = new Map<number, number>()

@@ -211,7 +211,7 @@ describe('references', () => {
     expect(error.message).toMatch(/^input\[1\]: /)
   })
 
-  test('to reasoning that nobody has any more are passed over', () => {
+  test('to reasoning that is gone are passed over', () => {
     expect(toldItems(user('hi'), refer('rs_1'), call('c1'), output('c1'))).toEqual([
       'user: hi',
       'assistant: call c1 f {}',

@@ -75,7 +75,8 @@ export async function startLedger(
     spoolDir: folder,
     ...(catalogueDigest !== undefined && { catalogueDigest }),
     report,
-    limits: { settleWaitMs: 20_000, ...limits },
+    // A busy machine may take seconds to start a server process; tests of slowness set waits of their own.
+    limits: { settleWaitMs: 20_000, statementTimeoutMs: 30_000, connectTimeoutMs: 30_000, ...limits },
   })
   return Object.assign(Object.create(ledger) as RunningLedger, {
     events,

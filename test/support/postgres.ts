@@ -22,6 +22,9 @@ interface Server {
   readonly template: string
 }
 
+/** A busy machine may take seconds to start a server process. */
+const CONNECT_TIMEOUT_MS = 60_000
+
 /** Of this process, which uses it as long as it lives: the server stays up until the run ends. */
 let server: Promise<Server> | null = null
 let databases = 0
@@ -33,7 +36,7 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   const name = `test_${process.pid}_${++databases}`
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'}`)
   const url = urlOf(name)
-  const sql = openDatabase({ url, name: 'test', connectionsMax: 8 })
+  const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })
   // The one row that is no database's but its own.
   if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
@@ -51,7 +54,7 @@ async function joinServer(): Promise<Server> {
   const settings = { max_connections: '300' }
   const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false, settings })
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
-  const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1 })
+  const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS })
   const template = `migrated_${digestOfMigrations()}`
   // Two processes at once: the second finds what the first has made.
   await admin.unsafe(`select pg_advisory_lock(hashtext('${template}'))`)

@@ -64,7 +64,7 @@ async function findOwner(sql: PageRequest['options']['sql'], text: string): Prom
   return found?.accountId ?? null
 }
 
-/** Undefined: any; null: no such account or key. */
+/** Undefined: every status; null: not a status. */
 function readStatus(text: string): CallFilter['status'] | null | undefined {
   if (text === '') return undefined
   if (text === 'ok' || text === 'error') return text
