@@ -32,7 +32,7 @@ interface Sentences {
 export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   en: {
     simulated: 'This is a simulated reply: no model was called.',
-    echo: text => `You wrote: “${text}”.`,
+    echo: text => `You wrote: “${text}”`,
     nothingSaid: 'The last turn held no text.',
     system: characters => `The system prompt has ${characters} characters.`,
     turns: count => `The conversation has ${count} turns.`,
@@ -59,7 +59,7 @@ export const SENTENCES: Readonly<Record<Language, Sentences>> = {
   },
   vi: {
     simulated: 'Đây là câu trả lời mô phỏng: không có mô hình nào được gọi.',
-    echo: text => `Bạn đã viết: “${text}”.`,
+    echo: text => `Bạn đã viết: “${text}”`,
     nothingSaid: 'Lượt cuối không có văn bản.',
     system: characters => `Lời nhắc hệ thống dài ${characters} ký tự.`,
     turns: count => `Cuộc trò chuyện có ${count} lượt.`,

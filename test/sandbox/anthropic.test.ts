@@ -54,10 +54,10 @@ describe.each(SDKS)('the Anthropic SDK %s, with only its base URL changed', (_ve
       {
         type: 'text',
         citations: null,
-        text: 'This is a simulated reply: no model was called. You wrote: “Describe this.”. You sent 1 image: image/png, 3×2 pixels. The system prompt has 9 characters.',
+        text: 'This is a simulated reply: no model was called. You wrote: “Describe this.” You sent 1 image: image/png, 3×2 pixels. The system prompt has 9 characters.',
       },
     ])
-    expect(message.usage).toMatchObject({ input_tokens: 14, output_tokens: 42, cache_read_input_tokens: 0 })
+    expect(message.usage).toMatchObject({ input_tokens: 14, output_tokens: 41, cache_read_input_tokens: 0 })
   })
 
   test('answers Vietnamese in Vietnamese', async () => {

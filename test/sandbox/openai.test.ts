@@ -29,8 +29,8 @@ test('creates a completion with honest usage', async () => {
   const completion = await client.chat.completions.create({ model: 'thinker', messages: [user('Hello there.')] })
   const [choice] = completion.choices
   expect(choice).toMatchObject({ index: 0, finish_reason: 'stop', message: { role: 'assistant' } })
-  expect(choice!.message.content).toBe('This is a simulated reply: no model was called. You wrote: “Hello there.”.')
-  expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 19, total_tokens: 29 })
+  expect(choice!.message.content).toBe('This is a simulated reply: no model was called. You wrote: “Hello there.”')
+  expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 18, total_tokens: 28 })
 })
 
 test('streams reasoning, text and a tool call, then answers from the result', async () => {
