@@ -1,7 +1,7 @@
 /** A child process with one role, whose CPU is its own: started, asked for its memory, told things, ended. */
 
 import { fork } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pinnedTo } from './cores.ts'
 import type { Answer, Question } from './serve-role.ts'
@@ -49,7 +49,10 @@ export async function startRole(
     stdio: ['ignore', output, output, 'ipc'],
   })
   const gone = new Promise<never>((_, reject) => {
-    child.once('exit', code => reject(new Error(`the role ${name} ended with code ${code}`)))
+    child.once('exit', code => {
+      const said = logFile === undefined ? '' : `:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`
+      reject(new Error(`the role ${name} ended with code ${code}${said}`))
+    })
   })
   gone.catch(() => {})
   const answer = () => Promise.race([new Promise<Answer>(resolve => child.once('message', resolve)), gone])

@@ -152,6 +152,14 @@ function setupLines(cores: Cores | null, { name }: Tools): string[] {
   ]
 }
 
+/** Production does not start without it. */
+const COMPANY = {
+  COMPANY_NAME: 'Bench',
+  COMPANY_ADDRESS: '1 Lê Lợi, TP. Hồ Chí Minh',
+  COMPANY_TAX_CODE: '0302712571',
+  SUPPORT_EMAIL: 'help@example.com',
+}
+
 interface Preparation {
   readonly name: string
   readonly root: string
@@ -173,6 +181,7 @@ async function prepareGateway({ name, root, server, folder, upstream }: Preparat
   const environment = {
     NODE_ENV: 'production',
     PUBLIC_URL: GATEWAY,
+    ...COMPANY,
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: databaseUrl,
