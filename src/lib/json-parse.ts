@@ -3,6 +3,7 @@
  * slices, and strings full of escapes, the slowest part, are decoded in slices of their own.
  */
 
+import { isAscii } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { type ByteText, characters, decodeText, joinBytes } from './byte-text.ts'
 import { exactNumber } from './exact-json.ts'
@@ -29,14 +30,16 @@ export async function scanJson(text: ByteText, limits: ScanLimits): Promise<Json
 }
 
 /**
- * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. Rejects with
- * SyntaxError for anything but JSON.
+ * The values of JSON text; numbers below the top-level object keep their digits, see lib/exact-json.ts. `bytes` are the
+ * same as `text`: decoding them spares a copy. Rejects with SyntaxError for anything but JSON.
  */
-export async function parseScanned(text: ByteText, isAscii: boolean, scan: JsonScan): Promise<JsonValue> {
+export async function parseScanned(bytes: Buffer, text: ByteText, scan: JsonScan): Promise<JsonValue> {
   const { longTexts, longNumbers } = scan
+  const isPlain = isAscii(bytes)
   if (longTexts.length === 0 && longNumbers.length === 0) {
-    if (text.length <= SHORT_BYTES) return JSON.parse(isAscii ? characters(text) : decodeText(text)) as JsonValue
-    const unicode = isAscii ? characters(text) : await inTurn(() => decodeText(text))
+    const decode = () => (isPlain ? characters(text) : bytes.toString('utf8'))
+    if (text.length <= SHORT_BYTES) return JSON.parse(decode()) as JsonValue
+    const unicode = isPlain ? decode() : await inTurn(decode)
     return inTurn(() => JSON.parse(unicode) as JsonValue)
   }
   const decoded: JsonValue[] = []
@@ -46,7 +49,7 @@ export async function parseScanned(text: ByteText, isAscii: boolean, scan: JsonS
   // Cannot occur in the input.
   const mark = `${randomUUID()}:`
   const rest = await inTurn(() => withMarks(text, [...longTexts, ...numbers], mark))
-  const value = await inTurn(() => JSON.parse(isAscii ? characters(rest) : decodeText(rest)) as JsonValue)
+  const value = await inTurn(() => JSON.parse(isPlain ? characters(rest) : decodeText(rest)) as JsonValue)
   await inTurn(() => putBack(value, mark, decoded))
   return value
 }

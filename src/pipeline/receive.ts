@@ -1,6 +1,5 @@
 /** Reads a chat body. Fields that the engine interprets are validated; everything else stays as written. */
 
-import { isAscii } from 'node:buffer'
 import { GatewayError } from '../errors.ts'
 import type { WireName } from '../generated/types.ts'
 import { type ByteText, byteText, characters, encodeText } from '../lib/byte-text.ts'
@@ -84,7 +83,7 @@ export async function parseObject(raw: Buffer, limits: BodyLimits): Promise<Obje
   if (!/[^ \t\r\n]/.test(characters(text)))
     throw new GatewayError('malformed_json', { message: 'The request body is empty; send a JSON object.' })
   const scanned = await scan(text, limits)
-  const json = await parseScanned(text, isAscii(raw), scanned).catch((error: unknown) => {
+  const json = await parseScanned(raw.subarray(raw.length - text.length), text, scanned).catch((error: unknown) => {
     throw malformed(error)
   })
   if (json === null || typeof json !== 'object' || Array.isArray(json))

@@ -7,7 +7,7 @@ import { isObject, type JsonValue } from '../../src/lib/json.ts'
 import { parseScanned, scanJson } from '../../src/lib/json-parse.ts'
 
 const scanned = async (text: string) =>
-  parseScanned(encodeText(text), true, await scanJson(encodeText(text), { valuesMax: 1e6 }))
+  parseScanned(Buffer.from(text), encodeText(text), await scanJson(encodeText(text), { valuesMax: 1e6 }))
 
 const NUMBERS = [
   '12345678901234567890',
