@@ -1,6 +1,7 @@
 /** What operators did, and why. Append-only, written in the same transaction as the action. */
 
 import { type AnySql, escapeLike } from '../lib/database.ts'
+import type { Session } from './types.ts'
 
 /** The operator's account and address, or null and `command line`. */
 export interface Actor {
@@ -9,6 +10,11 @@ export interface Actor {
 }
 
 export const COMMAND_LINE: Actor = { accountId: null, name: 'command line' }
+
+/** Customers by number alone: no row can be changed when their account is deleted, and an address is theirs to take away. */
+export function actingSelf({ accountId, email, role }: Pick<Session, 'accountId' | 'email' | 'role'>): Actor {
+  return { accountId, name: role === null ? 'customer' : email }
+}
 
 export interface OperatorAction {
   readonly actionId: number

@@ -8,6 +8,7 @@ import { networkOf } from './network.ts'
 import { passwordFault } from './password-rules.ts'
 import { endAllSessions, openSession } from './sessions.ts'
 import { checkPassword } from './sign-in.ts'
+import { tellOwner } from './tell-owner.ts'
 import { addressSubject, countQuota } from './throttle.ts'
 import type { Invalid, OpenedSession, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
@@ -31,7 +32,8 @@ export async function requestReset(
       subject: networkOf(visitor.ipAddress),
       max: limits.registrationsPerNetworkMax,
     },
-    { kind: 'mails_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
+    // Counted apart from other mails, so that whoever uses these up has put working links into the owner's mailbox.
+    { kind: 'resets_to_address', subject: addressSubject(address), max: limits.mailsPerHourMax },
   ] as const
   for (const quota of quotas) {
     const retryAfterSeconds = await countQuota(sql, quota)
@@ -85,7 +87,7 @@ export async function resetPassword(
     return openSession(transaction, limits, { accountId, visitor })
   })
   if (typeof answer === 'string') return { outcome: answer }
-  tellOfChange(services, visitor, found.email)
+  tellOwner(services, found.email, MAILS.passwordChanged[visitor.language])
   return { outcome: 'changed', opened: answer }
 }
 
@@ -104,10 +106,11 @@ export async function changePassword(
   const passwordPhc = await passwords.hash(next)
   const opened = await sql.begin(async transaction => {
     if (!(await change(transaction, session.accountId, passwordPhc))) return null
-    return openSession(transaction, limits, { accountId: session.accountId, visitor })
+    const { accountId, secondFactorAt } = session
+    return openSession(transaction, limits, { accountId, visitor, secondFactorAt })
   })
   if (opened === null) return { outcome: 'refused' }
-  tellOfChange(services, visitor, session.email)
+  tellOwner(services, session.email, MAILS.passwordChanged[visitor.language])
   return { outcome: 'changed', opened }
 }
 
@@ -119,11 +122,4 @@ async function change(transaction: AnySql, accountId: number, passwordPhc: strin
   await dropTokens(transaction, 'reset', row.email)
   await dropTokens(transaction, 'registration', row.email)
   return true
-}
-
-/** The password has changed whether or not this mail arrives. */
-function tellOfChange(services: PeopleServices, visitor: Visitor, email: string): void {
-  const facts = { service: services.serviceName, publicUrl: services.publicUrl }
-  const mail = MAILS.passwordChanged[visitor.language](facts)
-  services.mailer.send({ to: email, ...mail }).catch(services.onMailFailed)
 }

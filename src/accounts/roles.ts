@@ -6,13 +6,11 @@ export type OperatorRole = keyof typeof ROLE_CODES
 export const OPERATOR_ROLES = Object.keys(ROLE_CODES) as readonly OperatorRole[]
 
 /**
- * `own`: your own second factor, the only thing allowed before it is given. `read`: customers, calls, orders and
- * transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions, notes and blocks. `money`:
+ * `read`: customers, calls, orders and transfers. `business`: revenue, costs and margins. `customers`: customers' keys, sessions, notes and blocks. `money`:
  * everything that changes a balance; asks for the second factor again. `operations`: maintenance, upstreams, what all
  * customers see. `team`: operators' roles; asks again, too.
  */
 const GRANTS = {
-  own: ['owner', 'finance', 'support', 'read-only'],
   read: ['owner', 'finance', 'support', 'read-only'],
   business: ['owner', 'finance', 'read-only'],
   customers: ['owner', 'support'],

@@ -1,6 +1,6 @@
-/** Operators' second factor: an authenticator app, and recovery codes for those who lost it. */
+/** The second factor: an authenticator app, and recovery codes for those who lost it. */
 
-import type { Sql } from '../lib/database.ts'
+import type { Sql, TransactionSql } from '../lib/database.ts'
 import {
   openAuthenticator,
   openOffer,
@@ -8,13 +8,15 @@ import {
   sealAuthenticator,
   writeOffer,
 } from './authenticator-seal.ts'
-import { type Actor, recordAction } from './operator-log.ts'
+import { MAILS } from './mail-texts.ts'
+import { type Actor, actingSelf, recordAction } from './operator-log.ts'
 import { dropRecoveryCodes, replaceRecoveryCodes, useRecoveryCode } from './recovery-codes.ts'
 import { isToken } from './secret-token.ts'
 import { endAllSessions, endOtherSessions } from './sessions.ts'
 import { countAttempt, deviceSubject, forgiveAttempt, isDeviceKnown, rememberDevice } from './throttle.ts'
-import { type Authenticator, describeAuthenticator, makeTotpSecret, stepOfCode } from './totp.ts'
-import type { PeopleServices, Session, Throttled, Visitor } from './types.ts'
+import { type Authenticator, describeAuthenticator, isCode, makeTotpSecret, stepOfCode } from './totp.ts'
+import { tellOwner } from './tell-owner.ts'
+import type { Language, PeopleServices, Session, Throttled, Visitor } from './types.ts'
 
 const READ = 'select encryption_id, encryption_iv, ciphertext from totp where account_id = $1::text::bigint'
 /** Of two requests with the same code, also one read over a shoulder, only the first is accepted. */
@@ -62,24 +64,54 @@ export async function enrolAuthenticator(
   services: PeopleServices,
   secrets: SealingSecrets,
   session: Session,
-  given: { readonly offer: string; readonly code: string; readonly replace: boolean; readonly now: Date },
+  given: {
+    readonly offer: string
+    readonly code: string
+    readonly replace: boolean
+    readonly language: Language
+    readonly now: Date
+  },
 ): Promise<Enrolment> {
-  const { accountId, sessionId, email } = session
+  const { accountId, sessionId } = session
   const secret = openOffer(secrets, accountId, given.offer)
   if (secret === null) return { outcome: 'bad_offer' }
   const step = await stepOfCode(secret, given.code, given.now.getTime())
   if (step === null) return { outcome: 'wrong_code' }
   const { keyId, iv, ciphertext } = sealAuthenticator(secrets, accountId, secret)
   const row = [String(accountId), String(keyId), iv.toString('hex'), ciphertext.toString('hex'), String(step)]
-  return services.sql.begin(async (transaction): Promise<Enrolment> => {
+  const enrolled = await services.sql.begin(async (transaction): Promise<Enrolment> => {
     const added = await transaction.unsafe(ADD, [...row, String(given.replace)])
     if (added.length === 0) return { outcome: 'exists' }
     const recoveryCodes = await replaceRecoveryCodes(transaction, accountId)
     await transaction.unsafe(PASSED, [String(sessionId), String(accountId)])
     await endOtherSessions({ sql: transaction }, session)
-    await recordAction(transaction, { by: { accountId, name: email }, action: 'factor.enrol', accountId })
+    await recordAction(transaction, { by: actingSelf(session), action: 'factor.enrol', accountId })
     return { outcome: 'enrolled', recoveryCodes }
   })
+  if (enrolled.outcome === 'enrolled') tellOwner(services, session.email, MAILS.factorOn[given.language])
+  return enrolled
+}
+
+/** For customers, who may do without one. Recovery codes go with it. False when there was none. */
+export async function dropSecondFactor(
+  services: PeopleServices,
+  session: Session,
+  language: Language,
+): Promise<boolean> {
+  const { accountId, email } = session
+  const isDropped = await services.sql.begin(async transaction => {
+    if (!(await dropFactor(transaction, accountId))) return false
+    await recordAction(transaction, { by: actingSelf(session), action: 'factor.drop', accountId })
+    return true
+  })
+  if (isDropped) tellOwner(services, email, MAILS.factorOff[language])
+  return isDropped
+}
+
+async function dropFactor(transaction: TransactionSql, accountId: number): Promise<boolean> {
+  if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
+  await dropRecoveryCodes(transaction, accountId)
+  return true
 }
 
 export type FactorAnswer =
@@ -89,9 +121,9 @@ export type FactorAnswer =
   | Throttled
 
 /**
- * Takes a code of the authenticator, or a recovery code. Guesses count against the account and wait longer each time. A
- * device that has given the second factor before has its own count, so that somebody with a stolen password cannot lock
- * the owner out.
+ * Takes a code of the authenticator, or a recovery code. Guesses at six digits count against the account and wait longer
+ * each time. Two ways stay open to the owner while somebody with a stolen password guesses: a device that has given the
+ * second factor before has its own count, and a recovery code, which nobody can guess, never waits.
  */
 export async function giveSecondFactor(
   services: PeopleServices,
@@ -101,22 +133,25 @@ export async function giveSecondFactor(
   const { sql, limits } = services
   const { accountId, sessionId } = session
   const device = isToken(visitor.device) ? factorDevice(visitor.device, session.email) : null
+  const confirm = async () => {
+    await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
+    if (device !== null) await rememberDevice(sql, device)
+    return { outcome: 'confirmed' } as const
+  }
+  if (!isCode(typed)) return (await useRecoveryCode(sql, accountId, typed)) ? confirm() : { outcome: 'refused' }
   const isKnown = device !== null && (await isDeviceKnown(sql, limits, device))
   const count = isKnown
     ? ({ kind: 'device_failures', subject: device } as const)
     : ({ kind: 'factor_failures', subject: String(accountId) } as const)
   const retryAfterSeconds = await countAttempt(sql, limits, count)
   if (retryAfterSeconds > 0) return { outcome: 'throttled', retryAfterSeconds }
-  const outcome = await checkFactor(sql, secrets, { accountId, typed, now })
+  const outcome = await checkCode(sql, secrets, { accountId, typed, now })
   if (outcome === 'refused') return { outcome }
   await forgiveAttempt(sql, limits, count)
-  if (outcome === 'used') return { outcome }
-  await sql.unsafe(PASSED, [String(sessionId), String(accountId)])
-  if (device !== null) await rememberDevice(sql, device)
-  return { outcome: 'confirmed' }
+  return outcome === 'used' ? { outcome } : confirm()
 }
 
-async function checkFactor(
+async function checkCode(
   sql: Sql,
   secrets: SealingSecrets,
   { accountId, typed, now }: { accountId: number; typed: string; now: Date },
@@ -125,17 +160,17 @@ async function checkFactor(
   if (row === undefined) return 'refused'
   const sealed = { keyId: row.encryption_id, iv: row.encryption_iv, ciphertext: row.ciphertext }
   const step = await stepOfCode(openAuthenticator(secrets, accountId, sealed), typed, now.getTime())
-  if (step === null) return (await useRecoveryCode(sql, accountId, typed)) ? 'confirmed' : 'refused'
+  if (step === null) return 'refused'
   const taken = await sql.unsafe(TAKE_STEP, [String(accountId), String(step)])
   return taken.length > 0 ? 'confirmed' : 'used'
 }
 
 /** Creates recovery codes; the old ones stop working. */
 export function renewRecoveryCodes({ sql }: PeopleServices, session: Session): Promise<readonly string[]> {
-  const { accountId, email } = session
+  const { accountId } = session
   return sql.begin(async transaction => {
     const codes = await replaceRecoveryCodes(transaction, accountId)
-    await recordAction(transaction, { by: { accountId, name: email }, action: 'factor.codes', accountId })
+    await recordAction(transaction, { by: actingSelf(session), action: 'factor.codes', accountId })
     return codes
   })
 }
@@ -148,12 +183,16 @@ export function resetSecondFactor(
   { accountId, by, reason }: { accountId: number; by: Actor; reason: string },
 ): Promise<boolean> {
   return sql.begin(async transaction => {
-    if ((await transaction.unsafe(DROP, [String(accountId)])).length === 0) return false
-    await dropRecoveryCodes(transaction, accountId)
+    if (!(await dropFactor(transaction, accountId))) return false
     await endAllSessions(transaction, accountId)
     await recordAction(transaction, { by, action: 'factor.reset', accountId, reason })
     return true
   })
+}
+
+/** Signed in by one factor; until the second is given the session opens nothing. */
+export function awaitsFactor(session: Pick<Session, 'hasSecondFactor' | 'secondFactorAt'>): boolean {
+  return session.hasSecondFactor && session.secondFactorAt === null
 }
 
 /** Whether it was given in this session recently enough to move money. */

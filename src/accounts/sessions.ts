@@ -13,7 +13,7 @@ const TOUCH_SECONDS = 60
 
 const COLUMNS = `s.session_id, s.account_id, s.created_at, s.seen_at, s.password_checked_at, s.device,
   s.second_factor_at, a.email, a.is_operator, a.operator_role, a.email_verified_at,
-  exists (select from totp t where t.account_id = s.account_id) as has_second_factor`
+  a.password_phc is not null as has_password, exists (select from totp t where t.account_id = s.account_id) as has_second_factor`
 /** $2 to $5: idle timeout and lifetime of a session in seconds, for customers and for operators. */
 const ALIVE = `a.blocked_at is null
   and s.seen_at > now() - make_interval(secs => case when a.is_operator then $4 else $2 end::text::integer)
@@ -30,7 +30,8 @@ const LIST = `select ${COLUMNS} from session s join account a using (account_id)
   where s.account_id = $1::text::bigint and ${ALIVE} order by s.seen_at desc, s.session_id desc limit 100`
 const OPEN = `
 with s as (
-  insert into session (session_hash, account_id, device) values (decode($1, 'hex'), $2::text::bigint, $3) returning *)
+  insert into session (session_hash, account_id, device, second_factor_at)
+  values (decode($1, 'hex'), $2::text::bigint, $3, $4::text::timestamptz) returning *)
 select ${COLUMNS} from s join account a using (account_id)`
 const MAKE_ROOM = `delete from session where session_id in (
   select session_id from session where account_id = $1::text::bigint order by seen_at desc, session_id desc offset $2::text::integer)`
@@ -40,16 +41,24 @@ const END_OTHERS = `delete from session
   where account_id = $1::text::bigint and session_id <> $2::text::bigint returning session_id`
 const END_ALL = 'delete from session where account_id = $1::text::bigint'
 
-/** Opens a session with a new secret; the account's oldest ones make room. */
+/**
+ * Opens a session with a new secret; the account's oldest ones make room. `secondFactorAt`: of the session that it
+ * replaces.
+ */
 export async function openSession(
   sql: AnySql,
   limits: PeopleLimits,
-  { accountId, visitor }: { accountId: number; visitor: Visitor },
+  {
+    accountId,
+    visitor,
+    secondFactorAt = null,
+  }: { accountId: number; visitor: Visitor; secondFactorAt?: Date | null | undefined },
 ): Promise<OpenedSession> {
   const token = makeToken()
   const account = String(accountId)
   await sql.unsafe(MAKE_ROOM, [account, String(limits.sessionsMax - 1)])
-  const rows = await sql.unsafe(OPEN, [hashToken(token) as string, account, describeDevice(visitor.userAgent)])
+  const row = [hashToken(token) as string, account, describeDevice(visitor.userAgent)]
+  const rows = await sql.unsafe(OPEN, [...row, secondFactorAt?.toISOString() ?? null])
   const session = toSession(rows[0]!)
   const device = isToken(visitor.device) ? visitor.device : makeToken()
   await rememberDevice(sql, deviceSubject(device, session.email))
@@ -101,6 +110,7 @@ interface Row {
   readonly email: string
   readonly is_operator: boolean
   readonly operator_role: number | null
+  readonly has_password: boolean
   readonly has_second_factor: boolean
   readonly second_factor_at: Date | null
   readonly email_verified_at: Date | null
@@ -121,6 +131,7 @@ function toSession(row: unknown): Session {
     createdAt: from.created_at,
     seenAt: from.seen_at,
     passwordCheckedAt: from.password_checked_at,
+    hasPassword: from.has_password,
     hasSecondFactor: from.has_second_factor,
     secondFactorAt: from.second_factor_at,
     device: from.device,

@@ -19,6 +19,7 @@ const KINDS = {
   device_failures: 8,
   known_devices: 9,
   factor_failures: 10,
+  resets_to_address: 11,
 } as const
 
 export type FailureKind =
@@ -28,7 +29,7 @@ export type FailureKind =
   | 'account_network_failures'
   | 'device_failures'
   | 'factor_failures'
-export type QuotaKind = 'mails_to_address' | 'registrations_of_network' | 'registrations'
+export type QuotaKind = 'mails_to_address' | 'resets_to_address' | 'registrations_of_network' | 'registrations'
 
 /**
  * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing;

@@ -29,10 +29,17 @@ export async function describeAuthenticator(
   return { secret, uri: totp.toString() }
 }
 
+/** Six digits, as an authenticator shows them. */
+export function isCode(typed: string): boolean {
+  return /^\d{6}$/.test(digitsOf(typed))
+}
+
+const digitsOf = (typed: string) => typed.replace(/\s/g, '')
+
 /** The time step that the code belongs to, or null for a wrong code. Ignores spaces. */
 export async function stepOfCode(secret: string, code: string, nowMs: number): Promise<number | null> {
-  const token = code.replace(/\s/g, '')
-  if (!/^\d{6}$/.test(token)) return null
+  if (!isCode(code)) return null
+  const token = digitsOf(code)
   const { TOTP, Secret } = await library()
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   const delta = totp.validate({ token, timestamp: nowMs, window: STEPS_AROUND })

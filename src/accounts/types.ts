@@ -44,8 +44,9 @@ export interface Session {
   readonly emailVerifiedAt: Date | null
   readonly createdAt: Date
   readonly seenAt: Date
-  /** When the password was last typed in this session; see isPasswordFresh. */
+  /** When its owner last signed in or typed the password in this session; see isPasswordFresh. */
   readonly passwordCheckedAt: Date
+  readonly hasPassword: boolean
   /** The account has an authenticator. */
   readonly hasSecondFactor: boolean
   /** When it was last given in this session; null: never. */

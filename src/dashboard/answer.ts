@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { grantsOf } from '../accounts/roles.ts'
+import { awaitsFactor } from '../accounts/second-factor.ts'
 import type { Session } from '../accounts/types.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
@@ -96,7 +97,8 @@ async function render(
   const { options, assets } = frame
   const templates = await frame.templates()
   const { language, theme } = audience.preferences
-  const { session } = audience
+  // Who has given the password alone learns nothing from the frame.
+  const session = audience.session === null || awaitsFactor(audience.session) ? null : audience.session
   const isPage = answer.kind === 'page'
   const { banner, maintenance } = await options.announcements.read()
   const view = {

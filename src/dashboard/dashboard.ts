@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import cookies from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { awaitsFactor } from '../accounts/second-factor.ts'
 import { defer } from '../lib/deferred.ts'
 import { keysIn } from '../pipeline/authenticate.ts'
 import { type Audience, type Frame, SAFETY_HEADERS, sendAnswer, TLS_HEADERS } from './answer.ts'
@@ -15,6 +16,7 @@ import { passGate } from './operator/gate.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
 import { pagesOf } from './pages.ts'
+import { demandFactor } from './people/factor-gate.ts'
 import { LANGUAGES, readPreferences, THEMES } from './preferences.ts'
 import type { Templates } from './view/templates.ts'
 
@@ -160,17 +162,27 @@ async function answerPage(
     return send({ kind: 'redirect', to: pathOf(request) + query.with({ language: null, theme: null }) })
   }
   const asked = pageRequest(frame, audience, request, { page, query })
-  const refusal = page.authentication === 'operator' ? await passGate(page, asked) : null
-  return send(refusal ?? (await page.handle(asked)))
+  return send((await refuse(page, asked)) ?? (await page.handle(asked)))
+}
+
+/** Null: the page may answer. */
+async function refuse(page: Page, request: PageRequest): Promise<Answer | null> {
+  if (page.authentication === 'operator') return passGate(page, request)
+  if (page.authentication !== 'session' || page.beforeFactor === true) return null
+  return demandFactor(request, { again: false })
 }
 
 function tokenOf({ cookie }: Frame, request: FastifyRequest): string | undefined {
   return request.cookies[cookie.name]
 }
 
-/** Public pages also work without the database; then nobody counts as signed in. */
-function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
-  return sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
+/**
+ * On public pages nobody counts as signed in before their second factor. These pages also work without the database;
+ * then nobody does.
+ */
+async function visitorOf(frame: Frame, request: FastifyRequest): Promise<Audience['session']> {
+  const session = await sessionOf(frame.options.people, tokenOf(frame, request)).catch(() => null)
+  return session !== null && awaitsFactor(session) ? null : session
 }
 
 function pageRequest(

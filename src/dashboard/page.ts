@@ -108,7 +108,13 @@ export interface OperatorPage extends PageFacts {
   readonly needs: OperatorNeed
 }
 
-export type Page = OperatorPage | (PageFacts & { readonly authentication: 'none' | 'session' | 'development' })
+interface PersonPage extends PageFacts {
+  readonly authentication: 'session'
+  /** Open to those who have yet to give their second factor. */
+  readonly beforeFactor?: true
+}
+
+export type Page = OperatorPage | PersonPage | (PageFacts & { readonly authentication: 'none' | 'development' })
 
 /** The session, on a page that requires one. */
 export function signedIn(request: PageRequest): Session {

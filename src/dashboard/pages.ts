@@ -17,7 +17,6 @@ import { HOME_PAGES } from './operator/home.ts'
 import { OPERATOR_LIST_PAGES } from './operator/lists.ts'
 import { LOG_PAGES } from './operator/log.ts'
 import { RECEIPT_PAGES } from './operator/receipts.ts'
-import { SECOND_FACTOR_PAGES } from './operator/second-factor.ts'
 import { TEAM_PAGES } from './operator/team.ts'
 import { TRANSFER_PAGES } from './operator/transfer-forms.ts'
 import { UPSTREAM_PAGES } from './operator/upstreams.ts'
@@ -27,6 +26,7 @@ import { ACCOUNT_PAGES } from './people/account.ts'
 import { INVOICE_PAGES } from './people/invoice.ts'
 import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
+import { SECOND_FACTOR_PAGES } from './people/second-factor.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
 import { DUTY_PAGES } from './public/duties.ts'
 import { GUIDE_PAGES } from './public/guides.ts'
@@ -42,6 +42,7 @@ export const PAGES: readonly Page[] = [
   ...SIGN_IN_PAGES,
   ...RESET_PAGES,
   ...ACCOUNT_PAGES,
+  ...SECOND_FACTOR_PAGES,
   ...INVOICE_PAGES,
   OVERVIEW,
   ...KEY_LIST_PAGES,
@@ -60,7 +61,6 @@ export const PAGES: readonly Page[] = [
   ...TRANSFER_PAGES,
   ...OPERATOR_LIST_PAGES,
   ...LOG_PAGES,
-  ...SECOND_FACTOR_PAGES,
   ...TEAM_PAGES,
   ...BANNER_PAGES,
 ]

@@ -41,7 +41,7 @@ interface Enrolled {
 async function enrolled(): Promise<Enrolled> {
   const opened = await newcomer(people)
   const { offer, authenticator } = await offerAuthenticator(people, secrets, opened.session)
-  const given = { offer, code: code(authenticator.secret, -1), replace: false, now }
+  const given = { offer, code: code(authenticator.secret, -1), replace: false, language: 'en', now } as const
   const answer = await enrolAuthenticator(people, secrets, opened.session, given)
   if (answer.outcome !== 'enrolled') throw new Error(answer.outcome)
   return { opened, secret: authenticator.secret, recoveryCodes: answer.recoveryCodes }
@@ -60,7 +60,7 @@ describe('setting one up', () => {
     )
     expect(await readOffer(people, secrets, opened.session, offer)).toEqual(authenticator)
     const enrol = (typed: string, given = offer) =>
-      enrolAuthenticator(people, secrets, opened.session, { offer: given, code: typed, replace: false, now })
+      enrolAuthenticator(people, secrets, opened.session, { offer: given, code: typed, replace: false, language: 'en', now } as const)
     for (const typed of [wrongCode(authenticator.secret), '', '12345', 'abcdef']) {
       expect(await enrol(typed)).toEqual({ outcome: 'wrong_code' })
     }
@@ -85,7 +85,7 @@ describe('setting one up', () => {
   test('an offer made for one account is worth nothing for another', async () => {
     const [one, other] = [await newcomer(people), await newcomer(people)]
     const { offer, authenticator } = await offerAuthenticator(people, secrets, one.session)
-    const given = { offer, code: code(authenticator.secret), replace: false, now }
+    const given = { offer, code: code(authenticator.secret), replace: false, language: 'en', now } as const
     expect(await enrolAuthenticator(people, secrets, other.session, given)).toEqual({ outcome: 'bad_offer' })
   })
 
@@ -173,10 +173,18 @@ describe('guessing', () => {
     expect((await give(person, wrong)).outcome).toBe('throttled')
     expect(await give(person, code(person.secret, 1), known)).toEqual({ outcome: 'confirmed' })
     for (let guess = 0; guess < 5; guess++) expect((await give(person, wrong, known)).outcome).toBe('refused')
-    expect((await give(person, person.recoveryCodes[0]!, known)).outcome).toBe('throttled')
+    expect((await give(person, code(person.secret, 1), known)).outcome).toBe('throttled')
     // Nobody else waits for it.
     const other = await enrolled()
     expect(await give(other, code(other.secret))).toEqual({ outcome: 'confirmed' })
+  })
+
+  test('a recovery code, which nobody can guess, lets its owner in while somebody else guesses', async () => {
+    const person = await enrolled()
+    for (let guess = 0; guess < 12; guess++) await give(person, wrongCode(person.secret))
+    expect((await give(person, code(person.secret))).outcome).toBe('throttled')
+    expect((await give(person, '0000-0000-0000-0000')).outcome).toBe('refused')
+    expect(await give(person, person.recoveryCodes[0]!)).toEqual({ outcome: 'confirmed' })
   })
 
   test('a device that knows the password alone is no known device', async () => {

@@ -3,7 +3,7 @@ import { readEmail } from '../../src/accounts/accounts.ts'
 import { networkOf } from '../../src/accounts/network.ts'
 import { blockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
-import { finishRegistration, readVerification } from '../../src/accounts/register.ts'
+import { finishRegistration, readVerification, register } from '../../src/accounts/register.ts'
 import { changePassword, readReset, requestReset, resetPassword } from '../../src/accounts/reset.ts'
 import { listSessions, readSession } from '../../src/accounts/sessions.ts'
 import { confirmPassword, isPasswordFresh, signIn } from '../../src/accounts/sign-in.ts'
@@ -143,6 +143,27 @@ describe('throttling', () => {
       expect(wait.outcome === 'throttled' && wait.retryAfterSeconds).toBeLessThanOrEqual(60)
     }
     expect((await attempt(PASSWORD, visitor({ device }))).outcome).toBe('signed_in')
+  })
+
+  test('an owner on a new device gets in by mail while strangers guess everywhere and use up every mail', async () => {
+    await clear()
+    const own = await newcomer(people)
+    const { email } = own.session
+    for (let turn = 0; turn < 50; turn++) await attempt('wrong', visitor(), email)
+    expect((await attempt(PASSWORD, visitor(), email)).outcome).toBe('throttled')
+    // Mails of another kind do not count.
+    for (let turn = 0; turn < 9; turn++) await register(quick, visitor(), { email, password: `${PASSWORD} khác` })
+    const asked = []
+    for (let turn = 0; turn < 9; turn++) asked.push((await requestReset(people, visitor(), { email })).outcome)
+    expect(asked).toEqual([...Array(5).fill('accepted'), ...Array(4).fill('throttled')])
+    const links = () => people.mails.filter(({ to, text }) => to === email && text.includes('/reset?'))
+    await eventually(async () => links().length, count => count === 5)
+    const given = { token: linkToken(people, email), password: `${PASSWORD} mới` }
+    const changed = await resetPassword(people, visitor(), given)
+    if (changed.outcome !== 'changed') throw new Error(changed.outcome)
+    // From then on this device waits for nobody.
+    const signedIn = await signIn(people, visitor({ device: changed.opened.device }), { email, password: given.password })
+    expect(signedIn.outcome).toBe('signed_in')
   })
 
   test('a known device has five guesses too, then it waits', async () => {

@@ -172,11 +172,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
         `${order}/receipt`,
         '/usage',
         '/account',
+        '/account/second-factor',
         '/development/outbox',
       ],
-      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/banner', '/second-factor'].map(
-        inOperator,
-      ),
+      ...['', '/accounts', '/accounts/1', '/transfers', '/orders', '/log', '/team', '/banner'].map(inOperator),
       ...['/calls', '/business', '/upstreams', '/upstreams/anthropic'].map(inOperator),
     ]
     for (const path of paths) {

@@ -1,13 +1,13 @@
-/** An operator's way to the pages in production: the second factor set up, given, asked for again, lost. */
+/** The second factor set up, given, asked for again, lost: by operators in production, and by customers who want one. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setRole } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE } from '../../src/accounts/operator-log.ts'
 import { codeOf, wrongCode } from '../support/authenticator.ts'
 import { PRODUCTION, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { type PageReply, readable, Visitor } from './visitor.ts'
 
-const FACTOR = '/operator/second-factor'
+const FACTOR = '/account/second-factor'
 
 let running: TestGateway
 let operator: Visitor
@@ -52,7 +52,8 @@ test('without a second factor nothing opens but the page that sets it up', async
   await signIn(operator)
   const asked = await operator.get('/operator/accounts?q=x')
   expect([asked.status, asked.location]).toEqual([303, `${FACTOR}?next=%2Foperator%2Faccounts%3Fq%3Dx`])
-  expect((await operator.post(adjust(), money('1.000'))).location).toBe(`${FACTOR}?next=%2Foperator`)
+  expect((await operator.post(adjust(), money('1.000'))).location).toBe(FACTOR)
+  expect((await operator.post(`${FACTOR}/off`)).status).toBe(403)
   expect(await running.balance(customerId)).toBe(0n)
   const page = await operator.get(asked.location)
   expect(page.status).toBe(200)
@@ -152,4 +153,80 @@ test('owners give roles and take them, never their own; a role changes what its 
   expect((await operator.post('/operator/team/reset', reset)).location).toBe('/operator/team?done=factor')
   expect((await give('helper@example.com', 'none')).status).toBe(303)
   expect((await helper.get('/operator')).status).toBe(404)
+})
+
+describe('a customer', () => {
+  const recovery = (html: string) =>
+    [...html.matchAll(/<code>((?:[0-9A-Z]{4}-){3}[0-9A-Z]{4})<\/code>/g)].map(found => found[1] as string)
+  const secretOf = (html: string) => /<code>([A-Z2-7 ]{39})<\/code>/.exec(html)?.[1] as string
+  const stale = (email: string) => running.database.sql`
+    update session set password_checked_at = now() - interval '6 minutes', second_factor_at = second_factor_at - interval '11 minutes'
+     where account_id = (select account_id from account where email = ${email})`
+
+  test('needs none; one who wants it proves the password, then no page opens without the code', async () => {
+    const customer = visitor()
+    const { email, password } = await customer.signUp('two-steps@example.com')
+    expect((await customer.get('/overview')).status).toBe(200)
+    await stale(email)
+    const page = await customer.get(FACTOR)
+    expect([page.status, page.html.includes('name="password"')]).toEqual([200, true])
+    const found = { ...fieldsOf(page, `${FACTOR}/enrol`), code: codeOf(secretOf(page.html)) }
+    // Whoever finds the session open has the code of a phone of their own, and not the password.
+    const thief = await customer.post(`${FACTOR}/enrol`, { ...found, password: 'a guess' })
+    expect([thief.status, readable(thief.html).includes('Incorrect password.')]).toEqual([422, true])
+    expect(secretOf(thief.html)).toBe(secretOf(page.html))
+    const other = visitor()
+    await other.post('/signin', { email, password })
+    const done = await customer.post(`${FACTOR}/enrol`, { ...found, password })
+    const codes = recovery(done.html)
+    expect([done.status, codes.length]).toEqual([200, 10])
+    expect((await other.get('/overview')).location).toBe('/signin?next=%2Foverview')
+    expect((await customer.get('/overview')).status).toBe(200)
+
+    const phone = visitor()
+    expect((await phone.post('/signin', { email, password })).location).toBe('/overview')
+    for (const path of ['/overview', '/account', '/keys', '/usage', '/topup']) {
+      const { location } = await phone.get(path)
+      expect([path, location]).toEqual([path, `${FACTOR}?next=${encodeURIComponent(path)}`])
+    }
+    const kept = await phone.post('/account/password', { current: password, next: 'another long password' })
+    expect(kept.status).toBe(200)
+    // Nor does the frame of any page know them.
+    for (const path of ['/', '/models', FACTOR]) expect((await phone.get(path)).html).not.toContain(email)
+    expect(readable((await customer.get('/account')).html)).toContain('Second factor not given')
+    expect((await phone.post(FACTOR, { code: wrongCode(secretOf(page.html)) })).status).toBe(422)
+    expect((await phone.post(FACTOR, { code: codes[0] as string, next: '/keys' })).location).toBe('/keys')
+    expect((await phone.get('/overview')).status).toBe(200)
+    // A new password asks for no second code, and leaves the second factor in force.
+    const moved = await phone.post('/account/password', { current: password, next: 'another long password' })
+    expect([moved.location, (await phone.get('/account')).status]).toEqual(['/account?done=password', 200])
+  })
+
+  test('turns it off with a fresh code, and is told by mail; a reset by mail does not take it away', async () => {
+    const customer = visitor()
+    const { email } = await customer.signUp('one-step@example.com')
+    const page = await customer.get(FACTOR)
+    const enrol = { ...fieldsOf(page, `${FACTOR}/enrol`), code: codeOf(secretOf(page.html)) }
+    const codes = recovery((await customer.post(`${FACTOR}/enrol`, enrol)).html)
+    const other = visitor()
+    await other.post('/forgot', { email })
+    const token = new URL(`http://x${await other.mailedLink('/reset', email)}`).searchParams.get('token') as string
+    expect((await other.post('/reset', { token, password: 'found in the mailbox' })).status).toBe(303)
+    expect((await other.get('/keys')).location).toContain(FACTOR)
+    expect((await other.post(FACTOR, { code: codes[0] as string })).location).toBe('/overview')
+    await stale(email)
+    const asked = await other.post(`${FACTOR}/off`)
+    expect([asked.status, asked.html.includes('name="second_factor"')]).toEqual([200, true])
+    expect((await other.post(`${FACTOR}/off`, { second_factor: 'wrong' })).status).toBe(422)
+    const off = await other.post(`${FACTOR}/off`, { second_factor: codes[1] as string })
+    expect(off.location).toBe('/account?done=factor_off')
+    expect(readable((await other.get(off.location)).html)).toContain('Second factor turned off.')
+    const again = visitor()
+    await again.post('/signin', { email, password: 'found in the mailbox' })
+    expect((await again.get('/overview')).status).toBe(200)
+    const mails = await running.database.sql`select subject from mail_sent where email = ${email} order by mail_id`
+    expect(mails.map(({ subject }) => subject)).toEqual(
+      expect.arrayContaining(['Second factor turned on at SVC', 'Second factor turned off at SVC']),
+    )
+  })
 })

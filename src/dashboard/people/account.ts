@@ -1,6 +1,7 @@
 /** The account's own page: sessions and password. */
 
 import { changePassword } from '../../accounts/reset.ts'
+import { awaitsFactor } from '../../accounts/second-factor.ts'
 import { endOtherSessions, endSession, listSessions } from '../../accounts/sessions.ts'
 import { type Answer, idOf, NOT_FOUND, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
@@ -20,7 +21,7 @@ export const ACCOUNT_PAGES: readonly Page[] = [
 ]
 
 const NO_FAULTS = { current: null, next: null }
-const NOTICES = ['password', 'ended'] as const
+const NOTICES = ['password', 'ended', 'factor_off'] as const
 
 async function show(request: PageRequest): Promise<Answer> {
   return accountPage(request, NO_FAULTS)
@@ -51,8 +52,10 @@ async function accountPage(
         seenAt: other.seenAt,
         createdAt: other.createdAt,
         isThis: other.sessionId === session.sessionId,
+        isWaiting: awaitsFactor(other),
       })),
       hasOthers: sessions.length > 1,
+      hasFactor: session.hasSecondFactor,
       faults,
       ...passwordBounds(options.people),
     },

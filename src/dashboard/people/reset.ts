@@ -45,7 +45,7 @@ async function forgot(request: PageRequest): Promise<Answer> {
     case 'invalid':
       return forgotPage(request, email, faultsOf(request, result).email)
     case 'throttled':
-      return throttledAnswer(result)
+      return { ...throttledAnswer(result), message: 'forgot.throttled' }
   }
 }
 

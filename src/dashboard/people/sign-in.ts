@@ -2,16 +2,23 @@
 
 import { endSession } from '../../accounts/sessions.ts'
 import { signIn } from '../../accounts/sign-in.ts'
-import type { Session } from '../../accounts/types.ts'
 import { localPath } from '../guard.ts'
 import { type Answer, type Page, type PageRequest, signedIn } from '../page.ts'
 import { text } from '../texts/index.ts'
 import { throttledAnswer } from './faults.ts'
+import { landing } from './landing.ts'
 
 export const SIGN_IN_PAGES: readonly Page[] = [
   { method: 'GET', path: '/signin', authentication: 'none', purpose: 'Form', handle: showForm },
   { method: 'POST', path: '/signin', authentication: 'none', purpose: 'Opens a session', handle: submit },
-  { method: 'POST', path: '/signout', authentication: 'session', purpose: 'Ends the session', handle: signOut },
+  {
+    method: 'POST',
+    path: '/signout',
+    authentication: 'session',
+    beforeFactor: true,
+    purpose: 'Ends the session',
+    handle: signOut,
+  },
 ]
 
 function showForm(request: PageRequest): Answer {
@@ -33,12 +40,6 @@ function formPage(
   }
 }
 
-/** The page they wanted, else their start page. */
-function landing(next: string, { role }: Session): string {
-  const path = localPath(next)
-  return path === '/overview' && role !== null ? '/operator' : path
-}
-
 async function submit(request: PageRequest): Promise<Answer> {
   const { options, visitor, form, language } = request
   const email = form.text('email', 300)
@@ -52,7 +53,7 @@ async function submit(request: PageRequest): Promise<Answer> {
     case 'blocked':
       return formPage(request, { email, next, fault: text(language, 'signin.blocked'), status: 403 })
     case 'throttled':
-      return throttledAnswer(result)
+      return { ...throttledAnswer(result), message: 'signin.throttled' }
   }
 }
 

@@ -22,6 +22,10 @@ export const ACCOUNT_TEXTS = {
     en: 'This password is too easy to guess. Choose another one.',
   },
   'fault.password.wrong': { vi: 'Mật khẩu không đúng.', en: 'Incorrect password.' },
+  'proof.sign_in': {
+    vi: 'Tài khoản này không có mật khẩu. Hãy [đăng nhập lại](/signin) rồi thử lại trong vòng 5 phút, hoặc [đặt một mật khẩu](/forgot).',
+    en: 'This account has no password. [Sign in again](/signin) and return within 5 minutes, or [set a password](/forgot).',
+  },
   'register.title': { vi: 'Tạo tài khoản', en: 'Create an account' },
   'register.lead': {
     vi: 'Chúng tôi sẽ gửi một liên kết xác nhận tới email của bạn.',
@@ -62,12 +66,20 @@ export const ACCOUNT_TEXTS = {
     vi: 'Tài khoản này đã bị chặn. Hãy [liên hệ với chúng tôi](/contact).',
     en: 'This account is blocked. Please [contact us](/contact).',
   },
+  'signin.throttled': {
+    vi: 'Để bảo vệ tài khoản, hãy thử lại sau {minutes} phút. Không muốn chờ? [Nhận một liên kết qua email](/forgot) để đăng nhập và đặt mật khẩu mới.',
+    en: 'To protect your account, wait {minutes} min and try again. Or [get a link by email](/forgot) to sign in now with a new password.',
+  },
   'signin.forgot': { vi: 'Quên mật khẩu?', en: 'Forgot password?' },
   'signin.none': { vi: 'Chưa có tài khoản?', en: 'No account yet?' },
   'forgot.title': { vi: 'Quên mật khẩu', en: 'Forgot password?' },
   'forgot.lead': {
     vi: 'Chúng tôi sẽ gửi một liên kết để đặt mật khẩu mới.',
     en: 'We will email you a link to choose a new one.',
+  },
+  'forgot.throttled': {
+    vi: 'Đã có nhiều yêu cầu như vậy. Nếu địa chỉ này có tài khoản, trong hộp thư đã có liên kết còn hiệu lực; nếu không, hãy thử lại sau {minutes} phút.',
+    en: 'There have been many such requests. If this address has an account, a working link is already in its mailbox; otherwise try again in {minutes} min.',
   },
   'forgot.submit': { vi: 'Gửi liên kết', en: 'Send the link' },
   'reset.title': { vi: 'Đặt mật khẩu mới', en: 'Choose a new password' },
@@ -89,6 +101,9 @@ export const ACCOUNT_TEXTS = {
   'account.seen': { vi: 'Hoạt động gần nhất', en: 'Last used' },
   'account.opened': { vi: 'Đăng nhập lúc', en: 'Signed in' },
   'account.this': { vi: 'Phiên này', en: 'This device' },
+  'account.waiting': { vi: 'Chưa nhập mã xác thực', en: 'Second factor not given' },
+  'account.factor.change': { vi: 'Mã khôi phục, đổi hoặc tắt', en: 'Recovery codes, change or turn off' },
+  'account.done.factor_off': { vi: 'Đã tắt xác thực hai lớp.', en: 'Second factor turned off.' },
   'account.end': { vi: 'Kết thúc', en: 'Sign out' },
   'account.end_others': { vi: 'Kết thúc mọi phiên khác', en: 'Sign out all others' },
   'account.actions': { vi: 'Thao tác', en: 'Actions' },

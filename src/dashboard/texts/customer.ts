@@ -74,6 +74,7 @@ export const CUSTOMER_TEXTS = {
   'operator.action.operator_on': { vi: 'Giao vai trò vận hành', en: 'Gave an operator’s role' },
   'operator.action.operator_off': { vi: 'Gỡ vai trò vận hành', en: 'Took the operator’s role away' },
   'operator.action.factor_enrol': { vi: 'Bật xác thực hai lớp', en: 'Set up a second factor' },
+  'operator.action.factor_drop': { vi: 'Tắt xác thực hai lớp', en: 'Turned the second factor off' },
   'operator.action.factor_codes': { vi: 'Tạo mã khôi phục mới', en: 'Made new recovery codes' },
   'operator.action.factor_reset': { vi: 'Gỡ xác thực hai lớp', en: 'Reset the second factor' },
   'operator.action.key_limit': { vi: 'Đặt giới hạn mỗi phút của khóa', en: 'Set a key’s calls per minute' },

@@ -1,4 +1,4 @@
-/** The second factor of operators, and their roles. */
+/** The second factor, and operators' roles. */
 
 import type { Texts } from './type.ts'
 
@@ -11,8 +11,16 @@ export const SECOND_FACTOR_TEXTS = {
     en: 'Open your authenticator app and enter the code it shows.',
   },
   'factor.lost': {
+    vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy [liên hệ với chúng tôi](/contact).',
+    en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, [contact us](/contact).',
+  },
+  'factor.lost.operator': {
     vi: 'Mất điện thoại? Nhập một mã khôi phục; mỗi mã dùng được một lần. Nếu không còn mã nào, hãy nhờ một chủ sở hữu khác.',
     en: 'Lost your phone? Enter a recovery code; each works once. If you have none left, ask another owner.',
+  },
+  'factor.throttled': {
+    vi: 'Đã có quá nhiều mã sai. Hãy thử lại sau {minutes} phút, hoặc nhập một mã khôi phục ngay bây giờ.',
+    en: 'Too many incorrect codes. Try again in {minutes} min, or enter a recovery code right now.',
   },
   'factor.again.title': { vi: 'Xác nhận đó là bạn', en: 'Confirm it is you' },
   'factor.again.lead': {
@@ -31,6 +39,10 @@ export const SECOND_FACTOR_TEXTS = {
   'factor.enrol.required': {
     vi: 'Các trang vận hành chỉ mở khi tài khoản có xác thực hai lớp.',
     en: 'Operator pages require a second factor.',
+  },
+  'factor.enrol.why': {
+    vi: 'Người biết mật khẩu của bạn vẫn không đăng nhập được nếu không có điện thoại của bạn.',
+    en: 'Somebody who knows your password still cannot sign in without your phone.',
   },
   'factor.enrol.qr': { vi: 'Mã QR cho ứng dụng xác thực', en: 'QR code for the authenticator app' },
   'factor.enrol.secret': { vi: 'Hoặc nhập khóa này bằng tay', en: 'Or enter this key by hand' },
@@ -57,6 +69,11 @@ export const SECOND_FACTOR_TEXTS = {
   'factor.state.replace.text': {
     vi: 'Cho điện thoại mới. Cái cũ vẫn dùng được cho đến khi bạn nhập mã của cái mới.',
     en: 'For a new phone. The old one works until you enter a code from the new one.',
+  },
+  'factor.state.off': { vi: 'Tắt xác thực hai lớp', en: 'Turn it off' },
+  'factor.state.off.text': {
+    vi: 'Từ đó chỉ cần một bước để đăng nhập. Mã khôi phục cũng hết hiệu lực.',
+    en: 'One step is then enough to sign in. The recovery codes go, too.',
   },
   'operator.role.refused': {
     vi: 'Vai trò của bạn không cho phép việc này. Hãy nhờ một chủ sở hữu.',

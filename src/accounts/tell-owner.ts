@@ -1,0 +1,10 @@
+/** Mails about what has been done to an account, so that its owner notices what others do. */
+
+import type { MailFacts, MailText } from './mail-texts.ts'
+import type { PeopleServices } from './types.ts'
+
+/** Not awaited: it is done whether or not this mail arrives. */
+export function tellOwner(services: PeopleServices, email: string, write: (facts: MailFacts) => MailText): void {
+  const mail = write({ service: services.serviceName, publicUrl: services.publicUrl })
+  services.mailer.send({ to: email, ...mail }).catch(services.onMailFailed)
+}

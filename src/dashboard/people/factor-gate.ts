@@ -1,0 +1,83 @@
+/**
+ * Asks for the second factor of those who have one. A form that has to wait for a code is kept: the page that asks for
+ * the code carries every field and submits them with it.
+ */
+
+import { giveSecondFactor, isFactorFresh } from '../../accounts/second-factor.ts'
+import { type Answer, type PageRequest, signedIn } from '../page.ts'
+import { type TextKey, text } from '../texts/index.ts'
+import { throttledAnswer } from './faults.ts'
+
+/** Field for the code, beside those of the form that it confirms. */
+export const FACTOR_FIELD = 'second_factor'
+export const FACTOR_PATH = '/account/second-factor'
+export const CODE_CHARACTERS_MAX = 40
+
+/**
+ * Null when the second factor was given (`again`: recently) or there is none. `required`: not even those without one
+ * may pass.
+ */
+export async function demandFactor(
+  request: PageRequest,
+  { again, required = false }: { readonly again: boolean; readonly required?: boolean },
+): Promise<Answer | null> {
+  const { options, form, now } = request
+  const session = signedIn(request)
+  const isWanted = session.hasSecondFactor || required
+  const isGiven = again ? isFactorFresh(options.people, session, now) : session.secondFactorAt !== null
+  if (!isWanted || isGiven) return null
+  const isForm = request.method === 'POST'
+  if (!isForm || !session.hasSecondFactor) {
+    const next = isForm ? '' : `${request.path}${request.query.with({})}`
+    return { kind: 'redirect', to: `${FACTOR_PATH}${next && `?next=${encodeURIComponent(next)}`}` }
+  }
+  if (!form.has(FACTOR_FIELD)) return confirmPage(request, null)
+  return checkCode(request, form.text(FACTOR_FIELD, CODE_CHARACTERS_MAX), fault => confirmPage(request, fault))
+}
+
+/** Null for a right code; else the message. */
+export async function checkCode(
+  request: PageRequest,
+  typed: string,
+  refuse: (fault: string) => Answer | Promise<Answer>,
+): Promise<Answer | null> {
+  const { options, visitor, language, now } = request
+  const given = { visitor, session: signedIn(request), typed, now }
+  const answer = await giveSecondFactor(options.people, options.keySecrets, given)
+  switch (answer.outcome) {
+    case 'confirmed':
+      return null
+    case 'throttled':
+      return { ...throttledAnswer(answer), message: 'factor.throttled' }
+    default:
+      return refuse(text(language, FAULTS[answer.outcome]))
+  }
+}
+
+const FAULTS = {
+  refused: 'factor.fault.refused',
+  used: 'factor.fault.used',
+} as const satisfies Readonly<Record<string, TextKey>>
+
+function confirmPage(request: PageRequest, fault: string | null): Answer {
+  const { language, path, query, form } = request
+  return {
+    kind: 'page',
+    template: 'second-factor-again',
+    title: text(language, 'factor.again.title'),
+    section: request.path.startsWith('/operator') ? 'operator' : 'account',
+    status: fault === null ? 200 : 422,
+    data: {
+      action: `${path}${query.with({})}`,
+      fields: form.entries.filter(({ name }) => name !== FACTOR_FIELD),
+      name: FACTOR_FIELD,
+      lostKey: lostKey(request),
+      fault,
+    },
+  }
+}
+
+/** What to do without phone and codes. */
+export function lostKey({ session }: PageRequest): TextKey {
+  return session?.role == null ? 'factor.lost' : 'factor.lost.operator'
+}

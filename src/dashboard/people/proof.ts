@@ -1,0 +1,61 @@
+/**
+ * Proof that it is still the owner, before changes that could take an account away: the password and the second factor,
+ * each unless it was given lately. The fields stand in the form that they confirm; templates/partials/proof.hbs.
+ */
+
+import { isFactorFresh } from '../../accounts/second-factor.ts'
+import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
+import { type Answer, type PageRequest, signedIn } from '../page.ts'
+import { text } from '../texts/index.ts'
+import { CODE_CHARACTERS_MAX, checkCode, FACTOR_FIELD } from './factor-gate.ts'
+import { throttledAnswer } from './faults.ts'
+
+/** What the form asks for, and what was wrong with it. */
+export interface ProofView {
+  readonly asksPassword: boolean
+  /** The account has no password, so only signing in again proves anything. */
+  readonly asksSignIn: boolean
+  readonly asksCode: boolean
+  readonly passwordFault: string | null
+  readonly codeFault: string | null
+}
+
+export type Proof =
+  | { readonly outcome: 'proven' }
+  | { readonly outcome: 'refused'; readonly proof: ProofView }
+  | { readonly outcome: 'throttled'; readonly answer: Answer }
+
+export function proofView({ options, session, now }: PageRequest): ProofView {
+  const isFresh = session !== null && isPasswordFresh(options.people, session, now)
+  const hasPassword = session?.hasPassword === true
+  return {
+    asksPassword: !isFresh && hasPassword,
+    asksSignIn: !isFresh && !hasPassword,
+    asksCode: session?.hasSecondFactor === true && !isFactorFresh(options.people, session, now),
+    passwordFault: null,
+    codeFault: null,
+  }
+}
+
+export async function checkProof(request: PageRequest): Promise<Proof> {
+  const { options, visitor, form, language } = request
+  const session = signedIn(request)
+  const asked = proofView(request)
+  if (asked.asksSignIn) return { outcome: 'refused', proof: asked }
+  if (asked.asksPassword) {
+    const checked = await confirmPassword(options.people, visitor, session, form.secret('password'))
+    if (checked.outcome === 'throttled') return { outcome: 'throttled', answer: throttledAnswer(checked) }
+    if (checked.outcome === 'refused') {
+      return { outcome: 'refused', proof: { ...asked, passwordFault: text(language, 'fault.password.wrong') } }
+    }
+  }
+  if (!asked.asksCode) return { outcome: 'proven' }
+  let codeFault: string | null = null
+  const answer = await checkCode(request, form.text(FACTOR_FIELD, CODE_CHARACTERS_MAX), fault => {
+    codeFault = fault
+    return { kind: 'problem', status: 400 }
+  })
+  if (answer === null) return { outcome: 'proven' }
+  if (codeFault === null) return { outcome: 'throttled', answer }
+  return { outcome: 'refused', proof: { ...asked, asksPassword: false, codeFault } }
+}
