@@ -10,6 +10,7 @@ create table account (
   is_operator boolean not null default false,
   blocked_at timestamp with time zone,
   operator_role smallint,
+  deleted_at timestamp with time zone,
   constraint account_email_key_key UNIQUE (email_key),
   constraint account_pkey PRIMARY KEY (account_id),
   constraint account_email_check CHECK ((octet_length(email) <= 254)),
@@ -216,9 +217,9 @@ create table email_token (
   expires_at timestamp with time zone not null,
   constraint email_token_pkey PRIMARY KEY (token_hash),
   constraint email_token_check CHECK (((purpose = 1) = (password_phc IS NOT NULL))),
-  constraint email_token_check1 CHECK (((purpose = 2) = (account_id IS NOT NULL))),
+  constraint email_token_check1 CHECK (((purpose = 1) = (account_id IS NULL))),
   constraint email_token_email_check CHECK ((octet_length(email) <= 254)),
-  constraint email_token_purpose_check CHECK (((purpose >= 1) AND (purpose <= 2))),
+  constraint email_token_purpose_check CHECK (((purpose >= 1) AND (purpose <= 3))),
   constraint email_token_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 CREATE INDEX email_token_email ON public.email_token USING btree (email_key, purpose);

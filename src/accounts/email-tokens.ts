@@ -4,12 +4,12 @@ import type { AnySql, TransactionSql } from '../lib/database.ts'
 import { hashToken, makeToken } from './secret-token.ts'
 
 /** In the table `email_token`; never reused. */
-const PURPOSES = { registration: 1, reset: 2 } as const
+const PURPOSES = { registration: 1, reset: 2, email_change: 3 } as const
 export type TokenPurpose = keyof typeof PURPOSES
 
 export interface EmailToken {
   readonly email: string
-  /** For a reset. */
+  /** For a reset or a change of address. */
   readonly accountId: number | null
   /** For a registration: the password chosen with it. */
   readonly passwordPhc: string | null

@@ -31,6 +31,9 @@ const INSERT = `insert into api_key
           decode($8, 'hex'), decode($9, 'hex'), $10::text::uuid)`
 const REVOKE = `update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
   where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null returning key_id`
+/** Their names may say whose they were. */
+const REVOKE_ALL = `update api_key set revoked_at = coalesce(revoked_at, now()), label = '',
+    encryption_id = null, encryption_iv = null, ciphertext = null where account_id = $1::text::bigint`
 const LIST = `select account_id, key_id, label, last4, created_at, revoked_at, rate_limit_per_minute, concurrency_max,
     ciphertext is not null as showable
   from api_key where account_id = $1::text::bigint order by key_id`
@@ -101,6 +104,11 @@ export function cleanLabel(label: string): string {
 /** False when there is no such active key. The next call with it fails in every process. */
 export async function revokeKey(sql: Sql | AnySql, { accountId, keyId }: KeyRow): Promise<boolean> {
   return (await sql.unsafe(REVOKE, [String(accountId), String(keyId)])).length > 0
+}
+
+/** For an account that is deleted: they lose their names, too. */
+export async function revokeAllKeys(sql: AnySql, accountId: number): Promise<void> {
+  await sql.unsafe(REVOKE_ALL, [String(accountId)])
 }
 
 /**

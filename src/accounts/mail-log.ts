@@ -7,6 +7,7 @@ import { spellEmail } from './accounts.ts'
 const INSERT = 'insert into mail_sent (email, subject, failed) values ($1, $2, $3::text::boolean)'
 const LIST = `select sent_at, subject, failed from mail_sent where email_key = lower($1)
   order by mail_id desc limit $2::text::integer`
+const FORGET = 'delete from mail_sent where email_key = lower($1)'
 const SWEEP = 'delete from mail_sent where sent_at < now() - make_interval(secs => $1::text::integer)'
 const SUBJECT_CHARACTERS_MAX = 200
 
@@ -41,6 +42,10 @@ export function recordMails(mailer: Mailer, sql: Sql, onFault: (error: unknown) 
 export async function listMails(sql: AnySql, email: string, limit: number): Promise<readonly SentMail[]> {
   const rows = await sql.unsafe(LIST, [email, String(limit)])
   return rows.map(row => ({ sentAt: row.sent_at, subject: row.subject, failed: row.failed }))
+}
+
+export async function forgetMails(sql: AnySql, email: string): Promise<void> {
+  await sql.unsafe(FORGET, [email])
 }
 
 export async function sweepMails(sql: AnySql, seconds: number): Promise<void> {

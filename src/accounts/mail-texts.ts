@@ -1,18 +1,6 @@
 /** The mails that people receive, in both languages. Plain text: nothing to render, nothing to track. */
 
-import type { Language } from './types.ts'
-
-export interface MailFacts {
-  readonly service: string
-  readonly publicUrl: string
-}
-
-export interface MailText {
-  readonly subject: string
-  readonly text: string
-}
-
-export type Writer<Facts> = Readonly<Record<Language, (facts: Facts) => MailText>>
+import { ACCOUNT_MAILS, type MailFacts, type Writer } from './mail-texts-account.ts'
 
 const verification: Writer<MailFacts & { link: string; hours: number }> = {
   vi: ({ service, link, hours }) => ({
@@ -112,46 +100,4 @@ If it was not you, reset it right away at ${publicUrl}/forgot, then revoke your 
   }),
 }
 
-const factorOn: Writer<MailFacts> = {
-  vi: ({ service, publicUrl }) => ({
-    subject: `Đã bật xác thực hai lớp tại ${service}`,
-    text: `Xin chào,
-
-Tài khoản của bạn tại ${service} vừa được bật xác thực hai lớp. Các phiên đăng nhập khác đã kết thúc.
-
-Nếu không phải bạn, hãy liên hệ với chúng tôi ngay: ${publicUrl}/contact
-`,
-  }),
-  en: ({ service, publicUrl }) => ({
-    subject: `Second factor turned on at ${service}`,
-    text: `Hello,
-
-A second factor has just been turned on for your account at ${service}. All other sessions have been signed out.
-
-If it was not you, contact us right away: ${publicUrl}/contact
-`,
-  }),
-}
-
-const factorOff: Writer<MailFacts> = {
-  vi: ({ service, publicUrl }) => ({
-    subject: `Đã tắt xác thực hai lớp tại ${service}`,
-    text: `Xin chào,
-
-Xác thực hai lớp của tài khoản bạn tại ${service} vừa được tắt. Từ nay chỉ cần một bước để đăng nhập.
-
-Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại ${publicUrl}/forgot rồi thu hồi các khóa API.
-`,
-  }),
-  en: ({ service, publicUrl }) => ({
-    subject: `Second factor turned off at ${service}`,
-    text: `Hello,
-
-The second factor of your account at ${service} has just been turned off. From now on one step is enough to sign in.
-
-If it was not you, reset your password right away at ${publicUrl}/forgot, then revoke your API keys.
-`,
-  }),
-}
-
-export const MAILS = { verification, alreadyRegistered, reset, passwordChanged, factorOn, factorOff }
+export const MAILS = { verification, alreadyRegistered, reset, passwordChanged, ...ACCOUNT_MAILS }

@@ -12,6 +12,8 @@ export interface AccountSummary {
   readonly createdAt: Date
   readonly emailVerifiedAt: Date | null
   readonly blockedAt: Date | null
+  /** Its owner has deleted it. */
+  readonly deletedAt: Date | null
   /** Null: not an operator. */
   readonly role: OperatorRole | null
   readonly balanceMicroVnd: MicroVnd
@@ -33,13 +35,14 @@ const SET_ROLE = `update account set is_operator = $2::text is not null, operato
 const BLOCK = `update account set blocked_at = now() where account_id = $1::text::bigint and blocked_at is null
   returning account_id`
 const UNBLOCK = `update account set blocked_at = null where account_id = $1::text::bigint and blocked_at is not null
+    and deleted_at is null
   returning account_id`
 const SUSPEND = `update api_key set suspended_at = now()
   where account_id = $1::text::bigint and revoked_at is null and suspended_at is null`
 const RESUME = 'update api_key set suspended_at = null where account_id = $1::text::bigint'
 const LOCK = 'select account_id from wallet where account_id = $1::text::bigint for no key update'
 const summaryOf = (accounts: string): string => `
-select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.is_operator, a.operator_role,
+select a.account_id, a.email, a.created_at, a.email_verified_at, a.blocked_at, a.deleted_at, a.is_operator, a.operator_role,
        w.balance_micro_vnd, w.held_micro_vnd, k.active, d.cost::text as cost, d.last_used
   from (${accounts}) a join wallet w using (account_id)
  cross join lateral (
@@ -114,7 +117,7 @@ export function blockAccount(sql: Sql, request: BlockRequest): Promise<boolean> 
   })
 }
 
-/** Unblocks its keys. False when it was not blocked. */
+/** Unblocks its keys. False when it was not blocked, or was deleted. */
 export function unblockAccount(sql: Sql, request: BlockRequest): Promise<boolean> {
   return change(sql, request, 'account.unblock', UNBLOCK, async transaction => {
     await transaction.unsafe(RESUME, [String(request.accountId)])
@@ -165,6 +168,7 @@ interface Row {
   readonly created_at: Date
   readonly email_verified_at: Date | null
   readonly blocked_at: Date | null
+  readonly deleted_at: Date | null
   readonly is_operator: boolean
   readonly operator_role: number | null
   readonly balance_micro_vnd: string
@@ -182,6 +186,7 @@ function toSummary(row: unknown): AccountSummary {
     createdAt: from.created_at,
     emailVerifiedAt: from.email_verified_at,
     blockedAt: from.blocked_at,
+    deletedAt: from.deleted_at,
     role: readRole(from.is_operator, from.operator_role),
     balanceMicroVnd: microVnd(BigInt(from.balance_micro_vnd)),
     heldMicroVnd: microVnd(BigInt(from.held_micro_vnd)),

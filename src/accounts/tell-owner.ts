@@ -1,6 +1,6 @@
 /** Mails about what has been done to an account, so that its owner notices what others do. */
 
-import type { MailFacts, MailText } from './mail-texts.ts'
+import type { MailFacts, MailText } from './mail-texts-account.ts'
 import type { PeopleServices } from './types.ts'
 
 /** Not awaited: it is done whether or not this mail arrives. */

@@ -20,6 +20,7 @@ const KINDS = {
   known_devices: 9,
   factor_failures: 10,
   resets_to_address: 11,
+  changes_of_email: 12,
 } as const
 
 export type FailureKind =
@@ -29,7 +30,12 @@ export type FailureKind =
   | 'account_network_failures'
   | 'device_failures'
   | 'factor_failures'
-export type QuotaKind = 'mails_to_address' | 'resets_to_address' | 'registrations_of_network' | 'registrations'
+export type QuotaKind =
+  | 'mails_to_address'
+  | 'resets_to_address'
+  | 'changes_of_email'
+  | 'registrations_of_network'
+  | 'registrations'
 
 /**
  * Every attempt counts as a failure before the password is checked, so that parallel guesses gain nothing;

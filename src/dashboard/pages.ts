@@ -23,6 +23,8 @@ import { UPSTREAM_PAGES } from './operator/upstreams.ts'
 import type { DashboardOptions } from './options.ts'
 import type { Page } from './page.ts'
 import { ACCOUNT_PAGES } from './people/account.ts'
+import { DELETE_PAGES } from './people/delete-account.ts'
+import { EMAIL_PAGES } from './people/email.ts'
 import { INVOICE_PAGES } from './people/invoice.ts'
 import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
@@ -43,6 +45,8 @@ export const PAGES: readonly Page[] = [
   ...RESET_PAGES,
   ...ACCOUNT_PAGES,
   ...SECOND_FACTOR_PAGES,
+  ...EMAIL_PAGES,
+  ...DELETE_PAGES,
   ...INVOICE_PAGES,
   OVERVIEW,
   ...KEY_LIST_PAGES,

@@ -60,7 +60,13 @@ describe('setting one up', () => {
     )
     expect(await readOffer(people, secrets, opened.session, offer)).toEqual(authenticator)
     const enrol = (typed: string, given = offer) =>
-      enrolAuthenticator(people, secrets, opened.session, { offer: given, code: typed, replace: false, language: 'en', now } as const)
+      enrolAuthenticator(people, secrets, opened.session, {
+        offer: given,
+        code: typed,
+        replace: false,
+        language: 'en',
+        now,
+      } as const)
     for (const typed of [wrongCode(authenticator.secret), '', '12345', 'abcdef']) {
       expect(await enrol(typed)).toEqual({ outcome: 'wrong_code' })
     }

@@ -157,12 +157,18 @@ describe('throttling', () => {
     for (let turn = 0; turn < 9; turn++) asked.push((await requestReset(people, visitor(), { email })).outcome)
     expect(asked).toEqual([...Array(5).fill('accepted'), ...Array(4).fill('throttled')])
     const links = () => people.mails.filter(({ to, text }) => to === email && text.includes('/reset?'))
-    await eventually(async () => links().length, count => count === 5)
+    await eventually(
+      async () => links().length,
+      count => count === 5,
+    )
     const given = { token: linkToken(people, email), password: `${PASSWORD} mới` }
     const changed = await resetPassword(people, visitor(), given)
     if (changed.outcome !== 'changed') throw new Error(changed.outcome)
     // From then on this device waits for nobody.
-    const signedIn = await signIn(people, visitor({ device: changed.opened.device }), { email, password: given.password })
+    const signedIn = await signIn(people, visitor({ device: changed.opened.device }), {
+      email,
+      password: given.password,
+    })
     expect(signedIn.outcome).toBe('signed_in')
   })
 

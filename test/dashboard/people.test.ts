@@ -1,6 +1,7 @@
 /** Registering, signing in and out, passwords and sessions, as a person meets them. */
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, readable, Visitor } from './visitor.ts'
 
@@ -9,8 +10,9 @@ beforeAll(async () => {
   running = await startTestGateway()
 })
 afterAll(() => running.close())
+/** No test is throttled for another. */
+beforeEach(() => running.database.sql`delete from throttle`)
 
-/** From an address of its own, so that no test is throttled for another. */
 function newVisitor(): Visitor {
   return new Visitor(running.url)
 }
@@ -176,6 +178,190 @@ test('changing the password wants the present one and ends all other sessions', 
   expect((await first.post('/account/password', { current: password, next })).location).toBe('/account?done=password')
   expect((await first.get('/account')).status).toBe(200)
   expect((await second.get('/account')).status).toBe(303)
+})
+
+/** As if the password had been typed a while ago. */
+const stale = (email: string) => running.database.sql`
+  update session set password_checked_at = now() - interval '6 minutes'
+   where account_id = (select account_id from account where email = ${email})`
+const subjects = async (email: string) => {
+  const mails = await running.database
+    .sql`select subject from mail_sent where email_key = lower(${email}) order by mail_id`
+  return mails.map(({ subject }) => subject as string)
+}
+
+test('a new address proves itself and the old one is told; other sessions and links end, keys go on', async () => {
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('before-the-change@example.com')
+  const next = 'after-the-change@example.com'
+  await visitor.topUp('50.000')
+  const { key } = await visitor.createKey('stays')
+  const other = newVisitor()
+  await other.post('/signin', { email, password })
+  await newVisitor().post('/forgot', { email })
+  const resetLink = await visitor.mailedLink('/reset', email)
+  await stale(email)
+  for (const [form, words] of [
+    [{ new_email: next }, 'Incorrect password.'],
+    [{ new_email: next, password: 'a guess' }, 'Incorrect password.'],
+    [{ new_email: 'no address', password }, 'Enter an email address'],
+    [{ new_email: email.toUpperCase(), password }, 'This is your present address.'],
+  ] as const) {
+    const refused = await visitor.post('/account/email', form)
+    expect([form, refused.status, readable(refused.html).includes(words)]).toEqual([form, 422, true])
+    expect(refused.html).toContain(`value="${form.new_email}"`)
+    if (words.startsWith('Incorrect')) await stale(email)
+  }
+  expect((await visitor.post('/account/email', { new_email: next })).location).toBe('/account/email/sent')
+  const link = await visitor.mailedLink('/account/email/confirm', next)
+  const token = new URL(`http://x${link}`).searchParams.get('token') as string
+  // Nothing has changed yet, and who merely reads that mailbox gets nothing.
+  const stranger = newVisitor()
+  expect((await stranger.get(link)).location).toMatch(/^\/signin\?next=/)
+  await stranger.signUp('reads-that-mailbox@example.com')
+  expect((await stranger.get(link)).status).toBe(410)
+  expect((await stranger.post('/account/email/confirm', { token })).status).toBe(410)
+  expect((await other.get('/account')).html).toContain(email)
+
+  expect(readable((await visitor.get(link)).html)).toContain(`from ${email} to ${next}?`)
+  const confirm = () => visitor.post('/account/email/confirm', { token })
+  const answers = await Promise.all([confirm(), confirm(), confirm()])
+  expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410])
+  expect((await visitor.get('/account')).html).toContain(next)
+  expect((await other.get('/account')).status).toBe(303)
+  expect((await visitor.get(resetLink)).status).toBe(410)
+  expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
+  expect((await newVisitor().post('/signin', { email: next, password })).location).toBe('/overview')
+  expect((await fetch(`${running.url}/v1/models`, { headers: { 'x-api-key': key } })).status).toBe(200)
+  expect((await subjects(email)).at(-1)).toBe('Your email address at SVC was changed')
+})
+
+test('the address of somebody else is not taken: they are told, and the answer tells nothing', async () => {
+  const visitor = newVisitor()
+  const { email } = await visitor.signUp('wants-another@example.com')
+  await newVisitor().signUp('has-it@example.com')
+  expect((await visitor.post('/account/email', { new_email: 'HAS-IT@example.com' })).location).toBe(
+    '/account/email/sent',
+  )
+  expect((await subjects('has-it@example.com')).at(-1)).toBe('This address already has an account at SVC')
+  // Free when it was asked for, and taken when the link is opened.
+  await visitor.post('/account/email', { new_email: 'soon-taken@example.com' })
+  const link = await visitor.mailedLink('/account/email/confirm', 'soon-taken@example.com')
+  await newVisitor().signUp('soon-taken@example.com')
+  const token = new URL(`http://x${link}`).searchParams.get('token') as string
+  const { status } = await visitor.post('/account/email/confirm', { token })
+  expect([status, (await visitor.get('/account')).html.includes(email)]).toEqual([410, true])
+  // Nobody sends mails to strangers without end.
+  const asked = []
+  for (let turn = 0; turn < 5; turn++) {
+    asked.push((await visitor.post('/account/email', { new_email: `mail-${turn}@example.com` })).status)
+  }
+  expect(asked).toEqual([303, 303, 303, 429, 429])
+})
+
+/** Every place of the database, but the address, where a text stands. */
+async function placesOf(text: string): Promise<string[]> {
+  const { sql } = running.database
+  const columns = await sql`
+    select c.table_name, c.column_name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+     where table_schema = 'public' and t.table_type = 'BASE TABLE'
+       and c.data_type in ('text', 'jsonb', 'character varying')`
+  const found: string[] = []
+  for (const { table_name: table, column_name: column } of columns) {
+    const rows = await sql`select from ${sql(table)} where position(${text} in lower(${sql(column)}::text)) > 0 limit 1`
+    if (rows.length > 0) found.push(`${table}.${column}`)
+  }
+  return found
+}
+
+test('deleting an account erases the person, ends their keys and keeps the books', async () => {
+  const { sql } = running.database
+  const visitor = newVisitor()
+  const { email, password } = await visitor.signUp('leaving@example.com')
+  await visitor.topUp('50.000')
+  const { key, path } = await visitor.createKey('of leaving@example.com')
+  const spend = () =>
+    fetch(`${running.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: JSON.stringify({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'Xin chào' }] }),
+    })
+  expect((await spend()).status).toBe(200)
+  const invoice = { wanted: 'yes', name: 'Lan', tax_code: '', address: 'Hà Nội', email }
+  expect((await visitor.post('/account/invoice', invoice)).status).toBe(303)
+  await visitor.post('/account/email', { new_email: 'leaving-soon@example.com' })
+  const [account] = await sql`select account_id from account where email = ${email}`
+  const accountId = Number(account?.account_id)
+  await running.usage(accountId)
+  const books = () =>
+    Promise.all([
+      sql`select * from wallet where account_id = ${accountId}`,
+      sql`select * from credit where account_id = ${accountId}`,
+      sql`select * from usage where account_id = ${accountId}`,
+      sql`select * from topup_order where account_id = ${accountId}`,
+      sql`select * from bank_txn where account_id = ${accountId}`,
+    ])
+  const before = await books()
+  expect(before.every(rows => rows.length > 0)).toBe(true)
+
+  const page = readable((await visitor.get('/account/delete')).html)
+  expect(page).toMatch(/Balance: 49\.\d{3}/)
+  expect(page).toContain(`stays in the books of account number ${accountId}`)
+  await stale(email)
+  for (const [form, words] of [
+    [{ confirm: 'yes', password }, 'It does not match.'],
+    [{ confirm: email, password: 'a guess' }, 'Incorrect password.'],
+  ] as const) {
+    const refused = await visitor.post('/account/delete', form)
+    expect([form, refused.status, readable(refused.html).includes(words)]).toEqual([form, 422, true])
+  }
+  const remove = () => visitor.post('/account/delete', { confirm: ` ${email.toUpperCase()} `, password })
+  const cookie = visitor.cookie
+  const gone = await remove()
+  expect(gone.location).toBe('/account/deleted')
+  expect(readable((await visitor.get(gone.location)).html)).toContain('Your account has been deleted')
+
+  visitor.cookie = cookie
+  for (const there of ['/overview', '/account', path]) expect((await visitor.get(there)).status).toBe(303)
+  expect((await newVisitor().post('/signin', { email, password })).status).toBe(422)
+  expect(await books()).toEqual(before)
+  expect((await spend()).status).toBe(401)
+  // Which mails went where is forgotten after 90 days.
+  expect(await placesOf('leaving@example.com')).toEqual([])
+  expect(await placesOf('leaving-soon@example.com')).toEqual(['mail_sent.email', 'mail_sent.email_key'])
+  expect((await audit(sql, { timeoutMs: 60_000 })).clean).toBe(true)
+
+  // The address is free again, for an account that has nothing of the old one.
+  const again = newVisitor()
+  await again.signUp(email)
+  expect(readable((await again.get('/topup')).html)).not.toContain('49.')
+  const [fresh] = await sql`select account_id from account where email = ${email}`
+  expect(Number(fresh?.account_id)).not.toBe(accountId)
+})
+
+test('a deleted account is closed for good, and an operator keeps theirs until the role is taken', async () => {
+  const { sql } = running.database
+  const operator = newVisitor()
+  const { email, password } = await operator.signUp('boss@example.com')
+  await sql`update account set is_operator = true where email = ${email}`
+  const refused = await operator.post('/account/delete', { confirm: email, password })
+  expect([refused.status, readable(refused.html).includes('Ask an owner')]).toEqual([422, true])
+  const customer = newVisitor()
+  await customer.signUp('closed@example.com')
+  const [row] = await sql`select account_id from account where email = 'closed@example.com'`
+  const remove = () => customer.post('/account/delete', { confirm: 'closed@example.com' })
+  const answers = await Promise.all([remove(), remove()])
+  expect(answers.map(({ status }) => status)).toContain(303)
+  const there = `/operator/accounts/${row?.account_id}`
+  const page = await operator.get(there)
+  expect(page.html).toContain(`deleted-${row?.account_id}@deleted.invalid`)
+  expect(readable(page.html)).toContain('Deleted on')
+  expect(page.html).not.toContain(`${there}/unblock`)
+  await operator.post(`${there}/unblock`, { reason: 'sorry' })
+  const [after] = await sql`select blocked_at from account where account_id = ${row?.account_id}`
+  expect(after?.blocked_at).not.toBeNull()
+  const lines = await sql`select action, operator_name from operator_action where account_id = ${row?.account_id}`
+  expect(lines.map(line => [line.action, line.operator_name])).toEqual([['account.delete', 'customer']])
 })
 
 test('public pages are there while the database is not, and pages for people say no more than that they failed', async () => {

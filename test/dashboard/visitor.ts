@@ -76,7 +76,7 @@ export class Visitor {
   }
 
   /** The newest link of a kind in the development outbox; some mails go out after the answer. */
-  async mailedLink(kind: '/verify' | '/reset', email: string): Promise<string> {
+  async mailedLink(kind: '/verify' | '/reset' | '/account/email/confirm', email: string): Promise<string> {
     for (let tries = 0; tries < 200; tries++) {
       const link =
         this.#outbox === null ? await this.#shownLink(kind, email) : await sentLink(this.#outbox, kind, email)

@@ -21,7 +21,7 @@ export const ACCOUNT_PAGES: readonly Page[] = [
 ]
 
 const NO_FAULTS = { current: null, next: null }
-const NOTICES = ['password', 'ended', 'factor_off'] as const
+const NOTICES = ['password', 'ended', 'factor_off', 'email'] as const
 
 async function show(request: PageRequest): Promise<Answer> {
   return accountPage(request, NO_FAULTS)

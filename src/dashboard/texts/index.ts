@@ -2,6 +2,7 @@
 
 import type { Language } from '../../accounts/types.ts'
 import { ACCOUNT_TEXTS } from './account.ts'
+import { ACCOUNT_CHANGE_TEXTS } from './account-change.ts'
 import { COMMON_TEXTS } from './common.ts'
 import { CUSTOMER_TEXTS } from './customer.ts'
 import { DUTY_TEXTS } from './duties.ts'
@@ -22,6 +23,7 @@ export const TEXTS = {
   ...COMMON_TEXTS,
   ...PUBLIC_TEXTS,
   ...ACCOUNT_TEXTS,
+  ...ACCOUNT_CHANGE_TEXTS,
   ...KEY_TEXTS,
   ...TOP_UP_TEXTS,
   ...USAGE_TEXTS,

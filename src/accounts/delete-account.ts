@@ -1,0 +1,59 @@
+/**
+ * Deleting an account: everything personal is erased, the books stay. What stays is named by the account's number alone:
+ * wallet, journal, calls, orders and transfers, with the invoice details as they stood when a top-up was credited, which
+ * the law wants kept.
+ */
+
+import type { MicroVnd } from '../lib/money.ts'
+import { microVnd } from '../lib/money.ts'
+import { lockKeys, revokeAllKeys } from './keys.ts'
+import { forgetMails } from './mail-log.ts'
+import { MAILS } from './mail-texts.ts'
+import { recordAction } from './operator-log.ts'
+import type { PeopleServices, Session, Visitor } from './types.ts'
+
+/** `.invalid` is nobody's (RFC 2606). The address is free for a new account. */
+const ERASE = `update account set email = 'deleted-' || account_id || '@deleted.invalid', password_phc = null,
+    email_verified_at = null, blocked_at = coalesce(blocked_at, now()), deleted_at = now()
+  where account_id = $1::text::bigint and deleted_at is null and not is_operator returning account_id`
+const FORGET_SESSIONS = 'delete from session where account_id = $1::text::bigint'
+const FORGET_TOKENS = 'delete from email_token where account_id = $1::text::bigint or email_key = lower($2)'
+const FORGET_FACTOR = 'delete from totp where account_id = $1::text::bigint'
+const FORGET_CODES = 'delete from recovery_code where account_id = $1::text::bigint'
+const FORGET_INVOICE = 'delete from invoice_details where account_id = $1::text::bigint'
+const BALANCE = 'select balance_micro_vnd::text as balance from wallet where account_id = $1::text::bigint'
+
+/** What is left in its wallet, which nobody can spend afterwards. */
+export async function readBalance({ sql }: PeopleServices, accountId: number): Promise<MicroVnd> {
+  return microVnd(BigInt((await sql.unsafe(BALANCE, [String(accountId)]))[0]!.balance))
+}
+
+/**
+ * The caller has checked that it is the owner who asks. Calls in flight end and are charged; the next one with any of
+ * the account's keys is refused. `operator`: their role has to be taken first.
+ */
+export async function deleteAccount(
+  services: PeopleServices,
+  { language }: Pick<Visitor, 'language'>,
+  { accountId, email }: Session,
+): Promise<{ outcome: 'deleted' | 'operator' }> {
+  const { sql, mailer, serviceName: service, publicUrl } = services
+  const account = String(accountId)
+  const isErased = await sql.begin(async transaction => {
+    await lockKeys(transaction, accountId)
+    if ((await transaction.unsafe(ERASE, [account])).length === 0) return false
+    await revokeAllKeys(transaction, accountId)
+    await transaction.unsafe(FORGET_SESSIONS, [account])
+    await transaction.unsafe(FORGET_TOKENS, [account, email])
+    await transaction.unsafe(FORGET_FACTOR, [account])
+    await transaction.unsafe(FORGET_CODES, [account])
+    await transaction.unsafe(FORGET_INVOICE, [account])
+    await recordAction(transaction, { by: { accountId, name: 'customer' }, action: 'account.delete', accountId })
+    return true
+  })
+  if (!isErased) return { outcome: 'operator' }
+  const mail = MAILS.accountDeleted[language]({ service, publicUrl, accountId })
+  await mailer.send({ to: email, ...mail }).catch(services.onMailFailed)
+  await forgetMails(sql, email)
+  return { outcome: 'deleted' }
+}

@@ -1,0 +1,147 @@
+/** Mails about changes to an account: to prove them, and to tell its owner of them. Both languages, plain text. */
+
+import type { Language } from './types.ts'
+
+export interface MailFacts {
+  readonly service: string
+  readonly publicUrl: string
+}
+
+export interface MailText {
+  readonly subject: string
+  readonly text: string
+}
+
+export type Writer<Facts> = Readonly<Record<Language, (facts: Facts) => MailText>>
+
+const factorOn: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Đã bật xác thực hai lớp tại ${service}`,
+    text: `Xin chào,
+
+Tài khoản của bạn tại ${service} vừa được bật xác thực hai lớp. Các phiên đăng nhập khác đã kết thúc.
+
+Nếu không phải bạn, hãy liên hệ với chúng tôi ngay: ${publicUrl}/contact
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `Second factor turned on at ${service}`,
+    text: `Hello,
+
+A second factor has just been turned on for your account at ${service}. All other sessions have been signed out.
+
+If it was not you, contact us right away: ${publicUrl}/contact
+`,
+  }),
+}
+
+const factorOff: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Đã tắt xác thực hai lớp tại ${service}`,
+    text: `Xin chào,
+
+Xác thực hai lớp của tài khoản bạn tại ${service} vừa được tắt. Từ nay chỉ cần một bước để đăng nhập.
+
+Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại ${publicUrl}/forgot rồi thu hồi các khóa API.
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `Second factor turned off at ${service}`,
+    text: `Hello,
+
+The second factor of your account at ${service} has just been turned off. From now on one step is enough to sign in.
+
+If it was not you, reset your password right away at ${publicUrl}/forgot, then revoke your API keys.
+`,
+  }),
+}
+
+const confirmAddress: Writer<MailFacts & { link: string; hours: number }> = {
+  vi: ({ service, link, hours }) => ({
+    subject: `Xác nhận địa chỉ email mới của bạn tại ${service}`,
+    text: `Xin chào,
+
+Để dùng địa chỉ này cho tài khoản của bạn tại ${service}, hãy mở liên kết dưới đây khi bạn đang đăng nhập:
+
+${link}
+
+Liên kết dùng được một lần, trong ${hours} giờ. Nếu bạn không yêu cầu, hãy bỏ qua thư này: không có gì thay đổi.
+`,
+  }),
+  en: ({ service, link, hours }) => ({
+    subject: `Confirm your new email address at ${service}`,
+    text: `Hello,
+
+To use this address for your account at ${service}, open the link below while you are signed in:
+
+${link}
+
+The link works once, for ${hours} hours. If you did not ask for it, ignore this email: nothing has changed.
+`,
+  }),
+}
+
+const addressTaken: Writer<MailFacts> = {
+  vi: ({ service, publicUrl }) => ({
+    subject: `Địa chỉ này đã có tài khoản tại ${service}`,
+    text: `Xin chào,
+
+Có người muốn dùng địa chỉ này cho một tài khoản khác tại ${service}, nhưng địa chỉ đã có tài khoản rồi. Không có gì thay đổi.
+
+Nếu là bạn: đăng nhập bằng địa chỉ này tại ${publicUrl}/signin
+`,
+  }),
+  en: ({ service, publicUrl }) => ({
+    subject: `This address already has an account at ${service}`,
+    text: `Hello,
+
+Someone wanted to use this address for another account at ${service}, but it already has one. Nothing has changed.
+
+If it was you: sign in with this address at ${publicUrl}/signin
+`,
+  }),
+}
+
+const emailChanged: Writer<MailFacts & { email: string }> = {
+  vi: ({ service, publicUrl, email }) => ({
+    subject: `Địa chỉ email của bạn tại ${service} đã được thay đổi`,
+    text: `Xin chào,
+
+Tài khoản của bạn tại ${service} nay dùng địa chỉ ${email}. Các phiên đăng nhập khác đã kết thúc. Khóa API vẫn hoạt động.
+
+Nếu không phải bạn, hãy liên hệ với chúng tôi ngay: ${publicUrl}/contact
+`,
+  }),
+  en: ({ service, publicUrl, email }) => ({
+    subject: `Your email address at ${service} was changed`,
+    text: `Hello,
+
+Your account at ${service} now uses the address ${email}. All other sessions have been signed out. API keys still work.
+
+If it was not you, contact us right away: ${publicUrl}/contact
+`,
+  }),
+}
+
+const accountDeleted: Writer<MailFacts & { accountId: number }> = {
+  vi: ({ service, publicUrl, accountId }) => ({
+    subject: `Tài khoản của bạn tại ${service} đã được xóa`,
+    text: `Xin chào,
+
+Tài khoản số ${accountId} của bạn tại ${service} đã được xóa, các khóa API không còn dùng được. Sổ sách kế toán được giữ theo luật.
+
+Nếu còn số dư: chúng tôi chỉ hoàn về tài khoản ngân hàng đã chuyển, khi bạn cho biết số tài khoản trên và mã của một lần nạp tiền. Liên hệ: ${publicUrl}/contact
+`,
+  }),
+  en: ({ service, publicUrl, accountId }) => ({
+    subject: `Your account at ${service} has been deleted`,
+    text: `Hello,
+
+Your account number ${accountId} at ${service} has been deleted, and its API keys no longer work. The books are kept as the law requires.
+
+If there was a balance: we return it only to the bank account that it came from, if you name the account number above and the code of a top-up. Contact: ${publicUrl}/contact
+`,
+  }),
+}
+
+export const ACCOUNT_MAILS = { factorOn, factorOff, confirmAddress, addressTaken, emailChanged, accountDeleted }
