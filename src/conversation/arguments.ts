@@ -1,12 +1,14 @@
-/** Arguments of tool calls: an object in the messages format, JSON text in the chat format. */
+/** Arguments of tool calls: a JSON object in the messages format, JSON text in the chat format. */
 
 import { parseExactJson } from '../lib/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Key under which arguments stand that are no JSON object, so that the call and its result stay together. */
+/** Holds arguments that are not a JSON object, so that the call is kept and its result still has a match. */
 export const UNREADABLE_ARGUMENTS = '_arguments'
 
-/** Arguments as an object. Empty ones are `{}`; text that is no JSON object is kept under one key, never dropped. */
+/**
+ * Arguments as an object. Empty ones become `{}`; text that is not a JSON object is kept under one key, never dropped.
+ */
 export function argumentsObject(value: JsonValue | undefined): JsonObject {
   if (isObject(value)) return value
   if (value === null || value === undefined) return {}
@@ -18,7 +20,7 @@ export function argumentsObject(value: JsonValue | undefined): JsonObject {
   return { [UNREADABLE_ARGUMENTS]: value }
 }
 
-/** Text of arguments in a reply or in a piece of a stream: some upstreams send an object. */
+/** Arguments in a reply, or in a stream's delta, as text. Some upstreams send an object. */
 export function argumentsFragment(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value
   return value === null || value === undefined ? '' : JSON.stringify(value)

@@ -1,14 +1,16 @@
-/** The arguments of a tool call as they arrive, and whether they are complete: each character is looked at once. */
+/**
+ * Collects the arguments of a tool call as they arrive, and tells when they are complete, scanning each character once.
+ */
 
 import { parseJson } from '../lib/json.ts'
 
-/** before: nothing but space so far. inside: an object has begun. after: it has ended. never: this becomes no object. */
+/** before: only whitespace so far. inside: within the object. after: the object is closed. never: not a JSON object. */
 type Place = 'before' | 'inside' | 'after' | 'never'
 
 export class CallArguments {
-  /** What has been looked at. */
+  /** Text already scanned. */
   #read = ''
-  /** What has come since `complete` was last asked: most calls never ask. */
+  /** Text that arrived since `complete` was last read; most calls never read it. */
   #unread = ''
   #place: Place = 'before'
   #depth = 0
@@ -19,7 +21,7 @@ export class CallArguments {
     this.#unread += fragment
   }
 
-  /** All of them so far. */
+  /** All text so far. */
   get text(): string {
     return this.#read + this.#unread
   }
@@ -33,7 +35,7 @@ export class CallArguments {
     this.#escaped = false
   }
 
-  /** The text is one whole JSON object. */
+  /** The text is exactly one JSON object. */
   get complete(): boolean {
     if (this.#unread !== '') this.#look()
     return this.#place === 'after'
@@ -44,7 +46,7 @@ export class CallArguments {
     for (let at = 0; at < this.#unread.length && this.#place !== 'never'; at++) this.#step(this.#unread.charCodeAt(at))
     this.#read += this.#unread
     this.#unread = ''
-    // The brackets match; whether the rest is JSON is asked once, because what is closed cannot be mended.
+    // The brackets are balanced. Parse once, to see whether it is valid JSON: more text could not repair it.
     if (wasOpen && this.#place === 'after' && parseJson(this.text) === undefined) this.#place = 'never'
   }
 

@@ -1,20 +1,20 @@
-/** Ids of tool calls as the client gets them. */
+/** Assigns the ids of tool calls that the client sees. */
 
 import { idInForm } from './names.ts'
 import { signId } from './signed-ids.ts'
 
-/** One per reply: no two calls of a conversation share an id, whatever the upstream calls them. */
+/** Create one per reply. Ids are unique within the conversation, even if the upstream repeats its own. */
 export class CallIds {
   readonly #taken: Set<string>
   readonly #newId: () => string
 
-  /** `known`: the ids in the history. `newId`: fresh, with the prefix of the client's format. */
+  /** `known`: ids in the history. `newId`: makes a fresh id with the prefix of the client's format. */
   constructor(known: ReadonlySet<string>, newId: () => string) {
     this.#taken = new Set(known)
     this.#newId = newId
   }
 
-  /** `given`: the upstream's own id, '' when it is missing. */
+  /** `given`: the upstream's id, '' if missing. */
   assign(given: string, signature: string | null): string {
     const legal = idInForm(given, 'word')
     const id = legal === '' || this.#taken.has(legal) ? this.#newId() : legal

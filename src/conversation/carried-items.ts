@@ -1,38 +1,41 @@
 /**
- * Items of the responses format that travel in an id. Clients that take the service for one which keeps responses send
- * references to items instead of the items (AI SDK with its defaults: texts and reasoning; @ai-sdk/openai 4.0.118, read
- * 2026-11-22). Nothing is kept here, so the ids that they send back hold what they stand for: compressed, and marked for
- * the account that got them.
+ * Items of the responses format that travel inside an id. Clients that expect responses to be stored refer to items by
+ * id instead of sending them (the AI SDK by default, for text and reasoning; @ai-sdk/openai 4.0.118, read 2026-11-22).
+ * This service stores nothing, so the ids it issues contain the item itself: compressed, and sealed for the account
+ * that got it.
  */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, parseJson, textOrNull } from '../lib/json.ts'
 import { refuse } from './refuse.ts'
 
-/** Longest id, in characters. It comes back with every later request of its conversation. */
+/** Longest id, in characters. Every later request of the conversation sends it back. */
 export const CARRYING_ID_LENGTH_MAX = 64 * 1024
-/** Longest JSON that is compressed, in characters: what is longer never becomes short enough. */
+/** Longest JSON to compress, in characters; longer text would never fit into an id. */
 const JSON_LENGTH_MAX = 512 * 1024
-/** Longest JSON that an id may hold, in bytes. */
+/** Largest JSON that an id may expand to, in bytes. */
 const JSON_BYTES_MAX = 4 * 1024 * 1024
 
-/** Makes a mark that opens for the same account only. */
+/** Seals a payload so that only requests of the same account can open it. */
 export type Mark = (payload: JsonValue) => string
 export type OpenMark = (text: string) => JsonValue | null
 
-/** An id that carries these items, each with the id that it has; null when it would be too long. */
+/** An id that carries these items, each with its own id; null if it would be too long. */
 export function carryingId(prefix: string, items: readonly JsonObject[], mark: Mark): string | null {
   return idOf(prefix, items, { mark })
 }
 
-/** An id for this item, which it carries; another one for the same item under another id. Null when it would be too long. */
+/**
+ * An id that carries this very item. Equal items with different ids get different results. Null if it would be too
+ * long.
+ */
 export function selfCarryingId(prefix: string, { id = '', ...item }: JsonObject, mark: Mark): string | null {
   return idOf(prefix, [item], { mark, own: id })
 }
 
 interface Marking {
   readonly mark: Mark
-  /** Makes the id differ from those of items that say the same. */
+  /** Distinguishes this id from those of items with equal content. */
   readonly own?: JsonValue
 }
 
@@ -44,7 +47,7 @@ function idOf(prefix: string, items: readonly JsonObject[], { mark, own }: Marki
   return id.length > CARRYING_ID_LENGTH_MAX ? null : id
 }
 
-/** What an id carries; empty for one that carries nothing, or was not made here for this account. */
+/** The items that an id carries; empty if it carries none, or was not issued by this gateway for this account. */
 export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObject[] {
   if (id.length > CARRYING_ID_LENGTH_MAX) return []
   const payload = openMark(id.slice(id.indexOf('_') + 1))
@@ -58,9 +61,11 @@ export function itemsCarriedBy(id: string, openMark: OpenMark): readonly JsonObj
   }
 }
 
-/** What a reference stands for that nobody can resolve. Throws GatewayError `invalid_request` for what would be missed. */
+/**
+ * For a reference that cannot be resolved: nothing if it can be skipped, else throws GatewayError `invalid_request`.
+ */
 export function unresolvedItems(id: string, place: string): readonly never[] {
-  // A conversation may lack reasoning: where an id had no room for it, or another service keeps it.
+  // Reasoning may be missing from a conversation: it did not fit into an id, or another service stores it.
   if (id.startsWith('rs_')) return []
   return refuse(
     place,
@@ -69,19 +74,19 @@ export function unresolvedItems(id: string, place: string): readonly never[] {
   )
 }
 
-/** Resolves the references of one request: by their own ids, and by the ids that carry items for others. */
+/** Resolves the references of one request, both ids that carry their own item and ids carried by other ids. */
 export class CarriedItems {
   readonly #openMark: OpenMark
   readonly #items = new Map<string, JsonObject>()
   readonly #carriers = new Set<string>()
 
-  /** `ids`: of all references of the request; the ones that carry others' items may stand behind these. */
+  /** `ids`: every reference of the request, because an id may be carried by a later one. */
   constructor(ids: Iterable<string>, openMark: OpenMark) {
     this.#openMark = openMark
     for (const id of ids) this.#read(id)
   }
 
-  /** What a reference stands for: an item, or nothing for an id that carries items for others. Null for one not known. */
+  /** The item referred to; empty for an id that only carries items of other ids; null for an unknown id. */
   resolve(id: string): readonly JsonObject[] | null {
     const item = this.#items.get(id)
     if (item !== undefined) return [item]

@@ -1,25 +1,25 @@
-/** Takes the code fence off a JSON reply that was asked for in words; whole or piece by piece. */
+/** Removes the code fence around a JSON reply that was requested in the prompt; in whole text or in streamed pieces. */
 
 const FENCE = '```'
-/** Most blanks that belong to the end of a fence on either side. */
+/** Most whitespace characters that count as part of a closing fence, on either side. */
 const BLANKS_MAX = 64
 const OPENING = /^\s{0,8}```[a-zA-Z]{0,16}[ \t]{0,4}(?:\r?\n)?/
 const CLOSING = /\s{0,64}```\s{0,64}$/
-/** A beginning of which it cannot be known yet whether and where an opening fence ends. */
+/** A start of text that may or may not turn out to be an opening fence. */
 const UNDECIDED = /^\s{0,8}(?:`{0,2}|```[a-zA-Z]{0,16}[ \t]{0,4}\r?)$/
 
-/** The text without its fence, or the text itself when it has none. */
+/** The text without its fence; unchanged if it has none. */
 export function withoutFence(text: string): string {
   const opening = OPENING.exec(text)
   return opening === null ? text : text.slice(opening[0].length).replace(CLOSING, '')
 }
 
-/** The same for a text that arrives in pieces. What it gives out, put together, is `withoutFence` of the whole. */
+/** Does the same for streamed text: the pieces returned add up to `withoutFence` of the whole. */
 export class FenceFilter {
   #state: 'undecided' | 'fenced' | 'plain' = 'undecided'
   #held = ''
 
-  /** Whatever comes is given out as it is. */
+  /** Text passes through unchanged. */
   get isPlain(): boolean {
     return this.#state === 'plain'
   }
@@ -50,7 +50,7 @@ export class FenceFilter {
   }
 }
 
-/** Where a closing fence could begin that the text may still turn out to have. */
+/** Length of the text that cannot be part of a closing fence. */
 function endOfCertainText(text: string): number {
   const blanks = blanksBefore(text, text.length)
   let end = text.length - blanks

@@ -1,4 +1,4 @@
-/** Reads what an upstream says in an error body, whatever its shape. */
+/** Reads an upstream's error body, whatever its shape. */
 
 import {
   arrayOrEmpty,
@@ -11,32 +11,32 @@ import {
   textOrNull,
 } from '../lib/json.ts'
 
-/** The parts of an error that matter; empty strings where the upstream gave none. Not masked yet. */
+/** The parts of an error that matter; empty strings where the upstream gave none. Secrets are not masked yet. */
 export interface ErrorBody {
   readonly message: string
   /** `error.type`, lower case. */
   readonly type: string
   /** `error.code`, lower case; numbers as text. */
   readonly code: string
-  /** `error.param`, the field that was refused. */
+  /** `error.param`: the offending field. */
   readonly param: string
-  /** `error.details`, which SDKs read. */
+  /** `error.details`; SDKs read it. */
   readonly details: JsonObject | null
 }
 
-/** Pointers into the error of a provider that has a shape of its own. */
+/** JSON pointers into the error body of a provider with a shape of its own. */
 export interface ErrorPlaces {
   readonly message: string
   readonly type: string | null
 }
 
-/** Largest error body that is parsed, in characters; longer ones are no error bodies. */
+/** Longest body to parse, in characters; nothing longer is an error body. */
 const BODY_LENGTH_MAX = 1_000_000
 
 /**
- * Reads a body as text, at the places given, else in a known shape. Known shapes: `{error: {…}}` of both formats, that wrapped in an array, `error` as a string,
- * `{message}`, `{code, msg}`, `{detail}` (also a list), `{errors: […]}`, `{base_resp: {status_code, status_msg}}`. Null for
- * everything else, HTML for one.
+ * Reads an error body: at the given places, else in a known shape. Known shapes: `{error: {…}}` of all formats, also
+ * wrapped in an array; `error` as a string; `{message}`; `{code, msg}`; `{detail}` (also a list); `{errors: […]}`;
+ * `{base_resp: {status_code, status_msg}}`. Null for anything else, such as HTML.
  */
 export function readErrorText(body: string, places: ErrorPlaces | null = null): ErrorBody | null {
   if (body.length > BODY_LENGTH_MAX) return null
@@ -45,7 +45,7 @@ export function readErrorText(body: string, places: ErrorPlaces | null = null): 
   return (places && readPlaces(value, places)) ?? readErrorValue(value)
 }
 
-/** Null where there is no text. */
+/** Null if there is no text at these places. */
 function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   const message = textOrNull(atPointer(value, places.message))
   if (message === null) return null
@@ -53,7 +53,9 @@ function readPlaces(value: JsonValue, places: ErrorPlaces): ErrorBody | null {
   return errorBody({ message, ...(typeof type === 'number' ? { code: type } : { type: textOrNull(type) ?? '' }) })
 }
 
-/** The same for a parsed value: a reply of status 200 or the data of a stream event. Null when it tells of no error. */
+/**
+ * Does the same for a parsed value: a reply of status 200 or the data of a stream event. Null if it reports no error.
+ */
 export function readErrorValue(value: JsonValue): ErrorBody | null {
   const body = Array.isArray(value) ? value[0] : value
   if (!isObject(body)) return null
@@ -75,7 +77,7 @@ export function readErrorValue(value: JsonValue): ErrorBody | null {
 
 function readErrorObject(error: JsonObject): ErrorBody {
   const outer = errorBody(error)
-  // Aggregators put the text of the provider behind a general one.
+  // Aggregators add the provider's own text to a general message.
   const raw = textOrNull(objectOrNull(error.metadata)?.raw)
   const inner = raw === null ? null : readErrorText(raw)
   if (inner === null) return outer

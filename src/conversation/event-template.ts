@@ -1,6 +1,6 @@
 /**
- * The fast lane of streams. Most events of a stream differ from the one before by the text of a delta alone: once one of
- * them has been read with care, the others are compared with its bytes and not parsed.
+ * The fast path of streams. Most events differ from the previous one only in the text of a delta. Once one of them has
+ * been parsed, later ones are compared with its bytes instead of being parsed.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -12,15 +12,15 @@ const ZERO = 48
 const NINE = 57
 const CONTROL_MAX = 31
 const ASCII_MAX = 127
-/** What may stand behind a backslash; `\u` has its own check. */
+/** Characters that may follow a backslash; `\u` is checked separately. */
 const ESCAPES = '"\\/bfnrt'
 
-/** Members that differ from event to event and mean nothing: padding against guesses by the length of messages. */
+/** Members that vary between events without meaning: padding that hides message lengths from eavesdroppers. */
 const PADDING = [ascii('"obfuscation":"'), ascii('"obfuscation": "')] as const
-/** The number of an event among those of its stream. */
+/** The event's number within its stream. */
 const SEQUENCE = /"sequence_number": ?(?=\d)/
 
-/** Events in a row that were learned from and then did not come again; a stream that does so is left alone. */
+/** Templates learned in a row without a match, after which learning stops for the rest of the stream. */
 const LEARNED_IN_VAIN_MAX = 16
 
 interface Hole {
@@ -28,21 +28,21 @@ interface Hole {
   readonly end: number
 }
 
-/** An event with holes where strings stand, and its number. */
+/** An event with holes in place of its variable strings and its number. */
 export class EventTemplate {
-  /** What stands before, between and behind the holes. */
+  /** The text before, between and after the holes. */
   readonly #literals: readonly ByteText[]
-  /** Which hole is the event's number; -1: it has none. */
+  /** Index of the hole for the event's number; -1 without one. */
   readonly #numberHole: number
-  /** Which hole is the delta's text. */
+  /** Index of the hole for the delta's text. */
   readonly #textHole: number
-  /** The literal that is given out in another form, its place, and that form. */
+  /** The literal that clients get in another form, and that form. */
   readonly #rename: Rename | null
-  /** One past the event that matched last. */
+  /** Offset of the end of the last matched event. */
   end = 0
-  /** The delta's text in that event as written: escaped, quotes left out. */
+  /** The delta's text in the last matched event, as written in JSON: escaped, without quotes. */
   text = NO_BYTES
-  /** That text holds no bytes above 127. */
+  /** That text has no bytes above 127. */
   textIsAscii = true
   #renamedFrom = 0
   #renamedTo = 0
@@ -54,7 +54,7 @@ export class EventTemplate {
     this.#rename = rename
   }
 
-  /** True for an event from `at` on that is this one but for what is in its holes; the delta's text is not empty. */
+  /** Whether the event at `at` equals this one except in its holes, with a non-empty delta. */
   match(all: ByteText, at: number): boolean {
     const literals = this.#literals
     const last = literals.length - 1
@@ -84,19 +84,19 @@ export class EventTemplate {
     return true
   }
 
-  /** The text of the event that matched last is UTF-8. */
+  /** The text of the last match is valid UTF-8. */
   get isSound(): boolean {
     return this.textIsAscii || isUtf8(toBuffer(this.text))
   }
 
-  /** The event that matched last as the client gets it. */
+  /** The last matched event in the form for the client. */
   emit(all: ByteText, at: number): ByteText {
     if (this.#rename === null) return all.slice(at, this.end)
     const { emitted } = this.#rename
     return concat(all.slice(at, this.#renamedFrom), emitted, all.slice(this.#renamedTo, this.end))
   }
 
-  /** Where the string that begins at `at` ends, or -1 when it is not one that JSON allows. */
+  /** Offset of the end of the JSON string that begins at `at`; -1 if it is invalid or incomplete. */
   #endOfString(all: ByteText, at: number, isText: boolean): number {
     let isAscii = true
     for (let position = at; ; position++) {
@@ -111,7 +111,7 @@ export class EventTemplate {
         if (escaped === 'u' && /^[0-9a-fA-F]{4}$/.test(characters(all).slice(position + 1, position + 5))) position += 4
         else if (escaped === '' || !ESCAPES.includes(escaped)) return -1
       } else if (code > ASCII_MAX) isAscii = false
-      // Not a number behind the end of the text.
+      // Also true at the end of the text, where `code` is NaN.
       else if (!(code > CONTROL_MAX)) return -1
     }
   }
@@ -127,7 +127,7 @@ interface Rename {
   readonly emitted: ByteText
 }
 
-/** Where the digits end that begin at `at`, or -1 for none, and for more than any number of an event has. */
+/** Offset of the end of the digits at `at`; -1 if there are none, or more than an event's number can have. */
 function endOfDigits(all: ByteText, at: number): number {
   let end = at
   while (isDigit(all.charCodeAt(end))) end++
@@ -140,7 +140,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE
 }
 
-/** A member whose string is output, as it is written in an event. */
+/** A member whose string value is output, in the notation of events. */
 export type OutputMember =
   | '"content":'
   | '"reasoning_content":'
@@ -149,7 +149,7 @@ export type OutputMember =
   | '"thinking":'
   | '"delta":'
 
-/** Learns templates out of events that were read with care. */
+/** Builds templates from events that were parsed in full. */
 export class TemplateLearner {
   #current: EventTemplate | null = null
   #inVain = 0
@@ -158,14 +158,14 @@ export class TemplateLearner {
     return this.#current
   }
 
-  /** The template has served. */
+  /** Call it when the template has matched. */
   served(): void {
     this.#inVain = 0
   }
 
   /**
-   * From an event whose only meaning is the string of `member` (as `"content":`), which is not empty. `rename` is a part of
-   * it that the client gets in another form. Events of which it cannot be said for sure are left alone.
+   * Learns from an event whose only meaning is the non-empty string of `member` (such as `"content":`). `rename`: a
+   * part of the event that the client gets in another form. Ambiguous events give no template.
    */
   learn(
     raw: ByteText,
@@ -204,7 +204,7 @@ function learn(
   return new EventTemplate(literals, indexes, { literal, emitted })
 }
 
-/** Where it stands twice, the second one is a literal like all else. Quotes inside strings are escaped. */
+/** If it occurs twice, the second one is part of a literal. It cannot be inside a string, where quotes are escaped. */
 function numberOf(raw: ByteText): Hole | null {
   const found = SEQUENCE.exec(characters(raw))
   if (found === null) return null
@@ -213,7 +213,7 @@ function numberOf(raw: ByteText): Hole | null {
   return end < 0 ? null : { start, end }
 }
 
-/** The string value of the one member that begins so. Quotes inside strings are escaped, so it cannot stand in one. */
+/** The string value of the only such member. It cannot be inside a string, where quotes are escaped. */
 function holeOf(raw: ByteText, beginnings: readonly ByteText[]): Hole | null {
   for (const beginning of beginnings) {
     const at = raw.indexOf(beginning)

@@ -1,4 +1,4 @@
-/** A whole reply out of its events. */
+/** Builds a whole reply from its events. */
 
 import type { FoldedPart, PartStart, ReplySink } from './reply.ts'
 import type { Seal } from './seal.ts'

@@ -1,4 +1,4 @@
-/** What a wire format of conversations is to the others: its readers make what every writer takes. */
+/** The interface between a wire format and the others: what its readers produce, every format's writer accepts. */
 
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
@@ -8,22 +8,22 @@ import type { ConversationRequest, ReasoningRequest, StructureRequest } from './
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageFacts } from './usage.ts'
 
-/** `Echo`: what the format's own writer of replies must know of the request, in a shape of its own; never the body. */
+/** `Echo`: what the format's own reply writer needs to know of the request, in a shape of its own; never the body. */
 export interface ConversationFormat<Echo = unknown> {
-  /** Throws GatewayError `invalid_request` for what no other format can say, and for a value of a wrong type. */
+  /** Throws GatewayError `invalid_request` for what other formats cannot express, and for values of a wrong type. */
   readRequest(body: JsonObject, facts: ReadFacts): { readonly request: ConversationRequest; readonly echo: Echo }
-  /** The two parts of `readRequest` that the dialect asks of a client's own body. */
+  /** Two parts of `readRequest` that the dialect also needs of same-format bodies. */
   readReasoning(body: JsonObject): ReasoningRequest
   readStructure(body: JsonObject): StructureRequest | null
-  /** Name of the field that holds stop sequences. */
+  /** Name of the field for stop sequences. */
   readonly stopField: string
-  /** How clients of the format name the message or item of this index. */
+  /** The path of the message or item at this index, in the notation that clients of the format know. */
   place(index: number): string
-  /** The canonical body: with all that the format can say; what the model does not take of it is the dialect's business. */
+  /** Writes the full body that the format allows; the dialect then removes what the model does not accept. */
   writeRequest(request: WritableRequest, facts: WriteFacts): WrittenRequest
-  /** The JSON is a whole reply, as far as its shape tells. */
+  /** Whether the JSON has the shape of a whole reply. */
   isReply(reply: JsonObject): boolean
-  /** The reply's events, however many there are; a whole reply that is none gives one event with it. */
+  /** The reply as a sequence of events. If it is not a whole reply, the result is a single event with it. */
   replay(reply: JsonObject): readonly UpstreamEvent[]
   openReader(sink: ReplySink, facts: ReaderFacts): ReplyReader
   openWriter(echo: Echo, facts: WriterFacts): ReplyWriter
@@ -31,53 +31,53 @@ export interface ConversationFormat<Echo = unknown> {
 }
 
 export interface ReadFacts {
-  /** Opens marks of this gateway; null for anything else. */
+  /** Opens marks issued by this gateway; null for anything else. */
   readonly openMark: (text: string) => JsonValue | null
-  /** Where the request goes: seals of other origins cannot be opened there, and are left out. */
+  /** Where the request goes. Seals of other origins cannot be opened there and are left out. */
   readonly origin: string
-  /** Types of tools that leave the request without a word, as the client was told elsewhere; null: none. */
+  /** Types of tools to leave out silently, because the client is informed elsewhere; null: none. */
   readonly toolsLeftOut: readonly string[] | null
 }
 
-/** A request whose calls and results stand side by side. */
+/** A request in which every tool call is followed by its result. */
 export interface WritableRequest extends Omit<ConversationRequest, 'turns'> {
   readonly turns: readonly PairedTurn[]
 }
 
 export interface WriteFacts {
-  /** The upstream's own name of the model. */
+  /** The upstream's own name for the model. */
   readonly model: string
-  /** For where this host wants things; what it does not take is left to the dialect's pass. */
+  /** Tells where this host expects things; what it does not accept is removed in the dialect's pass. */
   readonly dialect: Dialect
 }
 
 export interface WrittenRequest {
   readonly body: JsonObject
-  /** Where the client wrote what stands in the message or item of this index, in its own notation. */
+  /** For each message or item written: the path of its source in the client's body, in the client's notation. */
   readonly places: readonly string[]
 }
 
 export interface ReaderFacts {
   readonly usage: UsageFacts
-  /** Pointer to a signature in a call of a chat reply; null: calls carry none. */
+  /** JSON pointer to a signature in a chat reply's tool call; null: calls carry none. */
   readonly signaturePath: string | null
 }
 
 export interface WriterFacts {
-  /** What the reply calls the model. */
+  /** The model's name in the reply. */
   readonly clientModel: string
-  /** Fresh id without prefix. */
+  /** Makes a fresh id without a prefix. */
   readonly newId: () => string
   /** When the reply began, in seconds since 1970. */
   readonly nowSeconds: number
   /** Seconds since 1970. */
   readonly clock: () => number
-  /** Input tokens as they are counted here, for what is told before the upstream has said. */
+  /** Input tokens by our own count, for events sent before the upstream reports any. */
   readonly countInputTokens: () => number
-  /** Marks a seal for the way through a client of another format, with the lengths of the texts that it stands for. */
+  /** Wraps a seal in a mark that travels through clients of other formats. `lengths`: of the texts that it covers. */
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
-  /** Marks anything else that is to come back. */
+  /** Wraps any other data that must come back in a mark. */
   readonly mark: (payload: JsonValue) => string
-  /** What the upstream has reported so far; null: nothing. */
+  /** The upstream's usage report so far; null: none yet. */
   readonly usageSoFar: () => TokenUsage | null
 }

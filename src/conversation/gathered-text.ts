@@ -1,4 +1,4 @@
-/** A text that comes in pieces: plain ones, and ones as they stand in JSON (see `textWritten`). */
+/** Collects text that arrives in pieces, either plain or as written in JSON (see `textWritten`). */
 
 import { type ByteText, joinBytes } from '../lib/byte-text.ts'
 import { textWritten } from './output-gatherer.ts'
@@ -16,7 +16,7 @@ export class GatheredText {
     this.#written.push(piece)
   }
 
-  /** All of it so far. */
+  /** The text so far. */
   get text(): string {
     this.#read()
     return this.#text

@@ -1,17 +1,20 @@
-/** Images and files as the two formats write them: data URLs, media types, and URLs to be fetched by somebody else. */
+/** Images and files in requests: data URLs, media types, and URLs for the upstream to fetch. */
 
 import type { ImageSource } from './request.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export interface DataUrl {
-  /** Lower case, without parameters; '' when the URL names none. */
+  /** Lower case, without parameters; '' if the URL has none. */
   readonly mediaType: string
-  /** Base64 without blanks. */
+  /** Base64 without whitespace. */
   readonly data: string
 }
 
-/** Reads a data URL tolerantly: parameters, blanks, URL-safe base64 and percent-encoded text are understood. Null for other URLs. */
+/**
+ * Parses a data URL leniently: accepts parameters, whitespace, URL-safe base64 and percent-encoded text. Null for other
+ * URLs.
+ */
 export function readDataUrl(url: string): DataUrl | null {
   if (!/^data:/i.test(url)) return null
   const comma = url.indexOf(',')
@@ -23,7 +26,7 @@ export function readDataUrl(url: string): DataUrl | null {
   return { mediaType: mediaType.trim().toLowerCase(), data }
 }
 
-/** The media type as providers name it, or null when it is not one of the four image types. */
+/** The media type as providers spell it; null if it is not one of the four supported image types. */
 export function imageMediaType(mediaType: string): string | null {
   const lower = mediaType.trim().toLowerCase()
   const known = lower === 'image/jpg' || lower === 'image/pjpeg' ? 'image/jpeg' : lower
@@ -34,7 +37,7 @@ export function dataUrl(mediaType: string, data: string): string {
   return `data:${mediaType};base64,${data}`
 }
 
-/** The URL of an image part of a chat request. */
+/** The URL for an image part of a chat request. */
 export function imageUrl(source: ImageSource): string {
   return source.type === 'url' ? source.url : dataUrl(source.mediaType, source.data)
 }
@@ -43,7 +46,7 @@ export function isHttpUrl(url: string): boolean {
   return /^https?:\/\//i.test(url)
 }
 
-/** Base64 with the standard alphabet and without blanks; the usual case is returned as it is. */
+/** Base64 in the standard alphabet, without whitespace; normal input is returned as is. */
 function normalBase64(text: string): string {
   const bare = /[\s%]/.test(text) ? decodePercent(text).replace(/\s+/g, '') : text
   return /[-_]/.test(bare) ? bare.replaceAll('-', '+').replaceAll('_', '/') : bare

@@ -1,31 +1,31 @@
-/** What the input of a request consists of, for a count; each chat format has its own reader. */
+/** The parts of a request's input that are counted as tokens. Each chat format has its own reader. */
 
 import { type JsonValue, textOrNull } from '../lib/json.ts'
 import { type PictureSize, pictureSize } from '../lib/picture.ts'
 
 export interface InputWeight {
-  /** All text that the model reads, tool definitions and tool calls as JSON. */
+  /** All text that the model reads, including tool definitions and calls as JSON. */
   readonly texts: string[]
-  /** Sizes in pixels; null for an image whose size is not in the request. */
+  /** Sizes in pixels; null for an image whose size is not known from the request. */
   readonly images: (PictureSize | null)[]
-  /** Pages of documents that are not text. */
+  /** Pages of non-text documents. */
   documentPages: number
   turns: number
   tools: number
 }
 
-/** Base64 characters of an image that are decoded: sizes stand in the first bytes, behind at most some metadata. */
+/** Base64 characters of an image to decode: its size is near the start, after some metadata at most. */
 const HEADER_CHARACTERS_MAX = 512 * 1024
-/** Base64 characters of a document that are searched for pages. */
+/** Base64 characters of a document to search for pages. */
 const DOCUMENT_CHARACTERS_MAX = 8 * 1024 * 1024
-/** Bytes per page of a document whose pages cannot be told. */
+/** Assumed bytes per page when the pages of a document cannot be counted. */
 const BYTES_PER_PAGE = 50_000
 
 export function noInput(): InputWeight {
   return { texts: [], images: [], documentPages: 0, turns: 0, tools: 0 }
 }
 
-/** The data of a data URL; null for other addresses. */
+/** The data of a data URL; null for other URLs. */
 export function base64Of(url: JsonValue | undefined): string | null {
   const text = textOrNull(url)
   return text?.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : null
@@ -36,7 +36,7 @@ export function imageSize(data: string | null): PictureSize | null {
   return data === null ? null : pictureSize(Buffer.from(data.slice(0, HEADER_CHARACTERS_MAX), 'base64'))
 }
 
-/** Pages of a PDF in base64: its page objects where they can be read, else by its size; 1 without data. */
+/** Number of pages of a base64 PDF: its page objects if they can be found, else an estimate by size; 1 without data. */
 export function pagesOf(data: string | null): number {
   if (data === null) return 1
   const bytes = Buffer.from(data.slice(0, DOCUMENT_CHARACTERS_MAX), 'base64')

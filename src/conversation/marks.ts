@@ -1,11 +1,11 @@
-/** What stands in a mark of sealed reasoning: where it came from, the seal, and how the text was cut into pieces. */
+/** The content of a mark of sealed reasoning: its origin, the seal, and the lengths of the pieces of its text. */
 
 import { arrayOrEmpty, isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import type { ReadFacts } from './format.ts'
 import type { ReasoningPart } from './request.ts'
 import type { Seal } from './seal.ts'
 
-/** Between the pieces of reasoning where they are one text. */
+/** Separates pieces of reasoning that are joined into one text. */
 export const PIECES_APART = '\n\n'
 
 export function markPayload(seal: Seal, origin: string, lengths: readonly number[]): JsonValue {
@@ -13,8 +13,8 @@ export function markPayload(seal: Seal, origin: string, lengths: readonly number
 }
 
 /**
- * Reasoning as a client brings it back: `text` with the pieces joined by PIECES_APART. A seal of another origin, and what is
- * no mark of this gateway, is left out.
+ * Reasoning that a client sends back: `text` is its pieces, joined by PIECES_APART. Drops seals of other origins and
+ * marks that this gateway did not issue.
  */
 export function markedReasoning(text: string, mark: string | null, facts: ReadFacts): ReasoningPart {
   const [part = { kind: 'reasoning', texts: [], seal: null }] = markedReasonings(
@@ -25,7 +25,7 @@ export function markedReasoning(text: string, mark: string | null, facts: ReadFa
   return part
 }
 
-/** The same where several marks stand beside one text; none where there is neither. */
+/** Does the same for several marks beside one text; empty if there is neither text nor mark. */
 export function markedReasonings(
   text: string,
   marks: readonly string[],
@@ -38,18 +38,18 @@ export function markedReasonings(
   let at = 0
   const parts = payloads.map((payload, index): ReasoningPart => {
     const count = lengths[index]!.length
-    // A text that the client has changed, or left out, is not what was sealed.
+    // The text was changed or omitted by the client, so it no longer matches what was sealed.
     const texts = pieces === null ? (index === 0 && text !== '' ? [text] : []) : pieces.slice(at, at + count)
     at += count
     const seal = payload.origin === origin ? readSeal(payload.seal) : null
-    // A signature holds for its very text.
+    // A `messages` signature is only valid for the exact text.
     return { kind: 'reasoning', texts, seal: pieces === null && seal?.wire === 'messages' ? null : seal }
   })
   const rest = pieces?.slice(at) ?? []
   return rest.length === 0 ? parts : [...parts, { kind: 'reasoning', texts: rest, seal: null }]
 }
 
-/** Null where the text is not the one that was marked. What comes behind it is a piece of its own. */
+/** Splits the text; null if it is not the marked one. Text after it becomes a further piece. */
 function cut(text: string, lengths: readonly JsonValue[]): string[] | null {
   const texts: string[] = []
   let at = 0

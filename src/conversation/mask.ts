@@ -1,30 +1,34 @@
-/** Takes secrets and account numbers out of upstream error texts before a client may see them. */
+/** Removes secrets and account ids from upstream error texts before clients see them. */
 
 /** Longest text shown to a client, in characters. */
 const TEXT_LENGTH_MAX = 4_000
 
 const SECRETS: readonly RegExp[] = [
-  // Keys with a well-known prefix and bearer tokens. A digit or star tells a key from words such as `sk_field`.
+  // Keys with a well-known prefix, and bearer tokens. A digit or asterisk distinguishes keys from words like
+  // `sk_field`.
   /\b(?:sk|pk|rk)[-_](?=[\w*.-]*[\d*])[\w*.-]{6,}/gi,
   /\bAIza[\w-]{10,}/g,
   /\bBearer\s+(?=[\w.~+/=*-]*[\d*])[\w.~+/=*-]{6,}/gi,
   /\b(?:AKIA|ASIA)[A-Z0-9]{8,}\b/g,
-  // JSON web tokens, and long runs that follow the words key, secret or password.
+  // JSON web tokens, and long strings after the words key, secret or password.
   /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
   /\b(?:api[ _-]?key|access[ _-]?token|secret|password|credential)s?\b["']?\s*[:=]\s*["']?[\w.~+/=*-]{6,}/gi,
-  // Accounts: organisations and projects, cloud resource names, users of URLs.
+  // Accounts: organisation and project ids, cloud resource names, user names in URLs.
   /\b(?:org|proj|acct)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{8,}/g,
   /\barn:aws[\w-]*:[^\s"'`]+/g,
   /\/\/[^\s/@:]+:[^\s/@]+@/g,
 ]
 
-/** The text without secrets and at most 4,000 characters long. `secrets`: further exact texts to hide, the credential in use. */
+/**
+ * The text without secrets, at most 4,000 characters long. `secrets`: more exact strings to mask, such as the
+ * credential in use.
+ */
 export function maskSecrets(text: string, secrets: readonly string[] = []): string {
   let masked = text
   for (const secret of secrets) {
     if (secret.length >= 6) masked = masked.replaceAll(secret, '***')
   }
   for (const pattern of SECRETS) masked = masked.replace(pattern, '***')
-  // Cut last: a secret that stands across the cut would not be recognised.
+  // Truncate last: a secret cut in two would not be recognised.
   return masked.length > TEXT_LENGTH_MAX ? `${masked.slice(0, TEXT_LENGTH_MAX)}…` : masked
 }

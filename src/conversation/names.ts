@@ -1,34 +1,37 @@
-/** Tool names and call ids that one side does not accept: mapped for one request, the same everywhere, restored in the reply. */
+/** Maps tool names and call ids that one side does not accept: consistently within a request, and back in the reply. */
 
 import { createHash } from 'node:crypto'
 import type { CallPart } from './request.ts'
 
-/** Longest call id that is sent anywhere, in characters. */
+/** Longest call id that is ever sent, in characters. */
 const ID_LENGTH_MAX = 64
 const WORD = /^[a-zA-Z0-9_-]+$/
 const HASH_LENGTH = 8
 
 export interface NameRules {
-  /** Longest name accepted, in characters. */
+  /** Longest accepted name, in characters. */
   readonly nameMax: number
   readonly nameStart: 'any' | 'letter'
-  /** Characters that stay as they are; absent: letters, digits, `_` and `-`. */
+  /** Accepted characters; absent: letters, digits, `_` and `-`. */
   readonly characters?: 'any' | 'word'
 }
 
-/** Whether a name may go up as it is. */
+/** Whether a name may be sent upstream unchanged. */
 export function isNameAccepted(name: string, { nameMax, nameStart, characters = 'word' }: NameRules): boolean {
   if (name.length > nameMax || (characters === 'word' && !WORD.test(name))) return false
   return nameStart === 'any' || /^[a-zA-Z]/.test(name)
 }
 
-/** Two-way map between the client's tool names and those that go upstream. One per request. */
+/** Two-way map between the client's tool names and those sent upstream. Create one per request. */
 export class ToolNames {
   readonly #rules: NameRules
   readonly #upstream = new Map<string, string>()
   readonly #client = new Map<string, string>()
 
-  /** `names`: all names of the request. Those that may stay as they are come first, so that no made-up name takes theirs. */
+  /**
+   * `names`: all names in the request. Names that stay unchanged are registered first, so that no generated name takes
+   * one.
+   */
   constructor(names: Iterable<string>, rules: NameRules) {
     this.#rules = rules
     const all = [...new Set(names)]
@@ -36,14 +39,14 @@ export class ToolNames {
     for (const name of all) if (!isNameAccepted(name, rules)) this.#add(name, this.#shorten(name))
   }
 
-  /** The name to send upstream. Throws when the request did not announce the name to the constructor. */
+  /** The name to send upstream. Throws for a name that was not given to the constructor. */
   upstream(name: string): string {
     const mapped = this.#upstream.get(name)
     if (mapped === undefined) throw new Error('a tool name was not registered')
     return mapped
   }
 
-  /** The client's own name for what the upstream wrote; unknown names stay. */
+  /** The client's name for a tool that the upstream named; unknown names are returned unchanged. */
   client(name: string): string {
     return this.#client.get(name) ?? name
   }
@@ -65,13 +68,13 @@ export class ToolNames {
 
 export type IdForm = 'any' | 'word' | 'alphanumeric_9'
 
-/** Ids of the calls in a history as the upstream gets them: of its form, unique, and the same for call and result. */
+/** Call ids of a history as sent upstream: in the required form, unique, and equal for a call and its result. */
 export class UpstreamIds {
   readonly #form: IdForm | 'as_given'
   readonly #ids = new Map<CallPart, string>()
   readonly #taken = new Set<string>()
 
-  /** `as_given`: unique, and otherwise as the client wrote them. */
+  /** `as_given`: ids are made unique but otherwise left unchanged. */
   constructor(form: IdForm | 'as_given') {
     this.#form = form
   }
@@ -80,7 +83,7 @@ export class UpstreamIds {
     const known = this.#ids.get(call)
     if (known !== undefined) return known
     let id = idInForm(call.id === '' ? `call_${this.#ids.size}` : call.id, this.#form)
-    // Some providers number the calls of each turn anew; what repeats gets a name of its own, the same in every request.
+    // Some providers restart numbering in each turn. A repeated id gets a suffix, the same in every request.
     for (let attempt = 2; this.#taken.has(id); attempt += 1) {
       const suffix = `_${attempt}`
       id = idInForm(`${call.id.slice(0, ID_LENGTH_MAX - suffix.length)}${suffix}`, this.#form)
@@ -91,13 +94,13 @@ export class UpstreamIds {
   }
 }
 
-/** Whether an id may go up as it is. */
+/** Whether an id may be sent upstream unchanged. */
 export function isIdAccepted(id: string, form: IdForm): boolean {
   if (form === 'alphanumeric_9') return /^[a-zA-Z0-9]{9}$/.test(id)
   return id.length <= ID_LENGTH_MAX && (form === 'any' || WORD.test(id))
 }
 
-/** The id itself where the form takes it, else one derived from it: same id, same result. */
+/** The id itself if it has the required form, else one derived from it; deterministic. */
 export function idInForm(id: string, form: IdForm | 'as_given'): string {
   if (form === 'as_given') return id
   if (isIdAccepted(id, form)) return id

@@ -1,11 +1,14 @@
-/** Reads the output out of events that go through as they came, for a count when no usage comes. */
+/**
+ * Extracts the output from events that pass through unchanged, so that it can be counted if the upstream reports no
+ * usage.
+ */
 
 import { ascii, type ByteText, byteText, joinBytes, NO_BYTES, toBuffer } from '../lib/byte-text.ts'
 import { type CountTokens, OutputGatherer } from './output-gatherer.ts'
 
 export type { CountTokens }
 
-/** Where the events of each client format carry output: the members whose string values are read. */
+/** The members whose string values are output, in the events of each client format. */
 export const OUTPUT_MARKERS = {
   messages: [ascii('"text":'), ascii('"thinking":'), ascii('"partial_json":')],
   responses: [ascii('"delta":')],
@@ -14,7 +17,7 @@ export const OUTPUT_MARKERS = {
 const SPACE = 32
 const QUOTE = 34
 
-/** Characters of events that are kept before they are read: most streams report their usage, and are never read. */
+/** Characters of events buffered before they are read. Most streams report their usage and are never read. */
 const UNREAD_CHARACTERS_MAX = 16_384
 
 export interface OutputCounterOptions {
@@ -25,7 +28,7 @@ export interface OutputCounterOptions {
 export class OutputCounter {
   readonly #markers: readonly ByteText[]
   readonly #gathered: OutputGatherer
-  /** What stood around the only piece of output of the event that was read last. */
+  /** The bytes around the only piece of output in the last event read; null if it had several. */
   #looks: Looks | null = null
   #unread: ByteText[] = []
   #unreadCharacters = 0
@@ -35,7 +38,7 @@ export class OutputCounter {
     this.#gathered = new OutputGatherer({ countTokens })
   }
 
-  /** Takes note of whole events that go to the client. */
+  /** Records complete events that go to the client. */
   append(events: ByteText): void {
     this.#unread.push(events)
     this.#unreadCharacters += events.length
@@ -54,12 +57,14 @@ export class OutputCounter {
     for (let at = 0; at < events.length; ) at = this.#readAlike(events, at) ?? this.#readOther(events, at)
   }
 
-  /** One past an event that is like the one before but for its piece of output; null when the next one is not. */
+  /**
+   * Offset after an event that differs from the previous one only in its output; null if the next one does not match.
+   */
   #readAlike(events: ByteText, at: number): number | null {
     if (this.#looks === null) return null
     const { before, after } = this.#looks
     const start = at + before.length
-    // Slices are compared faster than `startsWith` compares.
+    // Comparing slices is faster than `startsWith`.
     if (events.slice(at, start) !== before) return null
     const piece = stringAt(events, start)
     const end = start + piece.length + after.length
@@ -84,7 +89,7 @@ export class OutputCounter {
     return this.#gathered.tokens()
   }
 
-  /** Roughly, without a tokenizer. */
+  /** A rough count by length, without the tokenizer. */
   estimate(): number {
     this.#read()
     return this.#gathered.estimate()
@@ -96,7 +101,7 @@ interface Piece {
   readonly piece: ByteText
 }
 
-/** The strings behind a marker. Quotes inside strings are escaped, so it cannot stand in one. */
+/** The string values after a marker. A marker cannot be inside a string, where quotes are escaped. */
 function* piecesAt(events: ByteText, marker: ByteText): Generator<Piece> {
   for (let hit = events.indexOf(marker); hit >= 0; ) {
     let start = hit + marker.length
@@ -115,13 +120,13 @@ interface Looks {
   readonly after: ByteText
 }
 
-/** Copies: a slice would keep all events in memory that it was cut from. */
+/** Copies the bytes, because a slice would keep the whole buffer of events in memory. */
 function looksOf(event: ByteText, { start, piece }: Piece): Looks {
   const copy = (text: ByteText) => byteText(toBuffer(text))
   return { before: copy(event.slice(0, start)), after: copy(event.slice(start + piece.length)) }
 }
 
-/** The content of the JSON string whose first character stands at `start`, as written. */
+/** The JSON string whose first character is at `start`, as written: escaped, without quotes. */
 function stringAt(text: ByteText, start: number): ByteText {
   let end = text.indexOf('"', start)
   while (end > 0 && oddBackslashesBefore(text, end)) end = text.indexOf('"', end + 1)

@@ -1,13 +1,13 @@
-/** The output of a stream, counted in case the provider does not report it. */
+/** Collects a stream's output, so that it can be counted if the provider does not report usage. */
 
 import { type ByteText, characters, decodeText, joinBytes } from '../lib/byte-text.ts'
 
-/** Characters gathered before they are counted: bounds the memory of a stream. */
+/** Characters collected before they are counted; bounds the memory per stream. */
 const GATHERED_CHARACTERS_MAX = 16_384
 
 export type CountTokens = (text: string) => number
 
-/** The text of a JSON string, or of neighbouring ones, given as written: escaped, without quotes. */
+/** Decodes a JSON string, or several adjoining ones, as written: escaped, without quotes. */
 export function textWritten(written: ByteText): string {
   const text = decodeText(written)
   if (!text.includes('\\')) return text
@@ -18,20 +18,20 @@ export function textWritten(written: ByteText): string {
   }
 }
 
-/** ASCII without escapes: the text is what is written. */
+/** ASCII without escapes, which needs no decoding. */
 const PLAIN = /^[^\\\x80-\uffff]*$/
 
-/** Characters of the text of a JSON string as written. */
+/** Length in characters of a JSON string as written. */
 export function lengthWritten(written: ByteText): number {
   return PLAIN.test(characters(written)) ? written.length : textWritten(written).length
 }
 
-/** Bytes of ASCII text, and of other text in UTF-8, that one token stands for, roughly. */
+/** Rough number of bytes per token, for ASCII and for other text in UTF-8. */
 const BYTES_PER_TOKEN = { ascii: 4, other: 2.5 } as const
-/** UTF-8 bytes of a character beyond ASCII, less the one that it counts for in a string: between two and three of the former. */
+/** UTF-8 bytes of a non-ASCII character per byte beyond its string length: between 2/1 and 3/2. */
 const OTHER_BYTES_PER_EXTRA_BYTE = 1.5
 
-/** Tokens of a text by its length alone. */
+/** Estimated tokens of a text, by length alone. */
 function weigh(text: string): number {
   const extra = Buffer.byteLength(text) - text.length
   const other = extra * OTHER_BYTES_PER_EXTRA_BYTE
@@ -39,7 +39,7 @@ function weigh(text: string): number {
 }
 
 function weighWritten(written: ByteText): number {
-  // Each byte beyond ASCII is a character that takes two bytes in UTF-8.
+  // `written` has one character per byte: each byte above 127 takes two bytes in UTF-8.
   const other = Buffer.byteLength(characters(written)) - written.length
   return weighBytes({ ascii: written.length - other, other })
 }
@@ -48,15 +48,15 @@ function weighBytes({ ascii, other }: { ascii: number; other: number }): number 
   return Math.max(0, ascii) / BYTES_PER_TOKEN.ascii + other / BYTES_PER_TOKEN.other
 }
 
-/** Keeps output just long enough to count its tokens. */
+/** Keeps output only until its tokens are counted. */
 export class OutputGatherer {
   readonly #countTokens: CountTokens
   #pieces: string[] = []
-  /** Pieces behind those, as they were written. */
+  /** Later pieces, as written in JSON. */
   #written: ByteText[] = []
   #characters = 0
   #tokens = 0
-  /** Of the pieces that were weighed, in both lists. */
+  /** Estimate for the first `#weighed` and `#writtenWeighed` pieces of the two lists. */
   #weight = 0
   #weighed = 0
   #writtenWeighed = 0
@@ -73,7 +73,7 @@ export class OutputGatherer {
     if (this.#characters > GATHERED_CHARACTERS_MAX) this.#fold()
   }
 
-  /** A piece as `textWritten` takes it. */
+  /** Adds a piece in the form that `textWritten` takes. */
   addWritten(piece: ByteText): void {
     this.#written.push(piece)
     this.#characters += piece.length
@@ -85,7 +85,7 @@ export class OutputGatherer {
     return this.#tokens
   }
 
-  /** Roughly, without a tokenizer: what was counted before, and the rest by its length. */
+  /** Estimate without the tokenizer: the tokens counted so far, plus the rest by its length. */
   estimate(): number {
     for (; this.#weighed < this.#pieces.length; this.#weighed++)
       this.#weight += weigh(this.#pieces[this.#weighed] as string)
@@ -97,7 +97,7 @@ export class OutputGatherer {
   #readWritten(): void {
     if (this.#written.length === 0) return
     const text = textWritten(joinBytes(this.#written))
-    // What of it was weighed before is not weighed again.
+    // Weigh the rest of these pieces now, so that the joined text is not weighed twice.
     if (this.#writtenWeighed > 0) {
       this.estimate()
       this.#weighed++

@@ -1,6 +1,6 @@
 /**
- * The output that a whole reply of either chat format carries, as text to count when the provider reported no usage. Its
- * parts follow each other without anything between, as they do in a stream, so that both cost the same.
+ * The output of a whole reply of either chat format, as text to count if the provider reports no usage. Its parts are
+ * joined without separators, as in a stream, so that both are billed alike.
  */
 
 import { isObject, type JsonValue } from '../lib/json.ts'

@@ -1,13 +1,13 @@
 /**
- * Tool calls and their results side by side. Both formats refuse a conversation in which they are not, so every turn with
- * calls is followed by one user turn that begins with the results of exactly these calls.
+ * Puts tool results right after their calls. Both formats require it, so every turn with calls is followed by one user
+ * turn that begins with the results of exactly these calls.
  */
 
 import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from './request.ts'
 
 type PairingRefusals = Pick<ClientWords, 'missing' | 'orphan'>
 
-/** A result together with the very call that it answers: ids alone may repeat within a conversation. */
+/** Maps results to the call objects they answer, because ids may repeat within a conversation. */
 export interface PairedTurn extends Turn {
   /** For each result among `parts`, the call it answers. */
   readonly answers: ReadonlyMap<ResultPart, CallPart>
@@ -27,7 +27,7 @@ export function pairResults(turns: readonly Turn[], refusals: PairingRefusals): 
       continue
     }
     const parts = [...turn.parts]
-    // Calls of consecutive assistant turns are answered together, so these turns are one.
+    // Calls of consecutive assistant turns are answered together, so these turns are merged.
     while (parts.some(isCall) && turns[index]?.role === 'assistant') {
       parts.push(...turns[index]!.parts)
       index += 1
@@ -76,7 +76,7 @@ function withResultsFirst(assistant: Turn, { calls, following }: Exchange, refus
   return [{ role: 'user', parts: results, place: following[0]?.place ?? assistant.place, answers }, ...rest]
 }
 
-/** The call that a result answers: by id, else by the function's name, else the first one left when it names neither. */
+/** The call that a result answers: by id, else by function name, else the first unanswered one if it names neither. */
 function openCall(open: ReadonlySet<CallPart>, result: ResultPart): CallPart | undefined {
   const calls = [...open]
   if (result.id !== '') return calls.find(call => call.id === result.id)

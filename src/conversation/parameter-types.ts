@@ -1,14 +1,14 @@
-/** What a parameter must be so that a conversion can carry it: one of a wrong type is refused, never left out in silence. */
+/** The types of parameters that a conversion carries. A wrong type is refused rather than silently dropped. */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { refuse } from './refuse.ts'
 
 export type Kind = 'number' | 'integer' | 'boolean' | 'text' | 'object' | 'list' | 'text or list' | 'text or object'
 
-/** By path; `*` stands for every element of a list. Absent and null are always right. */
+/** Keyed by path; `*` stands for every element of a list. Missing and null values are always valid. */
 export type Types = Readonly<Record<string, Kind>>
 
-/** What several formats share. */
+/** Parameters common to several formats. */
 export const REASONING_TYPES: Types = {
   thinking: 'object',
   'thinking.type': 'text',
@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
   'text or object': 'Input should be a valid string or object',
 }
 
-/** How a format writes the place of an element: `stop.0` or `stop[0]`. */
+/** How a format writes the path of an element: `stop.0` or `stop[0]`. */
 export type Notation = 'dots' | 'brackets'
 
 interface Rule {
@@ -35,7 +35,7 @@ interface Rule {
   readonly kind: Kind
 }
 
-/** Throws GatewayError `invalid_request` with the place in the notation of the client's format. */
+/** Throws GatewayError `invalid_request` with the path in the notation of the client's format. */
 export type RefuseWrongTypes = (body: JsonObject) => void
 
 export function typeChecker(types: Types, notation: Notation): RefuseWrongTypes {
@@ -56,7 +56,7 @@ function check(value: JsonValue | undefined, [key, ...rest]: readonly string[], 
   if (key === undefined) {
     if (!isOf(value, at.kind)) refuse(at.place, WORDS[at.kind])
   } else if (key === '*') {
-    // What holds others has a rule of its own, or is refused by who reads it.
+    // Objects have rules for their members, or are checked where they are read.
     if (!Array.isArray(value)) return
     for (const [index, element] of value.entries()) {
       const place = at.notation === 'dots' ? `${at.place}.${index}` : `${at.place}[${index}]`

@@ -1,12 +1,12 @@
 /**
- * Calls that a program makes which runs at the provider (Anthropic: programmatic tool calling; OpenAI: the `program` item).
- * The model wrote the program and not the call. Block and item types of `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`)
- * and `openai` 7.57.0 (`ResponseFunctionToolCall.Program`), read 2026-11.
+ * Tool calls made by a program that the model wrote and that runs at the provider (Anthropic: programmatic tool
+ * calling; OpenAI: the `program` item). Block and item types of `@anthropic-ai/sdk` 1.10.0 (`BetaToolUseCaller`) and
+ * `openai` 7.57.0 (`ResponseFunctionToolCall.Program`), read 2026-11.
  */
 
 import { isObject, type JsonValue, textOrNull } from '../lib/json.ts'
 
-/** Whether the parts of a reply are nothing but such calls; each part is told once. */
+/** Tells whether a reply consists of such calls only. Add each part once. */
 export class ProgramCalls {
   #calls = 0
   #others = 0
@@ -22,7 +22,7 @@ export class ProgramCalls {
   }
 }
 
-/** The same for a whole reply. */
+/** Does the same for a whole reply. */
 export function onlyProgramCalls(parts: readonly JsonValue[]): boolean {
   return parts.length > 0 && parts.every(isProgramCall)
 }

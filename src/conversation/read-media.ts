@@ -1,10 +1,12 @@
-/** Images and files as clients write them in URLs. Each reader throws GatewayError `invalid_request` for what no model takes. */
+/**
+ * Reads images and files from the URLs in requests. Throws GatewayError `invalid_request` for what no model accepts.
+ */
 
 import { imageMediaType, isHttpUrl, readDataUrl } from './images.ts'
 import { refuse } from './refuse.ts'
 import type { DocumentPart, ImagePart, TextPart } from './request.ts'
 
-/** `place`: of the URL. */
+/** `place`: path of the URL in the request. */
 export function readImageUrl(url: string, place: string): ImagePart {
   if (isHttpUrl(url)) return { kind: 'image', source: { type: 'url', url } }
   const data = readDataUrl(url) ?? refuse(place, 'expected a data URL or an http(s) URL')
@@ -16,13 +18,13 @@ export function readImageUrl(url: string, place: string): ImagePart {
 }
 
 export interface GivenFile {
-  /** A data URL, or bare base64. */
+  /** A data URL or bare base64. */
   readonly content: string
-  /** File name; '' where none was given. */
+  /** File name; '' if none was given. */
   readonly title: string
-  /** Of bare base64. */
+  /** Media type to assume for bare base64. */
   readonly bareType: string
-  /** Place of the content, and of the document that it may be, for refusals. */
+  /** Path of the content in the request, and of the resulting document, for refusals. */
   readonly place: string
   readonly documentPlace: string
 }

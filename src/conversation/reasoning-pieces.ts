@@ -1,31 +1,33 @@
-/** Reasoning of a reply whose pieces a client gets as one text: what stands between them, and how long each of them is. */
+/**
+ * Joins the pieces of a reply's reasoning into the one text that a client gets, and records the length of each piece.
+ */
 
 import type { ByteText } from '../lib/byte-text.ts'
 import { PIECES_APART } from './marks.ts'
 import { lengthWritten } from './output-gatherer.ts'
 
 export class ReasoningPieces {
-  /** Of the part that is open, in characters. */
+  /** Lengths of the open part's pieces, in characters. */
   lengths: number[] = []
   #divides = false
 
-  /** `apart`: the text goes on behind that of an earlier part. */
+  /** `apart`: the text continues after that of an earlier part, so a separator comes first. */
   begin({ apart }: { apart: boolean }): void {
     this.lengths = []
     this.#divides = apart
   }
 
-  /** A further piece begins. */
+  /** Starts a new piece. */
   divide(): void {
     this.#divides = true
   }
 
-  /** What comes next is more of the same piece. */
+  /** The next text continues the same piece. */
   get isWithin(): boolean {
     return !this.#divides
   }
 
-  /** What the client is told for more of the part. */
+  /** Adds text to the open part; returns it as the client gets it. */
   add(text: string): string {
     const divides = this.#divides
     this.#divides = false
@@ -34,7 +36,7 @@ export class ReasoningPieces {
     return divides ? PIECES_APART + text : text
   }
 
-  /** More of the same piece, as it stands in JSON. */
+  /** Adds text to the same piece, as written in JSON. */
   addWritten(text: ByteText): void {
     this.#grow(lengthWritten(text))
   }

@@ -1,4 +1,4 @@
-/** What a client asks of the model's reasoning, put together from the fields that formats have for it. */
+/** What a client requests of the model's reasoning, combined from the fields that formats have for it. */
 
 import { isObject, type JsonValue, numberOrNull } from '../lib/json.ts'
 import type { EffortLevel, ReasoningRequest } from './request.ts'
@@ -14,16 +14,16 @@ export interface Thinking {
   readonly budgetTokens: number | null
 }
 
-/** From `thinking: {type, budget_tokens}`, which clients of several formats send. */
+/** Reads `thinking: {type, budget_tokens}`, which clients of several formats send. */
 export function readThinking(value: JsonValue | undefined): Thinking {
   if (!isObject(value) || typeof value.type !== 'string') return { wanted: null, budgetTokens: null }
   return { wanted: value.type !== 'disabled', budgetTokens: numberOrNull(value.budget_tokens) }
 }
 
 export interface ReasoningFields extends Thinking {
-  /** As the client wrote it; one that is no level says nothing. */
+  /** As the client wrote it; values that are not levels are ignored. */
   readonly effort: JsonValue | undefined
-  /** As in ReasoningRequest; absent: what is reasoned is shown where it was asked for. */
+  /** As in ReasoningRequest; absent: reasoning is shown if it was requested. */
   readonly shown?: boolean | null
 }
 
@@ -37,7 +37,7 @@ export function reasoningRequest({ wanted, budgetTokens, effort, shown }: Reason
   return { wanted: asked, effort: level, budgetTokens: budget, shown: shown === undefined ? asked : shown }
 }
 
-/** The accepted level nearest to the one wanted: upwards first, then the top. Null when none is accepted. */
+/** The accepted level nearest to the requested one: the next higher, else the highest. Null if none is accepted. */
 export function nearestLevel(wanted: EffortLevel, accepted: readonly EffortLevel[] | null): EffortLevel | null {
   const ascending = EFFORT_LADDER.filter(level => accepted?.includes(level) === true)
   const rank = EFFORT_LADDER.indexOf(wanted)

@@ -1,20 +1,20 @@
-/** Reasoning that stands in a tag at the beginning of a reply's text, whole or piece by piece. */
+/** Separates reasoning in a tag at the start of a reply's text from the text; for whole or streamed text. */
 
 export interface TaggedText {
   readonly reasoning: string
   readonly text: string
 }
 
-/** Most blanks that may stand before the tag. */
+/** Most whitespace characters that may precede the tag. */
 const BLANKS_MAX = 16
 
-/** Splits a text that arrives in pieces. A text that does not begin with the tag is given out as it is. */
+/** Splits streamed text. Text that does not begin with the tag passes through unchanged. */
 export class TagSplitter {
   readonly #opening: string
   readonly #closing: string
   #state: 'undecided' | 'reasoning' | 'text' = 'undecided'
   #held = ''
-  /** Blanks behind the tag are dropped until the text begins. */
+  /** Whitespace after the closing tag is dropped until the text begins. */
   #trims = false
 
   constructor(tag: string) {
@@ -22,7 +22,7 @@ export class TagSplitter {
     this.#closing = `</${tag}>`
   }
 
-  /** Whatever comes is text and is given out as it is. */
+  /** All that follows is text and passes through unchanged. */
   get isPlain(): boolean {
     return this.#state === 'text' && !this.#trims
   }
@@ -34,7 +34,7 @@ export class TagSplitter {
     return this.#state === 'reasoning' ? this.#split() : { reasoning: '', text: this.#take(this.#held.length) }
   }
 
-  /** What is still held when the text ends. */
+  /** Returns what was held back, at the end of the text. */
   end(): TaggedText {
     const rest = this.#take(this.#held.length)
     return this.#state === 'reasoning' ? { reasoning: rest, text: '' } : { reasoning: '', text: rest }
@@ -77,7 +77,7 @@ export class TagSplitter {
   }
 }
 
-/** The same for a whole text. */
+/** Does the same for a whole text. */
 export function splitTag(text: string, tag: string): TaggedText {
   const splitter = new TagSplitter(tag)
   const first = splitter.push(text)
@@ -87,7 +87,7 @@ export function splitTag(text: string, tag: string): TaggedText {
 
 const NOTHING: TaggedText = { reasoning: '', text: '' }
 
-/** Length of the longest end of `text` that could be the beginning of `mark`. */
+/** Length of the longest suffix of `text` that is a prefix of `mark`. */
 function openEnd(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return length

@@ -1,6 +1,6 @@
 /**
- * Tells whether what came under status 200 is an error: a whole reply, or an event of a stream, the first one or a later
- * one. Providers write errors there in many shapes, and one that is not seen is relayed and charged like a good reply.
+ * Detects errors reported under status 200, in a whole reply or in any event of a stream. Providers use many shapes for
+ * them, and an undetected one would be relayed and charged like a good reply.
  */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../lib/json.ts'
@@ -8,13 +8,13 @@ import { readErrorValue } from './error-body.ts'
 import { failedError, readFailedError, readUpstreamErrorValue, type UpstreamError } from './upstream-error.ts'
 
 export interface ReplyErrorFacts {
-  /** The `event:` line of an event of a stream. */
+  /** The event's `event:` line. */
   readonly event?: string
-  /** Texts that must never be shown: the credential in use. */
+  /** The credential in use, to be masked. */
   readonly secrets?: readonly string[]
 }
 
-/** The error that a parsed reply or event tells of; null for a good one. */
+/** The error in a parsed reply or event; null if it is a good one. */
 export function readReplyError(
   value: JsonValue,
   { event = '', secrets = [] }: ReplyErrorFacts = {},
@@ -22,7 +22,7 @@ export function readReplyError(
   const body = Array.isArray(value) ? objectOrNull(value[0]) : objectOrNull(value)
   if (body === null) return null
   if (body.type === 'response.failed') return readFailedError(objectOrNull(body.response)?.error, secrets)
-  if (isError(body, event)) return readUpstreamErrorValue(body, secrets) ?? failedError('an error without a text')
+  if (isError(body, event)) return readUpstreamErrorValue(body, secrets) ?? failedError('an error without a message')
   for (const choice of arrayOrEmpty(body.choices)) {
     const error = isObject(choice) ? choiceError(choice, secrets) : null
     if (error !== null) return error
@@ -35,33 +35,33 @@ function isError(body: JsonObject, event: string): boolean {
   if (isTold(body.error) || hasFailedOutcome(body)) return true
   const type = textOrNull(body.type)
   if (type !== null) return /(error|exception)$/i.test(type)
-  // A chunk with a choice, or with a code that says that all is well, may hold any other member.
+  // A chunk with choices, or with a code for success, may have any other members.
   if (arrayOrEmpty(body.choices).length > 0 || WELL.has(body.code)) return false
   return readErrorValue(body) !== null
 }
 
-/** Codes by which providers say that nothing went wrong. */
+/** Codes by which providers report success. */
 const WELL: ReadonlySet<JsonValue | undefined> = new Set([0, '0', 200, '200'])
 
 function isTold(error: JsonValue | undefined): boolean {
   return Array.isArray(error) ? error.length > 0 : Boolean(error)
 }
 
-/** MiniMax: `base_resp` stands in good chunks too, with a code of 0. */
+/** MiniMax sends `base_resp` in good chunks too, with code 0. */
 function hasFailedOutcome({ base_resp }: JsonObject): boolean {
   const code = objectOrNull(base_resp)?.status_code
   return code !== undefined && code !== null && !WELL.has(code)
 }
 
-/** Aggregators put the error into the choice; others only say so in its finish reason. */
+/** Aggregators put the error into the choice; others report it only as the finish reason. */
 function choiceError({ error, finish_reason }: JsonObject, secrets: readonly string[]): UpstreamError | null {
-  if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error of a choice')
+  if (isTold(error)) return readUpstreamErrorValue({ error }, secrets) ?? failedError('an error in a choice')
   const reason = textOrNull(finish_reason)
   return reason !== null && FAILED_FINISHES.has(reason) ? failedError(`finish reason ${reason}`) : null
 }
 
 /**
- * Finish reasons by which upstreams report a failure of their own in an otherwise good reply: OpenRouter, DeepSeek, Z.AI,
+ * Finish reasons with which upstreams report their own failure in an otherwise good reply: OpenRouter, DeepSeek, Z.AI,
  * vLLM and SGLang (their documentation and source, read 2026-11).
  */
 const FAILED_FINISHES: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** One shape for the reply streams that the relay drives, whether they pass through or are converted. */
+/** The interface through which the relay drives reply streams, whether they pass through or are converted. */
 
 import type { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -6,25 +6,27 @@ import type { SseEvent } from '../lib/sse.ts'
 import type { UsageReport } from './usage.ts'
 
 export interface ReplyStream {
-  /** Client text for one upstream event; never what ends the reply. Throws GatewayError on an upstream error event. */
+  /**
+   * Client text for one upstream event, without what ends the reply. Throws GatewayError on an upstream error event.
+   */
   push(event: SseEvent): ByteText
   /**
-   * The fast lane: client text for the events from `at` on in an upstream's bytes that are like ones before and need no
-   * closer look. An event begins at `at`, and no line of `all` ends with CR. `skimmedTo` then says how far that went; it is
-   * `at` when the first event has to be pushed.
+   * The fast path: client text for events from `at` on that repeat the pattern of earlier ones and need no parsing. An
+   * event begins at `at`, and no line of `all` ends with CR. Afterwards `skimmedTo` is the offset reached; it equals
+   * `at` if the first event must be pushed.
    */
   skim?(all: ByteText, at: number): ByteText
   readonly skimmedTo?: number
-  /** What ends the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. */
+  /** The events that end the reply. Throws GatewayError(`upstream_failed`) if the upstream did not end properly. */
   end(): ByteText
-  /** The upstream has said that nothing more will come. */
+  /** The upstream has announced the end of its stream. */
   readonly finished: boolean
-  /** What the upstream has said of its tokens so far. */
+  /** The upstream's usage report so far. */
   readonly usage: UsageReport
-  /** Output tokens counted from what `push` returned so far. */
+  /** Output tokens, counted from what `push` has returned so far. */
   countOutputTokens(): number
-  /** The same, roughly, and cheap enough to be asked again and again. */
+  /** A rough figure of the same, cheap enough to read often. */
   estimateOutputTokens(): number
-  /** How a fault ends a stream that has begun: a complete event. Absent or null: the form that other formats have in common. */
+  /** The complete event that ends a failed stream. Absent or null: use the error event that all formats know. */
   failureEvent?(error: GatewayError): string | null
 }

@@ -1,4 +1,4 @@
-/** A reply in no format: what every format's reader tells and every format's writer is told, part after part. */
+/** A reply in format-neutral form: the parts that every format's reader emits and every format's writer takes. */
 
 import type { GatewayError } from '../errors.ts'
 import type { ByteText } from '../lib/byte-text.ts'
@@ -7,17 +7,17 @@ import type { TemplateLearner } from './event-template.ts'
 import type { Seal } from './seal.ts'
 import type { TokenUsage, UsageReport } from './usage.ts'
 
-/** A part as it begins. One is open at a time. */
+/** The start of a part. Only one part is open at a time. */
 export type PartStart =
   | { readonly kind: 'text' }
-  /** Says why the model does not answer. */
+  /** Explains why the model does not answer. */
   | { readonly kind: 'refusal' }
   | { readonly kind: 'reasoning' }
   | {
       readonly kind: 'call'
-      /** As the upstream calls it; '' where it has none. */
+      /** The upstream's id; '' if it gave none. */
       readonly id: string
-      /** By the name that went upstream. */
+      /** The name that was sent upstream. */
       readonly name: string
       /** Signature that must come back with the call; null without one. */
       readonly signature: string | null
@@ -28,18 +28,18 @@ export type PartKind = PartStart['kind']
 /** Why a reply ended. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
-/** What a reader tells. */
+/** Receives what a reader emits. */
 export interface ReplySink {
-  /** The upstream has begun to answer; once, and first. */
+  /** The upstream has begun its reply; called once, first. */
   start(): void
   open(part: PartStart): void
   /** More of the open part: text, or the JSON of a call's arguments; never empty. */
   delta(text: string): void
-  /** A further piece of the open reasoning: it stands apart from the one before. */
+  /** Starts a new piece within the open reasoning. */
   divide(): void
-  /** The open part is complete. `seal`: of reasoning, for its provider. */
+  /** The open part is complete. `seal`: the provider's seal of reasoning. */
   close(seal?: Seal | null): void
-  /** All has been said; what ends the reply may follow later. */
+  /** All output has arrived; the events that end the reply may come later. */
   said(): void
 }
 
@@ -47,46 +47,52 @@ export interface ReplySink {
 export interface UpstreamEvent {
   /** Its `event:` line, or '' without one. */
   readonly name: string
-  /** Its data lines joined with "\n"; `[DONE]` included. */
+  /** The parsed data, if already available: when a whole reply is replayed as events. */
   readonly data: string
   /** Its data, where they are at hand as an object: a whole reply told as events. */
   readonly value?: JsonObject
-  /** Its bytes; a reader that has them may learn to skim. */
+  /** The event's bytes. With them, a reader can learn to skim. */
   readonly raw?: Buffer
 }
 
-/** Reads the events of one upstream's stream, or of a whole reply told as events. */
+/** Reads the events of an upstream's stream, or of a whole reply replayed as events. */
 export interface ReplyReader {
-  /** Throws GatewayError for an event that tells of an error. */
+  /** Throws GatewayError for an event that reports an error. */
   push(event: UpstreamEvent): void
-  /** No more will come: gives out what it kept. Throws GatewayError `upstream_failed` for a reply that did not end well. */
+  /**
+   * Call it after the last event: emits what was held back. Throws GatewayError `upstream_failed` if the reply is
+   * incomplete.
+   */
   end(): StopReason
-  /** The upstream has said that nothing more will come. */
+  /** The upstream has announced the end of its stream. */
   readonly finished: boolean
-  /** What the upstream has said of its tokens so far. */
+  /** The upstream's usage report so far. */
   readonly usage: UsageReport
-  /** Events that look like those of `learner` are more of the open part, which is of this kind; null: read the next one. */
+  /**
+   * Events that match the `learner`'s template extend the open part, which is of this kind; null: the next event must
+   * be read.
+   */
   readonly skimmable: Skimmable | null
 }
 
 export interface Skimmable {
   readonly kind: 'text' | 'reasoning'
   readonly learner: TemplateLearner
-  /** Gets each text that was skimmed, as it stands in JSON, where the reader must know. */
+  /** Receives each skimmed text, as written in JSON; absent if the reader does not need it. */
   readonly onSkimmed?: (written: ByteText) => void
 }
 
-/** Writes a client's stream. What it is told goes into a text that is taken after each event of the upstream. */
+/** Writes a client's stream. The text is collected, and taken after each upstream event. */
 export interface ReplyWriter extends ReplySink {
-  /** What was written since it was last asked. */
+  /** Returns the text written since the last call. */
   take(): string
-  /** Whether `written` may follow: a part of this kind is open, and nothing of it is kept back. */
+  /** Whether `written` may be called: a part of this kind is open and none of its text is held back. */
   canWriteRaw(kind: PartKind): boolean
-  /** As `delta` and `take` in one, for text as it stands in JSON. */
+  /** `delta` and `take` in one, for text as written in JSON. */
   written(text: ByteText): ByteText
-  /** What ends the stream. */
+  /** The events that end the stream. */
   end(stopReason: StopReason, usage: TokenUsage): string
-  /** What ends a stream that went wrong, in formats that have more to say of it than the error. */
+  /** The event that ends a failed stream, in formats that report more than the error. */
   fail?(error: GatewayError): string
 }
 
@@ -98,7 +104,7 @@ export type FoldedPart =
       readonly id: string
       readonly name: string
       readonly signature: string | null
-      /** JSON of an object, or what the upstream gave for it. */
+      /** JSON of an object, or whatever the upstream sent instead. */
       readonly arguments: string
     }
 

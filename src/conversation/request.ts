@@ -1,6 +1,6 @@
 /**
- * A request in no format: what every format's reader makes and every format's writer takes. What one format cannot say has
- * no place here, so that no unknown key slips through.
+ * A request in format-neutral form: what every format's reader produces and every format's writer accepts. Anything
+ * that only one format can express is left out, so that no unknown key slips through.
  */
 
 import type { JsonObject } from '../lib/json.ts'
@@ -22,15 +22,15 @@ export interface ImagePart {
   readonly cacheControl?: JsonObject
 }
 
-/** A PDF; text documents are read as text. */
+/** A PDF. Text documents become text parts. */
 export interface DocumentPart {
   readonly kind: 'document'
   readonly source:
     | { readonly type: 'base64'; readonly mediaType: string; readonly data: string }
     | { readonly type: 'url'; readonly url: string }
-  /** File name or title; '' where none was given. */
+  /** File name or title; '' if none was given. */
   readonly title: string
-  /** Place in the request, for refusals. */
+  /** Path in the client's request, for refusals. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
@@ -38,13 +38,13 @@ export interface DocumentPart {
 /** Reasoning of an earlier reply. */
 export interface ReasoningPart {
   readonly kind: 'reasoning'
-  /** In the pieces that it came in; none where it was not shown. */
+  /** The original pieces of text; empty if the reasoning was not shown. */
   readonly texts: readonly string[]
-  /** What its provider wants back with it; null without one, and for one that is not ours to open. */
+  /** The seal that the provider needs back; null if there is none, or if it is another provider's. */
   readonly seal: Seal | null
 }
 
-/** Something stood here that no other provider can use: what is around it does not belong together. */
+/** Marks removed content that no other provider can use, so that its neighbours are not merged. */
 export interface GapPart {
   readonly kind: 'gap'
 }
@@ -53,10 +53,10 @@ export interface CallPart {
   readonly kind: 'call'
   /** As the client wrote it; '' when missing. */
   readonly id: string
-  /** By the name of its definition. */
+  /** The name in the tool's definition. */
   readonly name: string
   readonly input: JsonObject
-  /** Signature that a provider wants back with the call; null without one. */
+  /** Signature that the provider needs back with the call; null without one. */
   readonly signature: string | null
 }
 
@@ -64,13 +64,13 @@ export type ResultContent = TextPart | ImagePart | DocumentPart
 
 export interface ResultPart {
   readonly kind: 'result'
-  /** Id of the call that it answers; '' when the format names the function only. */
+  /** Id of the call that it answers; '' if the format only names the function. */
   readonly id: string
-  /** Name of the function, where that is all there is; else ''. */
+  /** Name of the function if that is the only reference; else ''. */
   readonly name: string
   readonly content: readonly ResultContent[]
   readonly isError: boolean
-  /** Place in the request, for refusals. */
+  /** Path in the client's request, for refusals. */
   readonly place: string
   readonly cacheControl?: JsonObject
 }
@@ -80,21 +80,21 @@ export type ContentPart = TextPart | ImagePart | DocumentPart | ReasoningPart | 
 export interface Turn {
   readonly role: 'system' | 'user' | 'assistant'
   readonly parts: readonly ContentPart[]
-  /** Place in the request, for refusals. */
+  /** Path in the client's request, for refusals. */
   readonly place: string
 }
 
 /** A function that the model may call. */
 export interface ToolDefinition {
-  /** Unique in its request. */
+  /** Unique within the request. */
   readonly name: string
   readonly description: string | null
   readonly schema: JsonObject
   readonly strict: boolean
   readonly cacheControl?: JsonObject
   /**
-   * The tool is free-form for the client: `schema` has one text, `input`, and `description` holds the grammar too, which
-   * the one in here does not. Absent: a function.
+   * Set if the client defined a free-form tool. `schema` then has a single string, `input`, and the outer `description`
+   * includes the grammar; the one in here does not. Absent: a function.
    */
   readonly freeform?: { readonly format: JsonObject | null; readonly description: string | null }
 }
@@ -103,13 +103,13 @@ export type ToolChoice = { readonly mode: 'auto' | 'none' | 'any' } | { readonly
 
 export interface ToolRequest {
   readonly definitions: readonly ToolDefinition[]
-  /** null: the request does not say. */
+  /** Null: not specified. */
   readonly choice: ToolChoice | null
-  /** The client forbids several calls in one turn. */
+  /** The client forbids parallel calls. */
   readonly oneCallOnly: boolean
 }
 
-/** A JSON reply that the client asks for. */
+/** A JSON reply requested by the client. */
 export type StructureRequest =
   | { readonly kind: 'schema'; readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
   | { readonly kind: 'object' }
@@ -118,16 +118,16 @@ export type EffortLevel = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhig
 
 /** What a client asks of the model's reasoning. */
 export interface ReasoningRequest {
-  /** null: the request does not say whether to reason. */
+  /** Reasoning on or off; null: not specified. */
   readonly wanted: boolean | null
   /** Never `none`: that is `wanted: false`. */
   readonly effort: Exclude<EffortLevel, 'none'> | null
   readonly budgetTokens: number | null
-  /** The client asks to be shown what is reasoned, where the format lets it say so; null: it does not say. */
+  /** Whether the client wants to see the reasoning, if its format has a field for that; null: not specified. */
   readonly shown: boolean | null
 }
 
-/** Parameters by the names that most formats give them; null: not given. */
+/** Sampling parameters under their usual names; null: not given. */
 export interface SamplingRequest {
   readonly temperature: number | null
   readonly topP: number | null
@@ -135,35 +135,37 @@ export interface SamplingRequest {
 }
 
 export interface ConversationRequest {
-  /** As the client wrote them: not yet paired, nothing merged. */
+  /** As the client wrote them: not paired or merged yet. */
   readonly turns: readonly Turn[]
   readonly tools: ToolRequest
   readonly structure: StructureRequest | null
   readonly reasoning: ReasoningRequest
   readonly sampling: SamplingRequest
-  /** Not blank, each once. */
+  /** Without blank ones and duplicates. */
   readonly stopSequences: readonly string[]
-  /** The client's cap on the output, in tokens; null: none. */
+  /** The client's output cap, in tokens; null: none. */
   readonly outputTokensMax: number | null
-  /** Id of the client's own end user; null: none. */
+  /** The client's id of its own end user; null: none. */
   readonly endUser: string | null
-  /** Key by which calls of one conversation share a provider's cache; null: none. */
+  /** Key with which calls of one conversation share the provider's cache; null: none. */
   readonly cacheKey: string | null
-  /** How much the model is to say: `low`, `medium`, `high`; null: the request does not say. */
+  /** How long the reply should be: `low`, `medium`, `high`; null: not specified. */
   readonly verbosity: string | null
-  /** The provider's own choice of a service tier is asked for in words. */
+  /** The client explicitly requests the provider's automatic service tier. */
   readonly tierIsAuto: boolean
   readonly streamed: boolean
-  /** Words of the client's format for what it refuses itself; names of fields for refusals. */
+  /** Refusals in the terms of the client's format. */
   readonly words: ClientWords
 }
 
-/** How a format speaks of its own fields where a request must be refused. Each refusal throws GatewayError `invalid_request`. */
+/**
+ * How a format refers to its own fields when a request is refused. Each refusal throws GatewayError `invalid_request`.
+ */
 export interface ClientWords {
   /** Calls of this turn have no results. */
   missing(turn: Turn, ids: readonly string[]): never
-  /** A result answers no call. */
+  /** A result matches no call. */
   orphan(result: ResultPart): never
-  /** Name of the field that holds stop sequences. */
+  /** Name of the field for stop sequences. */
   readonly stopField: string
 }

@@ -1,41 +1,41 @@
 /**
- * Reasoning that a provider sealed, on its way through a client of another format. The client gets it in a mark of this
- * gateway's own, which says where it came from; a mark that was tampered with, and a seal of anybody else, is none.
+ * Carries sealed reasoning through clients of other formats. The client gets the provider's seal inside a mark: a token
+ * signed by this gateway that also names the origin. Forged or altered marks, and foreign seals, are ignored.
  */
 
 import { timingSafeEqual } from 'node:crypto'
 import { type JsonValue, parseJson } from '../lib/json.ts'
 import { keyedHash, type SecretSet } from '../lib/secrets.ts'
 
-/** What a provider wants back with its reasoning, byte for byte. */
+/** What a provider needs back with its reasoning, byte for byte. */
 export type Seal =
   | { readonly wire: 'messages'; readonly signature: string }
   | { readonly wire: 'messages'; readonly redacted: string }
   | { readonly wire: 'responses'; readonly id: string | null; readonly encrypted: string }
 
-/** Makes marks, and takes apart those that it made. */
+/** Issues marks, and opens those that it has issued. */
 export interface Sealer {
-  /** Letters, digits, `_`, `-` and `.` only. */
+  /** The mark consists of letters, digits, `_`, `-` and `.` only. */
   seal(payload: JsonValue): string
-  /** Null for anything that this gateway has not made for this account. Never throws. */
+  /** Null for anything that this gateway did not issue for this account. Never throws. */
   open(text: string): JsonValue | null
 }
 
-/** No provider's seal begins so: those of OpenAI begin with `gAAAA`, those of Anthropic with `E`. */
+/** No provider's seal has this prefix: OpenAI's begin with `gAAAA`, Anthropic's with `E`. */
 const PREFIX = 'gwm1.'
 const MAC_BYTES = 16
 const MARK = /^gwm1\.(\d{1,5})\.([\w-]+)\.([\w-]{22})$/
-/** Longest mark that is opened, in characters. A provider's seal holds the whole reasoning, in tokens up to the output cap. */
+/** Longest mark to open, in characters. A provider's seal may contain reasoning as long as the output cap allows. */
 export const MARK_LENGTH_MAX = 1024 * 1024
 
-/** Looks like a mark of this gateway, sound or not: no provider has any use for it. */
+/** Whether the text looks like one of our marks, valid or not. Such text must not go to a provider. */
 export function isMark(text: string): boolean {
   return text.startsWith(PREFIX)
 }
 
 /**
- * Marks for one account: another one's do not open. They are signed under the current key, and open under every key of the
- * set, so that they outlive a rotation. What they hold can be read by the client, and not changed.
+ * Issues marks that only open for the same account. They are signed with the current key and verified with any key of
+ * the set, so that they survive a key rotation. The client can read the content but cannot change it.
  */
 export function makeSealer(keys: SecretSet, account: string): Sealer {
   const signed = (keyId: number, content: string) => `gateway/mark/v1|${account}|${keyId}|${content}`

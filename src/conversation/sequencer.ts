@@ -1,6 +1,6 @@
 /**
- * The parts of a reply one after the other, made from parts that an upstream may interleave: only the first segment of the
- * queue is open and streams live; what belongs to later ones waits.
+ * Puts the parts of a reply in sequence, although an upstream may interleave them. Only the first segment of the queue
+ * is open and streams; text for later ones is held back.
  */
 
 import type { CallArguments } from './call-arguments.ts'
@@ -8,28 +8,28 @@ import type { ReplySink } from './reply.ts'
 import type { Seal } from './seal.ts'
 import { failedStream } from './stream-event.ts'
 
-/** Most characters, and most segments, that may wait for their turn; far more than any model writes in one reply. */
+/** Most characters and segments held back; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
 const WAITING_SEGMENTS_MAX = 100_000
 
 export interface SpokenSegment {
   readonly kind: 'text' | 'refusal' | 'reasoning'
   waiting: string
-  /** More of the same kind is a part of its own. */
+  /** Closed: more text of the same kind starts a new part. */
   isOver: boolean
-  /** Of reasoning that is over. */
+  /** The seal of finished reasoning. */
   seal: Seal | null
 }
 
 export interface CallSegment {
   readonly kind: 'call'
-  /** As the upstream writes it; '' until known. */
+  /** The upstream's id; '' until known. */
   id: string
   name: string
   signature: string | null
   readonly arguments: CallArguments
   waiting: string
-  /** Its part has ended. */
+  /** Its part has been closed. */
   isClosed: boolean
 }
 
@@ -37,7 +37,7 @@ export type Segment = SpokenSegment | CallSegment
 
 export class Sequencer {
   readonly #sink: ReplySink
-  /** Open segments are those from `#head` on; the others are dropped now and then. */
+  /** Pending segments start at `#head`; those before it are dropped from time to time. */
   #queue: Segment[] = []
   #head = 0
   #isOpen = false
@@ -47,7 +47,7 @@ export class Sequencer {
     this.#sink = sink
   }
 
-  /** Text or reasoning that has arrived; '' opens nothing. */
+  /** Adds text or reasoning; '' opens no part. */
   speak(kind: SpokenSegment['kind'], text: string): void {
     if (text === '') return
     const last = this.#length === 0 ? undefined : this.#queue.at(-1)
@@ -61,7 +61,7 @@ export class Sequencer {
     this.#extend(segment, text)
   }
 
-  /** Reasoning is complete, with its seal; one that said nothing is told only where it has one. */
+  /** Closes reasoning. Empty reasoning is emitted only if it has a seal. */
   endReasoning(seal: Seal | null): void {
     const last = this.#length === 0 ? undefined : this.#queue.at(-1)
     if (last?.kind === 'reasoning' && !last.isOver) {
@@ -71,29 +71,29 @@ export class Sequencer {
     this.#advance()
   }
 
-  /** Whether what is spoken goes straight out: the one segment there is is of this kind and open. */
+  /** Whether text of this kind goes straight out: its segment is the only one, and open. */
   isSpeaking(kind: SpokenSegment['kind']): boolean {
     const head = this.#first
     return this.#length === 1 && head?.kind === kind && head.waiting === '' && this.#isOpen
   }
 
-  /** A call that has begun. */
+  /** Starts a call. */
   begin(call: CallSegment): void {
     this.#add(call)
     this.#advance()
   }
 
-  /** Arguments of a call. Those of a call whose part has ended are lost: its arguments were complete. */
+  /** Adds to a call's arguments. Ignored once its part is closed, because its arguments were complete. */
   extendCall(call: CallSegment, fragment: string): void {
     if (call.isClosed) return
-    // Some upstreams begin with an empty object and send the arguments after it.
+    // Some upstreams start with an empty object and then send the real arguments.
     if (call.waiting === '{}' && call.arguments.text === '{}' && fragment.startsWith('{')) this.#forget(call)
     call.arguments.push(fragment)
     this.#extend(call, fragment)
     if (this.#length > 1) this.#advance()
   }
 
-  /** Gives out everything that waits; the last part stays open unless `close` says so. */
+  /** Emits everything held back. The last part stays open unless `close` is set. */
   flush({ close }: { close: boolean }): void {
     while (this.#length > 1) this.#closeHead()
     const head = this.#first
@@ -141,7 +141,7 @@ export class Sequencer {
     if (segment === this.#first) this.#stream(segment, { force: false })
   }
 
-  /** Ends the first segments for as long as they are over and something stands behind them. */
+  /** Closes finished segments at the front, as long as others follow them. */
   #advance(): void {
     while (this.#length > 1 && isOver(this.#first!)) this.#closeHead()
     const head = this.#first
@@ -157,21 +157,21 @@ export class Sequencer {
       return
     }
     this.#stream(head, { force: true })
-    // Clients parse the arguments of every call, so empty ones are written out.
+    // Clients parse the arguments of every call, so empty ones become `{}`.
     if (head.kind === 'call' && head.arguments.text.trim() === '') this.#sink.delta('{}')
     if (this.#isOpen) this.#sink.close(head.kind === 'call' ? null : head.seal)
     this.#isOpen = false
     this.#drop(head)
   }
 
-  /** Gives out what the head has now. `force`: nothing more will come that it could wait for. */
+  /** Emits what the head has so far. `force`: do not wait for its id or name. */
   #stream(head: Segment, { force }: { force: boolean }): void {
     if (head.kind === 'call') {
       if (head.name === '') {
         if (force) throw failedStream('a tool call without a name')
         return
       }
-      // The id comes with the name or right behind it; arguments end the wait.
+      // The id comes with the name or right after it; once arguments arrive, stop waiting for it.
       if (head.id === '' && head.waiting === '' && !force) return
       if (head.waiting === '{}' && head.arguments.text === '{}' && !force) {
         this.#open(head)
@@ -193,7 +193,7 @@ export class Sequencer {
   }
 }
 
-/** Text is over as soon as something else arrives, a call when its arguments are complete. */
+/** Text is finished as soon as something else arrives; a call, when its arguments are complete. */
 function isOver(segment: Segment): boolean {
   return segment.kind !== 'call' || segment.arguments.complete
 }

@@ -1,19 +1,19 @@
 /**
- * Signatures that must come back with a tool call travel inside the call's id, because the messages format has no other
- * place that every client returns unchanged.
+ * Hides the signature that must come back with a tool call in the call's id, because in the messages format no other
+ * field is returned unchanged by every client.
  */
 
 const MARK = '__sig_'
-/** Longest signature carried, in characters; a longer one is left out. */
+/** Longest signature to carry, in characters; longer ones are dropped. */
 const SIGNATURE_LENGTH_MAX = 32_768
 
-/** The id that the client gets: letters, digits, `_` and `-` only. */
+/** The id for the client: letters, digits, `_` and `-` only. */
 export function signId(id: string, signature: string | null): string {
   if (signature === null || signature === '' || signature.length > SIGNATURE_LENGTH_MAX) return id
   return `${id}${MARK}${Buffer.from(signature, 'utf8').toString('base64url')}`
 }
 
-/** Takes an id apart that `signId` may have made. */
+/** Splits an id that `signId` may have made. */
 export function readSignedId(id: string): { id: string; signature: string | null } {
   const mark = id.indexOf(MARK)
   if (mark <= 0) return { id, signature: null }

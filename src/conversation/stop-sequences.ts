@@ -1,8 +1,8 @@
-/** Stop sequences as every format's reader takes them. */
+/** Reads stop sequences, for all formats. */
 
 import { arrayOrEmpty, type JsonValue } from '../lib/json.ts'
 
-/** Text only, without those that are empty or blank, each once. */
+/** Strings only, without blank ones and duplicates. */
 export function readStopSequences(value: JsonValue | undefined): string[] {
   const all = typeof value === 'string' ? [value] : arrayOrEmpty(value)
   const sequences = all.filter(entry => typeof entry === 'string').filter(entry => entry.trim() !== '')

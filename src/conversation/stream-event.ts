@@ -1,4 +1,4 @@
-/** Reads the data of an upstream's stream events, and tells why a stream failed. */
+/** Reads the data of an upstream's stream events, and makes the error of a failed stream. */
 
 import { GatewayError } from '../errors.ts'
 import { parseExactJson } from '../lib/exact-json.ts'
@@ -10,7 +10,7 @@ import { gatewayErrorOf } from './upstream-error.ts'
 /** Data that ends a chat stream; relays of the messages format send it too. */
 export const DONE = '[DONE]'
 
-/** Stands for the data of a replayed event, which are written only where somebody wants them as text. */
+/** Placeholder for the data of a replayed event, which is serialized only on demand. */
 const REPLAYED = '{}'
 
 interface StreamEvent {
@@ -19,7 +19,10 @@ interface StreamEvent {
   readonly value?: JsonObject
 }
 
-/** The event's object. Throws GatewayError for one that tells of an error, and `upstream_failed` for data that is none. */
+/**
+ * The event's object. Throws GatewayError for an event that reports an error, and `upstream_failed` if it is not an
+ * object.
+ */
 export function readEvent({ name, data, value: given }: StreamEvent): JsonObject {
   const value = given ?? parseExactJson(data)
   const error = value === undefined ? null : readReplyError(value, { event: name })
@@ -27,7 +30,7 @@ export function readEvent({ name, data, value: given }: StreamEvent): JsonObject
   return objectOf(value)
 }
 
-/** An event of a whole reply that is told as a stream. */
+/** An event of a whole reply that is replayed as a stream. */
 export function replayed(name: string, value: JsonObject): UpstreamEvent {
   return { name, data: REPLAYED, value }
 }
@@ -37,7 +40,7 @@ export function dataOf({ data, value }: UpstreamEvent): string {
   return value === undefined ? data : JSON.stringify(value)
 }
 
-/** As `readEvent`, for events that the format itself has read the errors of. */
+/** Like `readEvent`, but leaves error detection to the format. */
 export function parseEvent({ data, value }: StreamEvent): JsonObject {
   return objectOf(value ?? parseExactJson(data))
 }
@@ -47,7 +50,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return value
 }
 
-/** `cause` is for the log: what happened, never what the upstream said. */
+/** `cause` is for the log: our own description, never the upstream's text. */
 export function failedStream(cause: string): GatewayError {
   return new GatewayError('upstream_failed', {
     message: 'The model stopped before its answer was complete.',

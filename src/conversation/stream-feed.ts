@@ -1,4 +1,4 @@
-/** Feeds an upstream's bytes to a reply stream: what the stream knows by its looks goes past the reader of events. */
+/** Feeds an upstream's bytes to a reply stream. Events that the stream can skim bypass the event parser. */
 
 import { type ByteText, byteText } from '../lib/byte-text.ts'
 import { isObject, parseJson } from '../lib/json.ts'
@@ -6,7 +6,7 @@ import { type SseEvent, type SseOptions, SseReader } from '../lib/sse.ts'
 import type { ReplyStream } from './reply-stream.ts'
 import { DONE } from './stream-event.ts'
 
-/** Takes whole events for the client. */
+/** Receives complete events for the client. */
 export type WriteEvents = (events: ByteText) => void
 
 export class StreamFeed {
@@ -22,7 +22,7 @@ export class StreamFeed {
     this.#eventBytesMax = options.eventBytesMax
   }
 
-  /** Takes the next bytes, up to the event that finishes the stream. Throws what the stream and the reader throw. */
+  /** Takes the next bytes, up to the event that ends the stream. Throws the errors of the stream and the parser. */
   push(chunk: Buffer): void {
     if (this.#stream.skim === undefined || chunk.length > this.#eventBytesMax) {
       this.#read(chunk)
@@ -47,7 +47,7 @@ export class StreamFeed {
     }
   }
 
-  /** No more bytes will come. An event that lacks only its blank line counts; one that was cut does not. */
+  /** Call it after the last byte. An event that lacks only its blank line is processed; a truncated one is not. */
   end(): void {
     for (const event of this.#reader.end()) {
       if (isWhole(event)) this.#write(this.#stream.push(event))

@@ -1,18 +1,18 @@
-/** What is undone in the text of a reply: its reasoning leaves its tag, and JSON its code fence. */
+/** Restores a reply's text: takes reasoning out of its tag, and JSON out of its code fence. */
 
 import { FenceFilter, withoutFence } from './code-fence.ts'
 import type { ToolNames } from './names.ts'
 import { splitTag, type TaggedText, TagSplitter } from './reasoning-tag.ts'
 
 export interface Undoing {
-  /** Tools that went upstream under other names; null: all kept theirs. */
+  /** Tools that were renamed for the upstream; null: none were. */
   readonly names: ToolNames | null
-  /** null: the text does not begin with reasoning. */
+  /** Tag that encloses reasoning at the start of the text; null: none. */
   readonly tag: string | null
   readonly unwrapsFence: boolean
 }
 
-/** For a text that arrives in pieces. */
+/** For streamed text. */
 export class TextUndo {
   readonly #splitter: TagSplitter | null
   readonly #fence: FenceFilter | null
@@ -22,7 +22,7 @@ export class TextUndo {
     this.#fence = unwrapsFence ? new FenceFilter() : null
   }
 
-  /** Whatever comes is given out as it is. */
+  /** Text passes through unchanged. */
   get isPlain(): boolean {
     return this.#splitter?.isPlain !== false && this.#fence?.isPlain !== false
   }
@@ -31,7 +31,7 @@ export class TextUndo {
     return this.#unfenced(this.#splitter?.push(piece) ?? { reasoning: '', text: piece })
   }
 
-  /** What is still held when the text ends. */
+  /** Returns what was held back, at the end of the text. */
   end(): TaggedText {
     const { reasoning, text } = this.#unfenced(this.#splitter?.end() ?? { reasoning: '', text: '' })
     return { reasoning, text: text + (this.#fence?.end() ?? '') }
@@ -42,7 +42,7 @@ export class TextUndo {
   }
 }
 
-/** The same for a whole text. */
+/** Does the same for a whole text. */
 export function undoneText(text: string, { tag, unwrapsFence }: Undoing): TaggedText {
   const split = tag === null ? { reasoning: '', text } : splitTag(text, tag)
   return { reasoning: split.reasoning, text: unwrapsFence ? withoutFence(split.text) : split.text }

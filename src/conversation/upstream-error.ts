@@ -1,4 +1,4 @@
-/** Turns an upstream's error, in a body or in a stream, into the error that the client gets. */
+/** Turns an upstream's error, from a body or a stream, into the error for the client. */
 
 import { type ErrorCode, GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
@@ -7,31 +7,31 @@ import { maskSecrets } from './mask.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
 export type UpstreamErrorKind =
-  /** The client's request was refused; status and text are the client's to see. */
+  /** The client's request was refused; the client may see the status and the text. */
   | 'refused'
-  /** Refused because the input does not fit into the model's context. */
+  /** Refused because the input exceeds the model's context. */
   | 'context_overflow'
   | 'too_large'
   | 'rate_limited'
   | 'overloaded'
-  /** Credentials, credit or the catalogue: the operator's problem, never shown. */
+  /** Credentials, credit or catalogue: the operator's problem, never shown to clients. */
   | 'operator'
   | 'failed'
 
 export interface UpstreamError {
   readonly kind: UpstreamErrorKind
-  /** What the upstream answered; for errors inside a stream or a 200, the status it stands for. */
+  /** The upstream's HTTP status; for errors in a stream or under a 200, the status that corresponds to them. */
   readonly status: number
-  /** Text that a client may see, secrets masked; null: only a general text. */
+  /** Text for the client, secrets masked; null: use a general text. */
   readonly message: string | null
   /** `error.details` for SDKs; null unless the client may see the error. */
   readonly details: JsonObject | null
-  /** The provider's code, where clients know what to do by it; null unless the client may see the error. */
+  /** The provider's code, if clients act on it; null unless the client may see the error. */
   readonly code: string | null
-  /** The field that was refused, as the provider calls it; null unless the client may see the error. */
+  /** The offending field, in the provider's terms; null unless the client may see the error. */
   readonly param: string | null
   readonly retryAfterSeconds: number | null
-  /** Type and code of the upstream for the log: short words, never its text. */
+  /** The upstream's error type and code, for the log: short identifiers, never its text. */
   readonly label: string
 }
 
@@ -42,13 +42,13 @@ export interface UpstreamFailure {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Milliseconds since 1970, for `retry-after` dates. */
   readonly nowMs: number
-  /** Texts that must never be shown: the credential in use. */
+  /** The credential in use, to be masked. */
   readonly secrets?: readonly string[]
-  /** Where this provider's errors say what is wrong. */
+  /** Where this provider's error bodies hold the message. */
   readonly places?: ErrorPlaces | null
 }
 
-/** Reads an answer that is not 2xx. */
+/** Reads a reply whose status is not 2xx. */
 export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   const body = readErrorText(failure.body, failure.places) ?? NO_BODY
   const wait = retryAfterSeconds(failure.headers ?? {}, failure.nowMs)
@@ -56,27 +56,27 @@ export function readUpstreamFailure(failure: UpstreamFailure): UpstreamError {
   return classify({ ...body, type }, { status: failure.status, wait, secrets: failure.secrets ?? [] })
 }
 
-/** AWS names the error in a header: `ThrottlingException:http://…`. */
+/** AWS sends the error's type in a header: `ThrottlingException:http://…`. */
 function errorTypeHeader(header: string | readonly string[] | undefined): string {
   const text = typeof header === 'string' ? header : (header?.[0] ?? '')
   return (text.split(':')[0] as string).trim().toLowerCase()
 }
 
 /**
- * Reads a parsed value that is known to be an error (see `reply-error.ts`); null when it holds no error that can be read. The
- * status is what the error's type stands for.
+ * Reads a parsed value that is known to be an error (see `reply-error.ts`), with the status that corresponds to its
+ * type; null if it has no known shape.
  */
 export function readUpstreamErrorValue(value: JsonValue, secrets: readonly string[] = []): UpstreamError | null {
   const body = readErrorValue(value)
   return body && classify(body, { status: impliedStatus(body), wait: null, secrets })
 }
 
-/** A failure of the upstream that it gives no text for. `label`: what happened, in our words. */
+/** An upstream failure for which it gave no text. `label`: our description of it. */
 export function failedError(label: string): UpstreamError {
   return { ...NOT_SHOWN, kind: 'failed', status: 500, retryAfterSeconds: null, label }
 }
 
-/** Reads the `error` of something that is known to have failed. */
+/** Reads the `error` of a reply that is known to have failed. */
 export function readFailedError(error: JsonValue | undefined, secrets: readonly string[] = []): UpstreamError {
   const read = isObject(error) ? readUpstreamErrorValue({ error }, secrets) : null
   return read ?? failedError('a failed response')
@@ -84,7 +84,7 @@ export function readFailedError(error: JsonValue | undefined, secrets: readonly 
 
 const NOT_SHOWN = { message: null, details: null, code: null, param: null } as const
 
-/** The error that the client gets. A general text where the upstream's is not the client's to see. */
+/** The error for the client, with a general text if the upstream's is not for clients. */
 export function gatewayErrorOf(error: UpstreamError): GatewayError {
   const code = CODES[error.kind]
   return new GatewayError(code, {
@@ -99,7 +99,7 @@ export function gatewayErrorOf(error: UpstreamError): GatewayError {
   })
 }
 
-/** Refusals of the client's request: the upstream's own status is kept. */
+/** Refusals of the client's request, which keep the upstream's status. */
 const KEEPS_STATUS: ReadonlySet<ErrorCode> = new Set([
   'upstream_refused',
   'context_length_exceeded',
@@ -118,7 +118,7 @@ const CODES = {
 
 const NO_BODY: ErrorBody = { message: '', type: '', code: '', param: '', details: null }
 
-/** Words of an operator's problem, wherever the upstream puts them: a 400 and a 429 may mean one too. */
+/** Words that indicate a problem for the operator, whatever the status: even a 400 or a 429 may be one. */
 const OPERATOR_TYPES = new Set([
   'authentication_error',
   'permission_error',
@@ -151,7 +151,7 @@ const OPERATOR_TEXTS = [
 ]
 
 const OVERFLOW_CODES = new Set(['context_length_exceeded', 'model_max_prompt_tokens_exceeded'])
-/** Texts by which clients know that they must shorten the conversation. */
+/** Texts that make clients shorten the conversation. */
 const OVERFLOW_TEXTS_KNOWN = [
   'prompt is too long',
   'exceed context limit',
@@ -172,13 +172,13 @@ const OVERFLOW_TEXTS = [
 ]
 const OVERFLOW_ADVICE = "This exceeds the model's maximum context length; reduce the length of the messages."
 
-/** Longest name of a field that is shown, in characters. */
+/** Longest field name shown to clients, in characters. */
 const PARAM_LENGTH_MAX = 200
 
 /**
- * Codes by which clients know what to do, with the status that each stands for where the upstream sends none. Those of
- * refusals are told to the client as they are; others have a code of ours that says the same. Codex 0.169 (its source),
- * error codes of `openai` 7.57.0 (`ResponseError`, types of images), content filters of Azure OpenAI; read 2026-11.
+ * Codes that clients act on, with the status to use when the upstream sends none. Codes of refusals reach the client as
+ * they are; other errors have an equivalent code of ours. Codex 0.169 (its source), error codes of `openai` 7.57.0
+ * (`ResponseError`, types of images), content filters of Azure OpenAI; read 2026-11.
  */
 const KNOWN_CODES: Readonly<Record<string, number>> = {
   context_length_exceeded: 400,
@@ -203,7 +203,7 @@ function refusals(...codes: readonly string[]): Record<string, number> {
   return Object.fromEntries(codes.map(code => [code, 400]))
 }
 
-/** Error types that only ever mean a fault of the upstream, whatever status it sends them with. */
+/** Error types that always mean a fault of the upstream, whatever status they come with. */
 const TYPE_STATUS: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -248,7 +248,7 @@ function classify(body: ErrorBody, { status, wait, secrets }: Circumstances): Up
   }
 }
 
-/** The upstream's words; for an overflow such that every client understands them. */
+/** The upstream's text; for a context overflow, rephrased so that every client recognises it. */
 function visibleMessage(kind: UpstreamErrorKind, message: string): string | null {
   if (kind === 'context_overflow' && !OVERFLOW_TEXTS_KNOWN.some(words => message.toLowerCase().includes(words))) {
     return message === '' ? OVERFLOW_ADVICE : `${message} ${OVERFLOW_ADVICE}`
@@ -266,7 +266,7 @@ function kindOf(body: ErrorBody, status: number): UpstreamErrorKind {
     case 413:
       return isOverflow(body) ? 'context_overflow' : 'too_large'
     case 404:
-      // A thread that the upstream has lost: the client's SDK replays the conversation.
+      // The upstream has lost a thread. The client's SDK recovers by replaying the conversation.
       return typeof body.details?.error_code === 'string' ? 'refused' : 'operator'
     case 409:
       return typeof body.details?.error_code === 'string' ? 'refused' : 'failed'

@@ -1,4 +1,4 @@
-/** The one shape into which every wire format's usage is read. */
+/** The common shape of every wire format's usage figures. */
 
 import { atPointer, type JsonObject, type JsonValue } from '../lib/json.ts'
 
@@ -6,9 +6,9 @@ import { atPointer, type JsonObject, type JsonValue } from '../lib/json.ts'
 export interface TokenUsage {
   /** All input tokens: uncached, cache reads and cache writes. */
   inputTokens: number
-  /** Part of the input that came from the provider's cache. */
+  /** Part of the input that was read from the provider's cache. */
   cachedInputTokens: number
-  /** Part of the input that was written into the provider's cache. */
+  /** Part of the input that was written to the provider's cache. */
   cacheWriteTokens: number
   /** All output tokens, reasoning included. */
   outputTokens: number
@@ -17,18 +17,19 @@ export interface TokenUsage {
 }
 
 /**
- * What a provider has said of a call's tokens so far. `missing`: nothing. `running`: the reply goes on, and the output is a
- * figure of the moment. `final`: the last word. Who is billed what for each is decided in `pipeline/stream-result.ts`.
+ * A provider's report of a call's tokens so far. `missing`: nothing yet. `running`: the reply goes on and the output
+ * figure is momentary. `final`: complete. `pipeline/stream-result.ts` decides what is billed for each.
  */
 export interface UsageReport {
   readonly state: 'missing' | 'running' | 'final'
-  /** All zeros while nothing was reported. */
+  /** All zeros until something is reported. */
   readonly usage: TokenUsage
-  /** The part of a running output that is over and will not change: passes that the client sees nothing of. */
+  /** The part of a running output that is final: completed passes whose output the client never sees. */
   readonly hiddenOutputTokens: number
   /**
-   * A count of 0 is true. Elsewhere it means that the provider did not count; but a reply that is nothing but calls made by
-   * a program that runs at the provider costs nothing by itself, and is reported with the reply that ends the program.
+   * A count of 0 is real. Normally it means that the provider did not count, but a reply with nothing but calls from a
+   * program that runs at the provider costs nothing by itself; its tokens are reported with the reply that ends the
+   * program.
    */
   readonly zeroIsTrue: boolean
 }
@@ -49,7 +50,7 @@ export interface ReportFacts {
   readonly zeroIsTrue?: boolean
 }
 
-/** The report of a usage object as read; null: none was sent. */
+/** The report for a parsed usage object; null: none was sent. */
 export function usageReport(
   usage: TokenUsage | null,
   { final, hiddenOutputTokens = 0, zeroIsTrue = false }: ReportFacts,
@@ -58,18 +59,20 @@ export function usageReport(
   return { state: final ? 'final' : 'running', usage, hiddenOutputTokens, zeroIsTrue }
 }
 
-/** What the dialect says about an upstream's usage object; `usage` of a resolved dialect fits. */
+/** What the dialect says about an upstream's usage object; `usage` of a resolved dialect has this shape. */
 export interface UsageFacts {
-  /** Pointers into the reply that go before the places in common use. */
+  /** JSON pointers into the reply; they take precedence over the usual places. */
   readonly input?: readonly string[] | null
   readonly output?: readonly string[] | null
   readonly cached?: readonly string[] | null
   readonly reasoning?: readonly string[] | null
-  /** without_reasoning: so says `completion_tokens`; the output is `total_tokens` less `prompt_tokens`. */
+  /**
+   * without_reasoning: `completion_tokens` excludes reasoning, so the output is `total_tokens` minus `prompt_tokens`.
+   */
   readonly outputCounts?: 'all' | 'without_reasoning'
 }
 
-/** Counts at the places that a dialect names; null where none of them has one. */
+/** Counts at the places that a dialect names; null where there is none. */
 export interface NamedCounts {
   readonly input: number | null
   readonly output: number | null
@@ -77,26 +80,26 @@ export interface NamedCounts {
   readonly reasoning: number | null
 }
 
-/** The counts of a reply, or of a chunk of its stream, where the dialect says that they stand. */
+/** Reads the counts of a reply, or of a chunk of its stream, at the dialect's places. */
 export function namedCounts(reply: JsonObject, { input, output, cached, reasoning }: UsageFacts): NamedCounts {
   const first = (pointers: readonly string[] | null | undefined) =>
     firstCount(...(pointers ?? []).map(pointer => atPointer(reply, pointer)))
   return { input: first(input), output: first(output), cached: first(cached), reasoning: first(reasoning) }
 }
 
-/** No call uses more: a larger figure is a fault of the provider, and is not believed. */
+/** No call uses more. A larger figure is an error of the provider and is ignored. */
 const COUNT_MAX = 100_000_000
 
 function isCount(value: JsonValue | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= COUNT_MAX
 }
 
-/** A token count as a whole number; 0 for null, text, NaN, negative numbers and figures that cannot be. */
+/** A token count as a whole number; 0 for null, text, NaN, negative and implausible numbers. */
 export function tokenCount(value: JsonValue | undefined): number {
   return isCount(value) ? Math.floor(value) : 0
 }
 
-/** The first of the values that is a count, as a whole number; null when none is. */
+/** The first valid count among the values, as a whole number; null if there is none. */
 export function firstCount(...values: (JsonValue | undefined)[]): number | null {
   for (const value of values) {
     if (isCount(value)) return Math.floor(value)

@@ -1,19 +1,19 @@
-/** Beta flags of the messages format: which go upstream, by which name, and the fields that leave the body with the others. */
+/** Beta flags of the messages format: selects and renames those for the upstream, and removes fields of the others. */
 
 import { isObject, type JsonObject, objectOrNull, unescapeKey } from '../lib/json.ts'
 import { without } from './copy.ts'
 import type { DialectBetas } from './words.ts'
 
 export interface BetaPlan {
-  /** As the upstream calls them, in order and without repetition. */
+  /** The upstream's names, in order, without duplicates. */
   readonly betas: readonly string[]
-  /** Without the fields of flags that do not go. */
+  /** Without fields whose flags are not sent. */
   readonly body: JsonObject
 }
 
 /**
- * The flags that go upstream with this messages request: the client's as far as the upstream has them, and the one without
- * which it refuses an effort.
+ * Selects the flags to send: the client's, as far as the upstream supports them, and the one that it requires for an
+ * effort.
  */
 export function planBetas(body: JsonObject, betas: readonly string[], facts: DialectBetas): BetaPlan {
   const effort = objectOrNull(body.output_config)?.effort
@@ -30,21 +30,21 @@ export function planBetas(body: JsonObject, betas: readonly string[], facts: Dia
   return { betas: sent, body: kept }
 }
 
-/** The name at this host; none where the flag does not go. */
+/** The flag's name at this host; empty if it is not sent. */
 function nameAt(beta: string, { unlisted, flags }: DialectBetas): string[] {
   const flag = Object.hasOwn(flags, beta) ? flags[beta] : undefined
   if (flag === undefined) return unlisted === 'pass' ? [beta] : []
   return flag.name === null ? [] : [flag.name ?? beta]
 }
 
-/** A field that belongs to flags. */
+/** A body field that requires one of several flags. */
 interface FlaggedField {
   readonly steps: readonly string[]
-  /** Of its flags at this host, those that it does not have aside. */
+  /** Names of these flags at this host; flags that it lacks are missing. */
   readonly names: readonly string[]
 }
 
-/** Facts are constants of the tables: the fields of each are listed once. */
+/** Cached per facts object, which is a constant of the generated tables. */
 const FIELDS = new WeakMap<DialectBetas, readonly FlaggedField[]>()
 
 function fieldsOf(facts: DialectBetas): readonly FlaggedField[] {

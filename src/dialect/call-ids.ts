@@ -1,8 +1,8 @@
-/** Ids of calls in a history that the upstream does not take as they are: the same for call and result. */
+/** Maps call ids in a history that the upstream would reject; a call and its result get the same id. */
 
 import { type IdForm, idInForm } from '../conversation/names.ts'
 
-/** One per request: the same id always gives the same, and no two share one. */
+/** Create one per request. Equal ids map to the same id, and different ones to different ids. */
 export class CallIds {
   readonly #form: IdForm
   readonly #mapped = new Map<string, string>()

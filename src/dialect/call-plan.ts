@@ -1,4 +1,4 @@
-/** What reasoning, a forced tool and a JSON reply come to in one call: each depends on the others. */
+/** Plans reasoning, a forced tool and a JSON reply together, because each limits the others. */
 
 import type { ReasoningRequest } from '../conversation/request.ts'
 import { planForcedTool, type ReasoningPlan } from './reasoning-plan.ts'
@@ -7,18 +7,18 @@ import type { DialectFacts } from './types.ts'
 
 export interface CallPlan<Choice> {
   readonly reasoning: ReasoningPlan
-  /** `tool_choice`. */
+  /** The `tool_choice` to send. */
   readonly choice: Choice
-  /** null: the client's own words for it go up. */
+  /** Null: the client's own fields are sent. */
   readonly structure: StructurePlan | null
 }
 
-/** What a format says of the call. */
+/** What a format knows of the call. */
 export interface CallRequest<Choice> {
   readonly choice: Choice
-  /** The choice makes the model call a tool. */
+  /** The choice forces a tool call. */
   readonly forces: boolean
-  /** The same choice without the force. */
+  /** The same choice without forcing a call. */
   readonly unforced: () => Choice
   /** The client has tools that the model may call. */
   readonly callable: boolean
@@ -31,7 +31,7 @@ export function planCall<Choice>(facts: DialectFacts, request: CallRequest<Choic
   const { choice, forces, unforced, callable, reason, ask } = request
   const { method } = dialect.structuredOutput
   const asksHere = isStructureOurs(facts)
-  // In the same format the reply passes through, so it cannot be the input of a forced tool.
+  // A same-format reply passes through, so it cannot come from the input of a forced tool.
   const repliesByTool =
     asksHere && road === 'converted' && structure?.kind === 'schema' && method === 'tool' && !callable
   const { plan, forced } =

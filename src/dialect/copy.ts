@@ -1,13 +1,13 @@
-/** Changes by copy: what does not change is shared with what was given, and nothing given is ever changed. */
+/** Changes objects and lists by copying. Unchanged parts are shared, and the originals are never modified. */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** The object with this value for the member, in its old place; itself where it has that very value. */
+/** Sets a member, which keeps its position; returns the object itself if the value is the same. */
 export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
   return Object.hasOwn(object, key) && object[key] === value ? object : { ...object, [key]: value }
 }
 
-/** The value under another name, where the old one stood. */
+/** Sets a value under a new name, in the position of the old one. */
 export function withMemberRenamed(object: JsonObject, from: string, to: string, value: JsonValue): JsonObject {
   if (from === to) return withMember(object, to, value)
   const others = Object.entries(object).filter(([key]) => key !== to)
@@ -21,7 +21,7 @@ export function withoutMembers(object: JsonObject, keys: readonly string[]): Jso
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
-/** The list with each element changed, and left out where that gives undefined; itself where nothing changes. */
+/** Maps a list, dropping elements that become undefined; returns the list itself if nothing changes. */
 export function mapList(
   list: readonly JsonValue[],
   change: (value: JsonValue, index: number, list: readonly JsonValue[]) => JsonValue | undefined,
@@ -33,15 +33,15 @@ export function mapList(
     if (next !== value && changed === null) changed = list.slice(0, index)
     if (changed !== null && next !== undefined) changed.push(next)
   }
-  // Nobody changes a list that was given.
+  // Safe, because nobody modifies a list that was passed in.
   return changed ?? (list as JsonValue[])
 }
 
-/** The object without what a pointer names; a step of `*` names every member. */
+/** Removes what a path names; `*` matches every member. */
 export function without(value: JsonValue | undefined, [step, ...rest]: readonly string[]): JsonValue | undefined {
   if (step === undefined) return undefined
   if (Array.isArray(value)) {
-    // Elements of a list stay in their places.
+    // Removing list elements would shift the indexes of the others.
     if (rest.length === 0) return value
     return mapList(value, (inner, index) => (step === '*' || step === String(index) ? without(inner, rest) : inner))
   }

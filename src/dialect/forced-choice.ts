@@ -1,8 +1,8 @@
-/** A tool that must be called, where the upstream takes that for a named one only. */
+/** Helps to force a tool call where the upstream only accepts a named tool. */
 
 import type { JsonValue } from '../lib/json.ts'
 
-/** The name, where there is one tool and it has one. */
+/** The name of the only tool, if there is just one and it has a name. */
 export function onlyName(names: readonly (JsonValue | undefined)[]): string | null {
   const [name] = names
   return names.length === 1 && typeof name === 'string' ? name : null

@@ -1,4 +1,4 @@
-/** The passes, by wire. */
+/** The dialect's passes, by wire. */
 
 import type { WireName } from '../generated/types.ts'
 import { adaptChat } from './chat/adapt.ts'

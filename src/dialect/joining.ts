@@ -1,8 +1,8 @@
-/** Neighbouring turns of one role as one, where roles must alternate. */
+/** Merges neighbouring turns of the same role, for upstreams that require roles to alternate. */
 
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** `mayJoin`: of two neighbours that have the same role. */
+/** `mayJoin`: whether two neighbours with the same role may be merged. */
 export function merged(
   messages: readonly JsonValue[],
   mayJoin: (first: JsonObject, second: JsonObject) => boolean,

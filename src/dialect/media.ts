@@ -1,15 +1,15 @@
-/** Images and documents that an upstream does not take: the text that stands for them, or a refusal. */
+/** Replaces or refuses images and documents that an upstream does not accept. */
 
 import { readDataUrl } from '../conversation/images.ts'
 import { refuse, refuseCapability } from '../conversation/refuse.ts'
 import type { DialectFacts } from './types.ts'
 
-/** Whether the facts ask anything of images and documents. */
+/** Whether the facts restrict images or documents. */
 export function asksOfMedia({ dialect: { content }, hasVision }: DialectFacts): boolean {
   return !hasVision || content.imageUrl !== 'pass' || content.documents !== 'file'
 }
 
-/** The text that stands for an image; null for one that stays. Throws GatewayError `invalid_request`. */
+/** The text to replace an image with; null if it stays. Throws GatewayError `invalid_request`. */
 export function textForImage({ dialect, hasVision }: DialectFacts, place: string, isUrl: boolean): string | null {
   if (!hasVision) {
     if (dialect.content.imagesUnsupported === 'placeholder') return '[image omitted: this model takes no images]'
@@ -20,20 +20,20 @@ export function textForImage({ dialect, hasVision }: DialectFacts, place: string
 }
 
 export interface GivenDocument {
-  /** All that a document of text says, its title included; null for another document. */
+  /** The full text of a text document, including its title; null for other documents. */
   readonly text: string | null
-  /** Says that it is left out. */
+  /** The note to write in its place. */
   readonly note: string
 }
 
-/** The text that stands for a document where none are taken. Throws GatewayError `invalid_request`. */
+/** The text to replace a document with, if the upstream takes none. Throws GatewayError `invalid_request`. */
 export function textForDocument({ dialect }: DialectFacts, place: string, { text, note }: GivenDocument): string {
   if (text !== null) return text
   if (dialect.content.documents === 'placeholder') return note
   return refuseCapability('document_block', `${place}: this model takes no documents`)
 }
 
-/** A file by its name and its content as a data URL. */
+/** A file, from its name and its content as a data URL. */
 export function givenFile(filename: string | null, content: string | null): GivenDocument {
   const title = filename ?? 'document.pdf'
   const data = content === null ? null : readDataUrl(content)

@@ -1,20 +1,20 @@
-/** The cap on output tokens, brought within what the model can do. */
+/** Limits the cap on output tokens to what the model supports. */
 
-/** Cap where neither the client nor the catalogue says one, in tokens. */
+/** Cap in tokens if neither the client nor the catalogue has one. */
 const OUTPUT_TOKENS_FALLBACK = 8_192
-/** Tokens left free between input and output when the gateway chooses the cap: estimates are not exact. */
+/** Tokens left free in the context when the gateway chooses the cap, because its input count is an estimate. */
 const CONTEXT_MARGIN_TOKENS = 2_000
-/** A cap chosen by the gateway is never below this, in tokens. */
+/** The gateway never chooses a cap below this, in tokens. */
 const CHOSEN_TOKENS_MIN = 1_024
 
 export interface CapBounds {
-  /** The model's limit; null: none is known. */
+  /** The model's limit; null: unknown. */
   readonly outputTokensMax: number | null
-  /** The smallest cap that the upstream takes; null: no minimum. */
+  /** The lowest cap that the upstream accepts; null: no minimum. */
   readonly capMin: number | null
 }
 
-/** The client's own cap: at least 1, or what the upstream takes; at most the model's limit. */
+/** The client's own cap, at least 1 or the upstream's minimum, and at most the model's limit. */
 export function clampOutputTokens(wanted: number, { outputTokensMax, capMin }: CapBounds): number {
   return Math.max(capMin ?? 1, Math.min(Math.floor(wanted), outputTokensMax ?? Number.MAX_SAFE_INTEGER))
 }
@@ -26,8 +26,8 @@ export interface OutputFacts {
 }
 
 /**
- * The cap for a call that names none where the format demands one: the model's limit, less when the context would not
- * hold the input and that much output, because upstreams then refuse a call whose client never asked for it.
+ * The cap for calls without one, where the format requires it. Normally the model's limit; less if input and output
+ * would exceed the context, because upstreams would refuse a call whose client never asked for that much.
  */
 export function chosenOutputTokens(facts: OutputFacts): number {
   const wanted = facts.outputTokensMax ?? OUTPUT_TOKENS_FALLBACK

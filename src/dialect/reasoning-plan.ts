@@ -1,15 +1,15 @@
-/** How a client's reasoning request is put to an upstream of the given dialect. */
+/** Expresses a client's reasoning request in the terms of an upstream's dialect. */
 
 import { nearestLevel } from '../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Dialect, DialectReasoning, EffortLevel } from './words.ts'
 
-/** Least thinking budget that is accepted anywhere, in tokens. */
+/** Smallest thinking budget that any upstream accepts, in tokens. */
 export const BUDGET_TOKENS_MIN = 1_024
 
 export interface ReasoningPlan {
-  /** Fields of the upstream body; `output_config` holds the effort only. */
+  /** Fields of the upstream body. `output_config` contains the effort only. */
   readonly fields: JsonObject
   /** The model will reason. */
   readonly reasons: boolean
@@ -23,7 +23,7 @@ export interface ChatCircumstances {
   readonly hasTools: boolean
 }
 
-/** For a chat upstream. */
+/** Plans for a chat upstream. */
 export function planChatReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -45,7 +45,7 @@ export function planChatReasoning(
       }
       if (request.wanted === null) return { fields: NOTHING, reasons: reasoning.byDefault }
       const level = effort && nearestLevel(effort, reasoning.levels)
-      // A model that always reasons takes the effort but no switch.
+      // A model that always reasons takes an effort but no switch.
       const thinking = reasoning.disable === 'refused' ? {} : { thinking: { type: 'enabled' } }
       return { fields: { ...thinking, ...(level !== null && { reasoning_effort: level }) }, reasons: true }
     }
@@ -65,13 +65,13 @@ export function planChatReasoning(
 }
 
 export interface MessagesCircumstances {
-  /** `max_tokens` of the request: a budget stays below it. */
+  /** `max_tokens` of the request, which a budget must stay below. */
   readonly maxTokens: number
-  /** The last assistant turn called tools and carries no signed thinking: models with budgets refuse to think now. */
+  /** The last assistant turn has tool calls without signed thinking: models with budgets refuse to think after it. */
   readonly unsignedToolTurn: boolean
 }
 
-/** For a messages upstream. */
+/** Plans for a messages upstream. */
 export function planMessagesReasoning(
   request: ReasoningRequest,
   reasoning: DialectReasoning,
@@ -115,7 +115,7 @@ function withBudget(
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, reasons: true }
 }
 
-/** Whether the model can be made not to reason. */
+/** Whether reasoning can be switched off. */
 export function canSwitchOff(reasoning: DialectReasoning): boolean {
   switch (reasoning.parameter) {
     case null:
@@ -128,8 +128,8 @@ export function canSwitchOff(reasoning: DialectReasoning): boolean {
 }
 
 /**
- * A tool that must be called, against a model that does not take that while it reasons: reasoning gives way where it can
- * be switched off, else the force does.
+ * Plans a forced tool call. If the model refuses that while reasoning, switches reasoning off if possible, else stops
+ * forcing.
  */
 export function planForcedTool(
   request: ReasoningRequest,
@@ -138,7 +138,7 @@ export function planForcedTool(
 ): { plan: ReasoningPlan; forced: boolean } {
   const planned = plan(request)
   if (dialect.tools.forced === 'refused') return { plan: planned, forced: false }
-  // Of several tools none can be meant: the choice has a name, or there is no force any more.
+  // By now the choice either names a tool or is not forced: a single tool was named, several cannot be forced.
   if (dialect.tools.forced === 'named_only') return { plan: planned, forced: true }
   if (dialect.tools.forced === 'accepted' || !planned.reasons) return { plan: planned, forced: true }
   if (!canSwitchOff(dialect.reasoning)) return { plan: planned, forced: false }
@@ -149,7 +149,7 @@ function off(fields: JsonObject): ReasoningPlan {
   return { fields, reasons: false }
 }
 
-/** The lowest effort there is, for models that cannot stop reasoning altogether. */
+/** The lowest effort, for models whose reasoning cannot be switched off. */
 function leastEffort(reasoning: DialectReasoning): ReasoningPlan {
   const level = nearestLevel('none', reasoning.levels)
   if (level === null) return { fields: NOTHING, reasons: reasoning.byDefault }

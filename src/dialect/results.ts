@@ -1,26 +1,26 @@
-/** Images and documents in the results of calls: most upstreams take text there and nothing else. */
+/** Moves images and documents out of tool results, where most upstreams accept text only. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } from '../lib/json.ts'
 import { withMember } from './copy.ts'
 import type { Dialect } from './words.ts'
 
-/** How a format writes results, and the messages of a user behind them. */
+/** How a format writes tool results and user messages. */
 export interface ResultForm {
   readonly isResult: (value: JsonValue) => value is JsonObject
   readonly isUser: (value: JsonValue) => value is JsonObject
-  /** Member of a result with its content, and the one with the id of its call. */
+  /** Names of a result's members for its content and for the id of its call. */
   readonly content: string
   readonly id: string
-  /** What images and documents are called, by the type of their part. */
+  /** Names of media for notes, by type of the part. */
   readonly media: Readonly<Record<string, string>>
-  /** Type of a text among the parts of a user's message. */
+  /** Type of a text part in a user message. */
   readonly text: string
   readonly userMessage: (content: JsonObject[]) => JsonObject
 }
 
 type Where = Dialect['tools']['resultImages']
 
-/** The list with what does not fit into results in the user message behind them, or noted as left out. */
+/** Moves media from results to the following user message, or replaces them with notes. */
 export function withResults(list: readonly JsonValue[], where: Where, form: ResultForm): JsonValue[] {
   const holdsMedia = (value: JsonValue) => form.isResult(value) && mediaOf(value, form).length > 0
   if (where === 'native' || !list.some(holdsMedia)) return list as JsonValue[]
@@ -64,7 +64,7 @@ function textResult(result: JsonObject, where: Where, form: ResultForm): JsonObj
   return withMember(result, form.content, resultText([...lines, ...notes]))
 }
 
-/** A result that failed says so in a part of its own, where it holds anything but text. */
+/** Joins the lines of a result. The marker of a failed result goes on the first line of its text. */
 export function resultText(lines: readonly string[]): string {
   const text = lines.filter(line => line !== '').join('\n')
   return lines[0] === 'Error:' ? text.replace('\n', ' ') : text

@@ -1,4 +1,4 @@
-/** Interprets the catalogue's rules: six operations on the body that goes upstream. Keys are data, whatever they are called. */
+/** Applies the catalogue's rules: six operations on the upstream body. Keys are plain data, even `__proto__`. */
 
 import type { Endpoint, Rule, When } from '../generated/types.ts'
 import { copyJson } from '../lib/exact-json.ts'
@@ -6,29 +6,29 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 type Container = JsonObject | JsonValue[]
 
-/** A member of a container, there or not. */
+/** A member of a container, which need not exist. */
 interface Slot {
   readonly container: Container
   readonly key: string | number
-  /** What each `*` of the pointer stood for, in order. */
+  /** The key or index that each `*` of the pointer matched, in order. */
   readonly stars: readonly (string | number)[]
 }
 
 interface CompiledRule {
   readonly rule: Rule
   readonly steps: readonly string[]
-  /** Where a move goes; empty for the other operations. */
+  /** Target of a move; empty for other operations. */
   readonly goal: readonly string[]
   readonly whenSteps: readonly string[]
 }
 
-/** Rule lists are constants of the tables: each is parsed once. */
+/** Cached per list of rules, which is a constant of the generated tables. */
 const compiled = new WeakMap<readonly Rule[], readonly CompiledRule[]>()
 
 /**
- * Applies the rules in order, in place. `endpoint` is the upstream endpoint that the body is for; rules with `endpoints` run for
- * those alone. A path that is absent is left alone; so is a value that the operation cannot work on. Never throws on a
- * body. The work is bounded by the size of the body times the number of rules.
+ * Applies the rules in order, in place. Rules with `endpoints` only run for these upstream endpoints. Missing paths and
+ * values of the wrong kind are ignored; a body never makes it throw. The work is bounded by the size of the body times
+ * the number of rules.
  */
 export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: Endpoint): void {
   for (const each of compiledRules(rules)) {
@@ -40,8 +40,8 @@ export function applyRules(body: JsonObject, rules: readonly Rule[], endpoint: E
 }
 
 /**
- * Whether the rules can change a body of which only the outermost members are known: most rules take something away or
- * change it, and bodies without it need not be read for them.
+ * Whether the rules can change a body of which only the top-level members are known. Most rules change or remove
+ * something, so a body without it need not be parsed for them.
  */
 export function mayChange(rules: readonly Rule[], endpoint: Endpoint, has: (member: string) => boolean): boolean {
   return compiledRules(rules).some(({ rule, steps: [first = ''] }) => {
@@ -68,7 +68,7 @@ function compileRule(rule: Rule): CompiledRule {
   }
 }
 
-/** The steps of an RFC 6901 pointer. */
+/** Splits an RFC 6901 pointer into steps. */
 function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
@@ -110,7 +110,10 @@ function clamp(value: number, min: number | undefined, max: number | undefined):
   return max !== undefined && value > max ? max : value
 }
 
-/** Takes every value away first, so that a goal among the sources does not get in the way; of several for one goal the last stays. */
+/**
+ * Removes all values first, so that sources and targets may overlap. If several values move to one target, the last one
+ * wins.
+ */
 function move(body: JsonObject, steps: readonly string[], goal: readonly string[]): void {
   const slots = findSlots(body, steps, false)
   const taken = slots.map(slot => ({ value: read(slot), stars: slot.stars }))
@@ -131,8 +134,8 @@ function holds(body: JsonObject, when: When, steps: readonly string[]): boolean 
 }
 
 /**
- * The members that a pointer names. With `make`, a last step that is absent counts too, and absent parents are made as
- * objects; `*` only ever reaches members that exist, so nothing is made above one.
+ * Finds the members that a pointer names. With `make`, the last step may be missing, and missing parents are created as
+ * objects. `*` only matches existing members, so nothing is created above it.
  */
 function findSlots(body: JsonObject, steps: readonly string[], make: boolean): Slot[] {
   let found: Slot[] = [{ container: { body }, key: 'body', stars: [] }]
@@ -155,7 +158,7 @@ function findSlots(body: JsonObject, steps: readonly string[], make: boolean): S
   return make ? found : found.filter(slot => read(slot) !== undefined)
 }
 
-/** An own key of an object; an index of a list (`-` is the place behind its end); undefined where a step cannot lead. */
+/** The key of an object; the index in a list (`-`: its end); undefined if the step cannot match. */
 function keyOf(container: Container, step: string): string | number | undefined {
   if (!Array.isArray(container)) return step
   if (step === '-') return container.length
@@ -176,7 +179,7 @@ function readOrMake(slot: Slot): JsonValue | undefined {
   return made
 }
 
-/** Defines the member rather than assigning it: `__proto__` is a key like any other. */
+/** Defines the member instead of assigning it, because `__proto__` is a key like any other. */
 function write({ container, key }: Slot, value: JsonValue): void {
   if (Array.isArray(container)) container[Number(key)] = value
   else if (key === '__proto__') {
@@ -189,7 +192,7 @@ function remove({ container, key }: Slot): void {
   else delete container[key]
 }
 
-/** A value of the tables is never shared with a body. */
+/** Copies a value of the generated tables, so that no body shares it. */
 function copy(value: unknown): JsonValue {
   return copyJson(value as JsonValue)
 }

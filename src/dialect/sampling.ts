@@ -1,17 +1,17 @@
-/** Sampling parameters as far as the upstream takes them. */
+/** Limits sampling parameters to those that the upstream accepts. */
 
 import { type JsonObject, numberOrNull } from '../lib/json.ts'
 import { withMember, withoutMembers } from './copy.ts'
 import type { Dialect } from './words.ts'
 
 export interface SamplingPlace {
-  /** All fields of the wire that have to do with it. */
+  /** All sampling fields of the wire. */
   readonly fields: readonly string[]
   /** The model will reason in this call. */
   readonly reasons: boolean
 }
 
-/** The body with what is taken of `temperature`, `top_p`, `top_k` and the wire's other fields. */
+/** The body with the accepted ones of `temperature`, `top_p`, `top_k` and the wire's other sampling fields. */
 export function sampled(
   body: JsonObject,
   sampling: Dialect['sampling'],

@@ -1,11 +1,11 @@
-/** JSON schemas of tools and replies, brought into the subset that the target takes. */
+/** Reduces JSON schemas of tools and replies to the subset that the target supports. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 
-/** Deepest nesting that is looked into; deeper schemas are not taken for strict ones. */
+/** Deepest nesting to examine; deeper schemas do not qualify as strict. */
 const DEPTH_MAX = 64
 
-/** Parameters of a tool as every upstream takes them: an object schema with `properties`. */
+/** A tool's parameters in the form that every upstream accepts: an object schema with `properties`. */
 export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_meta_schema'): JsonObject {
   const given = isObject(schema) ? schema : {}
   const { $schema: metaSchema, ...rest } = given
@@ -14,11 +14,11 @@ export function toolSchema(schema: JsonValue | undefined, form: 'pass' | 'no_met
   return isObject(object.properties) ? object : { ...object, properties: {} }
 }
 
-/** Keywords that a strict chat schema must not hold. */
+/** Keywords that rule out strict mode in the chat format. */
 const NOT_STRICT = new Set(['allOf', 'not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas'])
 const NOT_STRICT_OBJECT = new Set(['patternProperties', 'propertyNames', 'minProperties', 'maxProperties'])
 
-/** Whether a chat upstream takes this schema as strict: objects closed and every property required, at every level. */
+/** Whether chat upstreams accept this schema as strict: all objects closed and all properties required. */
 export function qualifiesForStrictChat(schema: JsonObject): boolean {
   if (schema.type !== 'object' || schema.anyOf !== undefined) return false
   return everySchema(schema, node => {
@@ -32,13 +32,13 @@ export function qualifiesForStrictChat(schema: JsonObject): boolean {
   })
 }
 
-/** Whether a messages upstream takes this schema as strict: objects closed at every level, no recursion. */
+/** Whether messages upstreams accept this schema as strict: all objects closed, no recursion. */
 export function qualifiesForStrictMessages(schema: JsonObject): boolean {
   if (isRecursive(schema)) return false
   return everySchema(schema, node => !isObjectSchema(node) || node.additionalProperties === false)
 }
 
-/** Keywords that the reply schema of a messages upstream may hold; others go into the description. */
+/** Keywords that messages upstreams accept in a reply schema; others are moved to the description. */
 const REPLY_KEYWORDS = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'anyOf', 'allOf'],
   ...['$ref', '$defs', 'definitions', 'title', 'description', 'default', 'format', 'minItems'],
@@ -48,8 +48,8 @@ const REPLY_FORMATS = new Set([
 ])
 
 /**
- * The schema for the reply of a messages upstream: objects closed, constraints that it does not know told in words. Null
- * when the schema cannot be said there: recursion, or objects with free keys.
+ * The reply schema for a messages upstream: objects are closed, and unsupported constraints are described in text. Null
+ * if it cannot be expressed: recursive schemas, and objects with arbitrary keys.
  */
 export function replySchema(schema: JsonObject): JsonObject | null {
   if (isRecursive(schema) || !everySchema(schema, node => !hasFreeKeys(node))) return null
@@ -76,7 +76,7 @@ function closeSchema(node: JsonObject): JsonObject {
   }
 }
 
-/** The provider takes no such keyword, so the description names it. */
+/** The provider does not support the keyword, so the description mentions it. */
 function isDescribed(key: string, value: JsonValue | undefined): boolean {
   if (key === 'format') return typeof value !== 'string' || !REPLY_FORMATS.has(value)
   if (key === 'minItems') return value !== 0 && value !== 1
@@ -106,11 +106,11 @@ function isObjectSchema(node: JsonObject): boolean {
 
 function hasFreeKeys(node: JsonObject): boolean {
   if (isObject(node.additionalProperties) || isObject(node.patternProperties)) return true
-  // An object without any property named stands for "any object".
+  // An object without any named properties means "any object".
   return isObjectSchema(node) && node.additionalProperties !== false && !isObject(node.properties)
 }
 
-/** Whether `test` holds for the schema and every schema within; false for nesting beyond the limit. */
+/** Whether `test` holds for the schema and all nested ones; false if they are nested too deeply. */
 function everySchema(schema: JsonObject, test: (node: JsonObject) => boolean, depth = 0): boolean {
   if (depth > DEPTH_MAX || !test(schema)) return false
   return childSchemas(schema).every(child => everySchema(child, test, depth + 1))
@@ -126,7 +126,7 @@ function childSchemas(node: JsonObject): JsonObject[] {
   return [...named, ...listed, node.additionalProperties].filter(isObject)
 }
 
-/** Whether a definition leads back to itself, or a reference cannot be followed. */
+/** Whether a definition refers back to itself, or a reference cannot be resolved. */
 function isRecursive(root: JsonObject): boolean {
   const visit = (node: JsonObject, open: readonly string[]): boolean => {
     if (open.length > DEPTH_MAX) return true

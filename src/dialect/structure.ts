@@ -1,4 +1,4 @@
-/** JSON replies: how one is asked for, and what must be undone in the reply. */
+/** Requests JSON replies from upstreams, and says what must be undone in the reply. */
 
 import type { StructureRequest } from '../conversation/request.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -6,21 +6,21 @@ import { qualifiesForStrictChat, replySchema } from './schemas.ts'
 import { type DialectFacts, NOTHING_TO_UNDO, type ReplyFacts } from './types.ts'
 import type { Dialect } from './words.ts'
 
-/** Name of the tool whose input is the reply, where the dialect asks for JSON that way. */
+/** Name of the tool whose input is the reply, for dialects that request JSON that way. */
 export const REPLY_TOOL = 'json_reply'
 
 export interface StructurePlan {
-  /** Fields of the upstream body; `output_config` holds the format only. */
+  /** Fields of the upstream body. `output_config` contains the format only. */
   readonly fields: JsonObject
   /** Text to add to the instructions, or null. */
   readonly instruction: string | null
   /** Schema of a tool to force, or null. */
   readonly tool: JsonObject | null
-  /** The reply may come wrapped in a code fence, which is taken off. */
+  /** The reply may come in a code fence, which must be removed. */
   readonly unwrapsFence: boolean
 }
 
-/** What must be undone in the reply of a call that was planned so. */
+/** What must be undone in the reply to a call planned like this. */
 export function undoingOf(
   names: ReplyFacts['names'],
   structure: StructurePlan | null,
@@ -37,11 +37,11 @@ const NONE: StructurePlan = { fields: {}, instruction: null, tool: null, unwraps
 export interface StructureFacts {
   readonly request: StructureRequest | null
   readonly mode: Dialect['structuredOutput']['method']
-  /** A tool can be forced: the client has none of its own and the model takes it. */
+  /** A tool can be forced: the client has none, and the model allows it. */
   readonly canForceTool: boolean
 }
 
-/** What the client wrote in the upstream's own format goes as it is wherever the upstream knows it. */
+/** False if the client's own fields pass as they are, because the upstream has the same format and supports them. */
 export function isStructureOurs({ road, structure, dialect }: DialectFacts): boolean {
   if (structure === null) return false
   if (road === 'converted') return true
@@ -50,7 +50,7 @@ export function isStructureOurs({ road, structure, dialect }: DialectFacts): boo
   return structure.kind === 'schema' || method === 'prompt'
 }
 
-/** For a chat upstream. */
+/** Plans for a chat upstream. */
 export function planChatStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
   if (request === null) return NONE
   if (mode === 'prompt') return promptPlan(request)
@@ -71,7 +71,7 @@ export function planChatStructure({ request, mode, canForceTool }: StructureFact
   }
 }
 
-/** For a messages upstream. */
+/** Plans for a messages upstream. */
 export function planMessagesStructure({ request, mode, canForceTool }: StructureFacts): StructurePlan {
   if (request === null) return NONE
   if (request.kind === 'object') return promptPlan(request)

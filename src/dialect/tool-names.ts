@@ -1,31 +1,31 @@
-/** Names of tools and ids of calls that the upstream does not take. */
+/** Finds tool names and call ids that the upstream would reject. */
 
 import { isIdAccepted, isNameAccepted, type NameRules, ToolNames } from '../conversation/names.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { DialectFacts } from './types.ts'
 
-/** In the same format, what the upstream takes beside the letters that every format has is for it to judge. */
+/** For same-format calls, unusual characters are left for the upstream to judge. */
 function rulesOf({ dialect, road }: DialectFacts): NameRules {
   const { nameMax, nameStart } = dialect.tools
   return { nameMax, nameStart, characters: road === 'same' ? 'any' : 'word' }
 }
 
-/** Shows each name of a tool, and each id of a call in the history. */
+/** Visits each tool name, and each call id in the history. */
 export type VisitCalls = (body: JsonObject, onName: (name: string) => void, onId: (id: string) => void) => void
 
 export interface CallsFound {
   readonly names: ToolNames | null
-  /** Some ids cannot go up as they are. */
+  /** Some ids must be changed. */
   readonly mapsIds: boolean
 }
 
-/** Most requests need neither: they are looked through once, and nothing is made of them. */
+/** Scans the request once. Most requests need no changes, and nothing is allocated for them. */
 export function findCalls(body: JsonObject, facts: DialectFacts, visit: VisitCalls): CallsFound {
   const rules = rulesOf(facts)
   const { callId } = facts.dialect.tools
   let mapsNames = false
   let mapsIds = false
-  // Calls of one tool follow each other.
+  // Consecutive calls often use the same tool.
   let latest = ''
   visit(
     body,

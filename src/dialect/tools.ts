@@ -1,11 +1,11 @@
-/** What the formats' tools share: schemas of their input, and the promise to keep to them. */
+/** Tool settings common to the formats: input schemas, and strict adherence to them. */
 
 import { type JsonObject, type JsonValue, objectOrNull } from '../lib/json.ts'
 import { withoutMembers } from './copy.ts'
 import { toolSchema } from './schemas.ts'
 import type { DialectFacts } from './types.ts'
 
-/** The schema as the upstream takes it; null for a tool of the client's own format that has none. */
+/** The schema in the form that the upstream accepts; null for a same-format tool without one. */
 export function schemaFor(given: JsonValue | undefined, { dialect, road }: DialectFacts): JsonObject | null {
   const { schema: form } = dialect.tools
   if (road === 'converted') return toolSchema(given, form)
@@ -14,8 +14,8 @@ export function schemaFor(given: JsonValue | undefined, { dialect, road }: Diale
 }
 
 /**
- * Whether a tool's `strict` goes up. Without the word nothing is looked at; a client that writes the upstream's own format is
- * told what is wrong with its schema.
+ * Whether a tool's `strict` is sent upstream. Without it the schema is not examined. Clients of the same format get the
+ * upstream's own error about an unsuitable schema.
  */
 export function goesStrict(
   { strict }: JsonObject,

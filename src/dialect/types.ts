@@ -1,56 +1,56 @@
-/** What the dialect's pass is told of a call, and what it says of its reply. */
+/** Input and output of the dialect's passes. */
 
 import type { ToolNames } from '../conversation/names.ts'
 import type { ReasoningRequest, StructureRequest } from '../conversation/request.ts'
 import type { Dialect } from '../generated/types.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
-/** The body is the client's own, or one that a format's writer made of a client's in another format. */
+/** `same`: the client's own body. `converted`: a body that was converted from another format. */
 export type Road = 'same' | 'converted'
 
 export interface DialectFacts {
   readonly dialect: Dialect
   readonly road: Road
-  /** The model takes images. */
+  /** The model accepts images. */
   readonly hasVision: boolean
-  /** The model's limit for one reply, in tokens; null: none is known. */
+  /** The model's limit per reply, in tokens; null: unknown. */
   readonly outputTokensMax: number | null
-  /** Input and output together, in tokens; null: unknown. */
+  /** The model's limit for input and output together, in tokens; null: unknown. */
   readonly contextTokens: number | null
-  /** Rough: how much room the output has. */
+  /** A rough estimate, for working out how much room the output has. */
   readonly inputTokensEstimate: number
-  /** Cap on the output for a body that has none, in tokens; null: what the wallet affords is no matter. */
+  /** Output cap in tokens for a body without one; null: the wallet sets no limit. */
   readonly outputTokensAfforded: number | null
-  /** What the client asks of the model's reasoning, as the reader of its format says. */
+  /** The client's reasoning request, as its format's reader understood it. */
   readonly reasoning: ReasoningRequest
-  /** The JSON reply that the client asks for; null: text. */
+  /** The JSON reply that the client requests; null: text. */
   readonly structure: StructureRequest | null
   /** Beta flags that the client sent (messages format), in order. */
   readonly betas: readonly string[]
-  /** How the client's format calls the field that holds stop sequences. */
+  /** Name of the client format's field for stop sequences. */
   readonly stopField: string
-  /** Where the client wrote what stands in the message or item of this index, in its own notation. */
+  /** For an index of a message or item: the path of its source in the client's body, in the client's notation. */
   readonly place: (index: number) => string
-  /** Opens marks of this gateway; null for anything else. */
+  /** Opens marks issued by this gateway; null for anything else. */
   readonly openMark: (text: string) => JsonValue | null
 }
 
-/** Marks for a provider's cache leave the request. A client that writes the upstream's own format means what it marks. */
+/** Whether cache markers are removed from the request. Clients of the same format always keep theirs. */
 export function dropsMarks({ dialect, road }: DialectFacts): boolean {
   return road === 'converted' && dialect.content.cacheControl === 'drop'
 }
 
-/** What must be undone in the reply. A call of which nothing need be undone has `NOTHING_TO_UNDO` itself. */
+/** What must be undone in the reply. `NOTHING_TO_UNDO` itself if there is nothing. */
 export interface ReplyFacts {
-  /** Tools that went upstream under other names than the client's; null: all kept theirs. */
+  /** Tools that were renamed for the upstream; null: none were. */
   readonly names: ToolNames | null
-  /** Name of the tool, as it went upstream, whose input is the reply; null: none. Converted calls only. */
+  /** Upstream name of the tool whose input is the reply; null: none. Converted calls only. */
   readonly replyTool: string | null
-  /** The text may come wrapped in a code fence. */
+  /** The text may come in a code fence. */
   readonly unwrapsFence: boolean
-  /** The text begins with its reasoning in this tag; null: it does not. */
+  /** The text starts with reasoning in this tag; null: it does not. */
   readonly tag: string | null
-  /** The client did not ask for the usage chunk of a chat stream that comes. */
+  /** The gateway requested a usage chunk that the client did not. */
   readonly hidesUsageChunk: boolean
 }
 
@@ -63,12 +63,15 @@ export const NOTHING_TO_UNDO: ReplyFacts = {
 }
 
 export interface Adapted {
-  /** Unchanged parts are those of the given body; the given body itself where nothing changes. */
+  /** Shares unchanged parts with the given body; the given body itself if nothing changes. */
   readonly body: JsonObject
-  /** Beta flags to send, by the upstream's names. */
+  /** Beta flags to send, in the upstream's names. */
   readonly betas: readonly string[]
   readonly reply: ReplyFacts
 }
 
-/** The pass of one wire. Throws GatewayError `invalid_request` for what the model does not take and nothing can stand for. */
+/**
+ * The pass for one wire. Throws GatewayError `invalid_request` for what the model does not accept and nothing can
+ * replace.
+ */
 export type Adapt = (body: JsonObject, facts: DialectFacts) => Adapted

@@ -1,4 +1,4 @@
-/** The formats of conversations, by name. */
+/** The chat formats by name. */
 
 import type { ConversationFormat } from '../conversation/format.ts'
 import type { WireName } from '../generated/types.ts'

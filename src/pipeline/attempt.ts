@@ -30,7 +30,7 @@ export class Attempt implements Place {
     /** HTTP status of the reply; 0: there was none. */
     readonly status: number
   } | null = null
-  /** The upstream could not be reached, or said nothing in time. */
+  /** The upstream could not be reached, or did not answer in time. */
   isBroken = false
   /** The connection was lost before a reply began. */
   isConnectionLost = false
@@ -121,7 +121,7 @@ export class Attempt implements Place {
     circuit.trip(this.#passages.model, retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000)
   }
 
-  /** Ends probes whose attempt reached no verdict; circuits that `judged` already updated are left alone. */
+  /** Ends this attempt's probes as inconclusive, except that of the `judged` circuit, which has been updated already. */
   #leave(judged: Circuit | null = null): void {
     const { upstream, credential } = this
     if (judged !== upstream.circuit) upstream.circuit.leave(this.#passages.upstream)

@@ -18,7 +18,7 @@ export interface KeyDirectory {
 
 export interface AuthenticatorOptions {
   readonly directory: KeyDirectory
-  /** Callers cached between calls. */
+  /** Most callers kept in the cache. */
   readonly rememberedMax: number
   /** How long a caller stays cached, in ms. */
   readonly rememberedMs: number
@@ -32,9 +32,9 @@ export interface Authenticator {
   recall(keys: readonly string[]): Promise<Caller>
   /** The caller, straight from the database. */
   verify(keys: readonly string[]): Promise<Caller>
-  /** Keys have changed: clears the cache. */
+  /** Clears the cache; call it when keys have changed. */
   forget(): void
-  /** Looks up callers of this account every time until their wallet has money again. */
+  /** Bypasses the cache for this account's callers until its wallet has money again. */
   doubt(accountId: number): void
 }
 

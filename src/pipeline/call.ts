@@ -50,11 +50,11 @@ export interface Call {
   readonly startedMs: number
   /** A client header by its lower-case name. */
   readonly header: (name: string) => string | undefined
-  /** So far, oldest first. */
+  /** Oldest first; grows during the call. */
   readonly attempts: Attempt[]
-  /** The body's bytes as received; empty once taken. A caller that keeps them keeps them in memory. */
+  /** The body's bytes as received; empty after the first call, so that only the taker keeps them in memory. */
   readonly takeBody: () => Buffer
-  /** Releases the body's permit: nobody needs its bytes any more. */
+  /** Releases the body's permit once its bytes are no longer needed. */
   readonly bodyDone: () => void
 }
 
@@ -83,7 +83,9 @@ export interface ClientChannel {
   startBytes(headers: HeaderMap): void
   /** False: wait for `onDrain` before giving more. */
   writeBytes(chunk: Buffer): boolean
-  /** A complete event that ends a stream after an error. Null: use the form that both chat formats know. */
+  /**
+   * Builds the complete event that ends a stream after an error. Null: use the error event that both chat formats know.
+   */
   failureEvent: ((error: GatewayError) => string | null) | null
   /**
    * An HTTP error before the reply started, else an error event in the client's format that ends the stream. A byte
@@ -180,11 +182,13 @@ export interface Services {
   readonly nowMs: () => number
   /** Top-up page, named in the text of a 402. */
   readonly topUpUrl: string
-  /** The wallet was found empty: the next call with one of its keys asks the database before its body is read. */
+  /**
+   * Called when the wallet was found empty, so that the account's next call asks the database before its body is read.
+   */
   readonly walletFoundEmpty: (accountId: number) => void
   /** Sends clients a header that names the wire of their call. */
   readonly tellsWire: boolean
-  /** Makes and opens the marks of an account, which its next request brings back. */
+  /** The sealer of an account: what it seals into a reply, only the same account's later requests can open. */
   readonly sealerFor: (accountId: number) => Sealer
   /**
    * The hash under which the caller's key is stored now (rotating secrets changes it); null when the key is revoked.

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 
-/** Applies where the catalogue has no limit from the provider, so that a hold stays within bounds. */
+/** Cap where the catalogue gives no limit of the provider, so that a hold stays bounded. */
 const CHOICES_MAX = 1024
 
 /**
@@ -18,7 +18,7 @@ export function readChoices({ n }: JsonObject, entry: ModelEntry): number {
   const limits = entry.upstreams.map(({ dialect }) => dialect.output.choicesMax ?? CHOICES_MAX)
   const most = Math.min(...limits)
   if (n <= most) return n
-  if (most > 1) throw invalid(`at most ${most} choices can be asked for in one call with this model`)
+  if (most > 1) throw invalid(`at most ${most} choices can be requested in one call with this model`)
   throw invalid(
     entry.price.per === 'request'
       ? `${entry.id} is priced per call and gives one choice; leave n out, or call it once for each choice`

@@ -1,4 +1,4 @@
-/** Resolves the requested name to an entry, and notes it on the call's bill and in its headers. */
+/** Resolves the requested name to an entry, and records it on the call's bill and in its headers. */
 
 import type { ModelEntry } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -17,7 +17,7 @@ export function chooseEntry({ services, call, bill, headers }: CallScope, reques
   return resolution
 }
 
-/** Plans the extras that the body requests. Throws GatewayError `invalid_request` for those it may not have. */
+/** Plans the extras that the body requests. Throws GatewayError `invalid_request` for refused ones. */
 export function chooseExtras({ services, call, bill }: CallScope, entry: ModelEntry, body: JsonObject): CallExtras {
   const { extras: vocabulary } = services.catalogue.settings
   const extras = new CallExtras({ vocabulary, endpoint: call.endpoint, entry, body })

@@ -63,7 +63,7 @@ export function weigh(body: JsonObject, format: WireName): InputWeight {
 
 /** Input tokens as the entry's vendor would count them. */
 export function tokensOf({ texts, images, documentPages, turns, tools }: InputWeight, entry: ModelEntry): number {
-  // Counts one text. A very long one is sampled, which bounds the work.
+  // One count of the joined text: `countTokens` samples very long text, which bounds the work.
   const text = texts.join('\n')
   const textTokens = countTokens(text) * factorOf(text, entry)
   const { counting } = entry
@@ -78,10 +78,10 @@ export function tokensOf({ texts, images, documentPages, turns, tools }: InputWe
   )
 }
 
-/** Shares above these add no information. */
+/** Above these, more of such characters no longer changes the ratio of the vendor's tokens to ours. */
 const SHARE_MAX = { symbols: 0.2, capitals: 0.2, accents: 0.3 } as const
 
-/** Vendor tokens per token of ours in such a text. */
+/** How many of the vendor's tokens correspond to one of ours in a text of this kind. */
 function factorOf(text: string, { tokenFactor, tokenShares }: ModelEntry): number {
   if (tokenShares === undefined) return tokenFactor
   const shares = textShares(text)

@@ -22,9 +22,9 @@ import { Places } from './places.ts'
 
 /** Most bytes read of an error body. */
 const ERROR_BODY_BYTES_MAX = 256 * 1024
-/** With less time left than this, another attempt is not worth it, in ms. */
+/** Least time left, in ms, for another attempt to be worthwhile. */
 const TRY_MS_MIN = 1_000
-/** Upstreams that are out may be put in again at any time. */
+/** Cap on `retry-after`, in s, while the upstreams are out of service: an operator may put them back at any time. */
 const OUT_RETRY_SECONDS_MAX = 60
 
 /** A call's body for one target, and whatever later stages need to know about it. */
@@ -77,7 +77,7 @@ export async function dispatch<Prepared extends PreparedBody, Received>(
   let place = places.next()
   let worst: GatewayError | null = null
   while (place !== null) {
-    // If the body cannot be made, the call ends: for the next target it would mean something else.
+    // A body that cannot be converted ends the call: converted for another target, it might mean something else.
     const preparing = plan.prepare(place.target)
     const prepared = preparing instanceof Promise ? await preparing : preparing
     const attempt = begin(services, call, place)
@@ -129,7 +129,7 @@ async function tryOne<Prepared extends PreparedBody, Received>(
   const failure = await readFailure(reply, upstream)
   const bare = endpoint === 'responses' ? bodyWithoutSeals(prepared.body, failure, target) : null
   if (bare === null) throw gatewayErrorOf(readUpstreamFailure(failure))
-  // Its reasoning was sealed by another organisation or too long ago. Nobody's fault, and not counted as an attempt.
+  // The reasoning was sealed too long ago or for another organisation. No upstream is at fault: not a new attempt.
   services.log.info(
     { requestId: call.requestId, upstream: upstream.facts.id },
     'upstream refused sealed reasoning; resending without it',
@@ -144,7 +144,7 @@ function isGood({ status }: UpstreamReply): boolean {
   return status >= 200 && status < 300
 }
 
-/** What an error of the upstream says, secrets masked. */
+/** Reads an upstream's error reply; its secrets are listed for masking. */
 export async function readFailure(
   reply: UpstreamReply,
   { credentials, facts }: ReachableUpstream,
@@ -160,7 +160,7 @@ export async function readFailure(
   }
 }
 
-/** The body to resend when the error says that a seal cannot be opened; null for any other error. */
+/** The body to resend when the error says that sealed reasoning cannot be opened; null for any other error. */
 function bodyWithoutSeals(
   body: Buffer,
   { status, body: text, places = null }: UpstreamFailure,
@@ -224,7 +224,7 @@ const TELLING: readonly ErrorCode[] = [
   'upstream_rate_limited',
 ]
 
-/** Errors that are the upstream's fault, not the client's. A reply that is too large would be so elsewhere too. */
+/** True for errors that are the upstream's fault. A reply that is too large would be too large elsewhere, too. */
 function isWorthAnotherTry(error: GatewayError): boolean {
   const { cause } = error.details
   if (cause instanceof UpstreamFault && (cause.kind === 'aborted' || cause.kind === 'oversized')) return false
@@ -254,10 +254,13 @@ function shortageError(places: Places, targets: readonly UpstreamTarget[]): Gate
     const retryAfterSeconds = Math.min(OUT_RETRY_SECONDS_MAX, Math.max(1, Math.ceil(outMs / 1000)))
     return new GatewayError('upstream_overloaded', {
       retryAfterSeconds,
-      cause: 'an operator has taken its upstreams out',
+      cause: 'an operator has taken its upstreams out of service',
     })
   }
-  if (full) return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause: 'every upstream is full' })
+  if (full) {
+    const cause = 'every upstream has reached its limit of calls in flight'
+    return new GatewayError('upstream_overloaded', { retryAfterSeconds: 1, cause })
+  }
   const names = targets.map(target => target.via).join(', ')
   const cause = reachable ? `nothing left to try at ${names}` : `no credentials for the upstream ${names}`
   return new GatewayError('upstream_misconfigured', { cause })

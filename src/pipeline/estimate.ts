@@ -134,9 +134,7 @@ function outputTokensOf(entry: ModelEntry, { outputTokensMax }: OutputCap): numb
   return Math.min(outputTokensMax ?? most, most)
 }
 
-/**
- * The most that a call with token prices can cost, in µVND, judging by its input so far; never below its `holdAmount`.
- */
+/** The most that a call priced by tokens can cost, in µVND, given its input so far; never below its `holdAmount`. */
 export function capAmount(entry: ModelEntry, cap: OutputCap): MicroVnd {
   const { inputTokens, outputTokensMax, choices } = cap
   const least = holdAmount(entry, inputTokens, outputTokensMax, choices)
@@ -155,7 +153,7 @@ export function affordedOutputTokens(
 ): number | null {
   const tokens = Number(cap.freeMicroVnd / BigInt(entry.price.vnd)) - cap.inputTokens
   const afforded = Math.floor(tokens / cap.choices)
-  // So little buys no output; a call held at this is its wallet's only one.
+  // Too little for a usable reply: send the usual cap. Safe, because no other call holds this wallet's money.
   const sent = afforded < cap.outputTokensMin ? Math.max(cap.outputTokensMin, entry.holdOutputTokens) : afforded
   return sent >= outputTokensOf(entry, cap) ? null : sent
 }

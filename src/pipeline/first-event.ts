@@ -19,9 +19,9 @@ export interface FirstEventOptions {
   readonly firstByteMs: number
   /** Longest wait for an event of a stream that sends comments, in ms; then it counts as begun. */
   readonly eventWaitMs: number
-  /** The client has gone. */
+  /** Aborted when the client leaves. */
   readonly signal: Cancellation
-  /** Texts that must never be displayed. */
+  /** The credentials in use, to be masked in error texts. */
   readonly secrets: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export async function awaitFirstEvent(reply: UpstreamReply, options: FirstEventO
   return reply
 }
 
-/** A JSON body may report an error under status 200; anything else is no reply. */
+/** A JSON body may report an error under status 200; anything else is an invalid reply. */
 async function readOther(reply: UpstreamReply, secrets: readonly string[]): Promise<GatewayError> {
   const body = await reply.readBody(OTHER_BODY_BYTES_MAX).catch(() => Buffer.alloc(0))
   const value = parseJson(body.toString('utf8'))

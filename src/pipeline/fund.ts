@@ -29,9 +29,9 @@ export interface Funding {
 }
 
 export interface Funded extends Admitted {
-  /** Set aside on top of that, for content that the body only refers to. */
+  /** Held on top of that, for content that the body only refers to. */
   readonly namedMicroVnd: MicroVnd
-  /** Set aside on top of both, for tool uses. */
+  /** Held on top of both, for tool uses. */
   readonly reservedMicroVnd: MicroVnd
   /** The lowered cap to send upstream; null when the wallet affords the one that would be sent anyway. */
   readonly outputTokensAfforded: number | null
@@ -73,7 +73,7 @@ interface Parts {
   readonly namedMicroVnd: MicroVnd
 }
 
-/** Divides what was granted. When the wallet cannot cover everything, tokens come before tool uses. */
+/** Splits what was granted into its parts. When it does not cover everything, tokens come before tool uses. */
 function without(parts: Parts, { heldMicroVnd, freeMicroVnd }: Admitted): Omit<Funded, 'outputTokensAfforded'> {
   const held = divide(parts, heldMicroVnd)
   const free = divide(parts, freeMicroVnd)

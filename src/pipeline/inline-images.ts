@@ -1,4 +1,4 @@
-/** Fetches, under the guard, image URLs that a target does not fetch itself, and puts the images into the body. */
+/** Fetches image URLs that a target does not fetch itself, behind the SSRF guard, and puts the images into the body. */
 
 import { GatewayError } from '../errors.ts'
 import type { UpstreamTarget, WireName } from '../generated/types.ts'

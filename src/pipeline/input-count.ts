@@ -1,6 +1,6 @@
 /**
  * Our own count of a call's input tokens. Most calls never need it, because their provider reports usage. What counting
- * needs is kept only as long as the count may be requested: a stream can run for minutes beside thousands of others.
+ * needs is kept only as long as the count may still be requested, because thousands of streams can run for minutes.
  */
 
 import type { InputWeight } from '../conversation/input-weight.ts'
@@ -44,7 +44,7 @@ export class InputCount {
     return this.#tokens
   }
 
-  /** Releases the body: keeps what a count still needs of it, or counts at once if that is much. */
+  /** Releases the body: keeps what a later count needs of it, or counts at once if that is a lot of text. */
   letGo({ usage }: Pick<ReplyStream, 'usage'>): void {
     const body = this.#body
     this.#body = null

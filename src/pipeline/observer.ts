@@ -8,7 +8,7 @@ export const NO_OBSERVER: CallObserver = {
   notificationTaken() {},
 }
 
-/** Passes on what the client sent, to upstreams that should get it. */
+/** Forwards the client's own `traceparent`. */
 export const NO_TRACER: CallTracer = {
   ended() {},
   traceIdOf: () => null,

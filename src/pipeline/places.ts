@@ -96,7 +96,7 @@ export class Places {
     return this.#tried.some(place => place.target === target && place.credential === credential)
   }
 
-  /** A provider that asks for time gets it, except for one call at a time that probes it. */
+  /** Respects a provider's rate limit on the model, apart from a single probe at a time. */
   #isLimited(target: UpstreamTarget, credential: Credential, openToo: boolean): boolean {
     const circuit = credential.model(target.model)
     if (circuit === null || circuit.admits || (openToo && !circuit.probing)) return false

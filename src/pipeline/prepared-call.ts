@@ -25,7 +25,7 @@ export interface PreparedCall extends PreparedBody {
 }
 
 export interface Preparation<Format extends WireName = WireName> {
-  /** Of the caller's account. */
+  /** The sealer of the caller's account. */
   readonly sealer: Sealer
   readonly body: ChatBody
   readonly entry: ModelEntry

@@ -28,7 +28,7 @@ export async function readWholeReply(
     onRead(bytes)
     return read
   } catch (error) {
-    // The format's reading of the provider's error is more informative.
+    // The format's own parsing of the provider's error is more informative.
     if (error instanceof GatewayError && error.code !== 'upstream_failed') throw withoutSecrets(error, reply.secrets)
     const value = parseJson(bytes.toString('utf8'))
     const reported = value === undefined ? null : readReplyError(value, { secrets: reply.secrets })

@@ -213,7 +213,7 @@ class RelayRun {
     this.#relay.settle(end).then(() => this.#resolve(end), this.#reject)
   }
 
-  /** Also while the provider sends only comments: the client may time out sooner than the provider does. */
+  /** Pings go out even while the provider sends comments: the client may time out sooner than the provider does. */
   #ping(): void {
     const { client, headers, ping } = this.#relay
     if (!client.started) client.startStream(headers)

@@ -52,7 +52,7 @@ export class StreamHold {
   #unsecuredTokens = 0
   #inputTokensCounted: number | null = null
   #asking = false
-  /** The wallet could not grant all that was requested last. */
+  /** The wallet granted only part of the last request. */
   #isScarce = false
   #timer: NodeJS.Timeout | undefined
   /** Bytes until the next check: no token is shorter than one byte. */
@@ -173,7 +173,7 @@ export class StreamHold {
     this.#timer = setTimeout(() => this.#letOn(), this.#options.limits.holdExtendWaitMs)
   }
 
-  /** One more step, unsecured. */
+  /** Grants one more step, unsecured. */
   #letOn(): void {
     if (this.#over.aborted) return
     clearTimeout(this.#timer)

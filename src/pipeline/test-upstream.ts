@@ -1,4 +1,7 @@
-/** Asks an upstream for one token, with each of its credentials: what an operator wants to know before customers do. */
+/**
+ * Sends an upstream a one-token request with each of its credentials, so that operators find faults before customers
+ * do.
+ */
 
 import { gatewayErrorOf, readUpstreamFailure } from '../conversation/upstream-error.ts'
 import { GatewayError } from '../errors.ts'
@@ -25,7 +28,7 @@ export interface CredentialTest {
 
 export type UpstreamTest =
   | { readonly outcome: 'tested'; readonly entryId: string; readonly credentials: readonly CredentialTest[] }
-  /** It has no credentials, or no model of conversations to ask. */
+  /** The upstream has no credentials, or no chat model to test it with. */
   | { readonly outcome: 'unreachable' | 'no_model' }
 
 const TIMEOUT_MS = 30_000
@@ -33,7 +36,7 @@ const CREDENTIALS_MAX = 20
 const REPLY_BYTES_MAX = 1024 * 1024
 const FORMAT = 'chat_completions'
 
-/** Nothing is held, billed or written down, and no circuit is moved. Never rejects for what the upstream does. */
+/** Places no hold, bills and records nothing, and leaves circuits alone. Never rejects for what the upstream does. */
 export async function testUpstream(services: Services, upstreamId: string): Promise<UpstreamTest> {
   const upstream = services.upstreams.find(upstreamId)
   if (upstream === null) return { outcome: 'unreachable' }
@@ -44,7 +47,7 @@ export async function testUpstream(services: Services, upstreamId: string): Prom
   return { outcome: 'tested', entryId: entry.id, credentials: tested }
 }
 
-/** Of those that the upstream serves. */
+/** The cheapest chat entry that the upstream serves; null: none. */
 function cheapestEntry({ catalogue }: Services, upstreamId: string): ModelEntry | null {
   const served = catalogue.items.filter(
     item =>

@@ -15,8 +15,8 @@ const REQUEST_CHARACTERS_MAX = 4_000
 const NO_VALUES: ReadonlyMap<string, Json> = new Map()
 
 /**
- * Points for a tool mentioned in the request, and the threshold for calling it. Words of a short description weigh
- * more.
+ * Points for a mention of a tool in the request, and the least number needed to call it. Words of a short description
+ * count more.
  */
 const POINTS = { named: 100, nameWord: 5, descriptionWord: 2, shortDescriptionWord: 4, least: 4 } as const
 const SHORT_DESCRIPTION_WORDS = 4
@@ -31,8 +31,8 @@ const COMMON_WORDS = new Set(
 )
 
 /**
- * No calls when the reply should be text: nothing calls for a tool, the choice is `none`, results have just arrived, or
- * the prompt says so.
+ * Empty if the reply should be text: no tool fits, the choice is `none`, results have just arrived, or the prompt says
+ * so.
  */
 export function planCalls(prompt: Prompt): PlannedCall[] {
   const hints = hintsIn(prompt.request)
@@ -76,7 +76,7 @@ function chooseTools(prompt: Prompt): ToolUse[] {
   return forced && !canClose ? twice(prompt, [tools.find(tool => !startsAgent(tool)) ?? tools[0]!]) : []
 }
 
-/** One call, or two when the request asks for two: of the two best tools, or of the only one. */
+/** One call, or two if the request asks for two: to the two best tools, or twice to the only one. */
 function twice(prompt: Prompt, [first, second]: readonly OfferedTool[]): ToolUse[] {
   const one = { tool: first!, given: NO_VALUES }
   if (!prompt.parallelCalls || !ASKS_FOR_TWO.test(prompt.request)) return [one]
@@ -96,7 +96,7 @@ function rank(tools: readonly OfferedTool[], text: string): OfferedTool[] {
     .map(({ tool }) => tool)
 }
 
-/** A name of several words always counts; an everyday word counts only where it is meant as a tool. */
+/** A name of several words always counts as a mention; an everyday word counts only when it is meant as a tool. */
 function isNamed({ name }: OfferedTool, request: string): boolean {
   const quoted = name.toLowerCase().replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
   const whole = `(?<![\\p{L}\\d_-])[\`"']?${quoted}[\`"']?(?![\\p{L}\\d_-])`

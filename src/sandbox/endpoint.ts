@@ -1,4 +1,4 @@
-/** What all endpoints do first: parse the body, find the model, read the prompt words. */
+/** What all endpoints do first: parse the body, look up the model, read the prompt words. */
 
 import type { ErrorFormat } from './format.ts'
 import { isObject, type JsonObject } from './json.ts'

@@ -8,7 +8,7 @@ import { type FoundWords, wordNumber } from './words.ts'
 const PAGE =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** True when a word demanded a special answer and it was sent. */
+/** True if a word demanded a special reply, which has been sent. */
 export async function answeredByWords(words: FoundWords, exchange: Exchange, format: ErrorFormat): Promise<boolean> {
   const kind = words.get('error')
   if (kind !== undefined) {

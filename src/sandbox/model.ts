@@ -120,7 +120,7 @@ export interface ReplyUsage {
 
 export type StopCause = 'end' | 'length' | 'stop_sequence' | 'tool_calls' | 'refusal'
 
-/** A reply, for any format. */
+/** A planned reply, in no particular format. */
 export interface ReplyPlan {
   readonly reasoning: string
   readonly text: string

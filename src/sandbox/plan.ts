@@ -73,7 +73,7 @@ function reasoningText(prompt: Prompt, language: Language): string {
   return sentences.join(' ')
 }
 
-/** Nothing, unless the prompt asks for a length. */
+/** Empty, unless the prompt asks for a certain length. */
 function textBeforeCalls(prompt: Prompt, language: Language, limits: PlanLimits): string {
   const tokens = wordNumber(prompt.words, 'tokens')
   return tokens === null ? '' : ofLength('', Math.min(tokens, limits.replyTokensMax), SENTENCES[language].filler)

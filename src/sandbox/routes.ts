@@ -8,7 +8,7 @@ import type { ErrorFormat, WireFormat } from './format.ts'
 import { messagesErrors } from './messages/errors.ts'
 import { invalid } from './model.ts'
 
-/** What an endpoint may know about the upstream that it replaces. */
+/** What an endpoint may know about the upstream that the sandbox replaces. */
 export interface UpstreamView {
   readonly lookUp: ModelLookup
   readonly modelNames: readonly string[]
@@ -22,7 +22,7 @@ export interface Route {
   answer(exchange: Exchange, upstream: UpstreamView, match: RegExpExecArray): Promise<void>
 }
 
-/** One per sandbox, because the responses format remembers. */
+/** Create them once per sandbox, because the responses format remembers responses. */
 export function createRoutes(): Route[] {
   let responses: WireFormat | null = null
   return [
@@ -54,7 +54,7 @@ function apiRoute(path: RegExp, answer: Route['answer']): Route {
   return { method: 'POST', path, errors: chatErrors, answer }
 }
 
-/** A path with groups carries the model and whether to stream, instead of the body. */
+/** If the path has groups, they hold the model and whether to stream, instead of the body. */
 function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFormat>): Route {
   return {
     method: 'POST',
@@ -71,7 +71,7 @@ function textRoute(path: RegExp, errors: ErrorFormat, load: () => Promise<WireFo
   }
 }
 
-/** A badly encoded name stays as it is, and is then unknown. */
+/** A badly encoded name stays as it is, and will be an unknown model. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

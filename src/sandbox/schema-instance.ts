@@ -6,7 +6,7 @@ import { numberFor, stringFor } from './schema-scalars.ts'
 
 const LIMITS = { depth: 24, nodes: 5_000, items: 200 } as const
 
-/** Switches that make a tool ask people, or act without limits. */
+/** Flags that make a tool ask people for approval, or act without limits. */
 const RISKY_SWITCH = /approval|background|force|dangerous/i
 
 interface Walk {
@@ -81,7 +81,7 @@ function flatten(schema: JsonObject, walk: Walk, hops: number): JsonObject {
   return flat
 }
 
-/** Both are flat. */
+/** Both schemas must be flat. */
 function mergeSchemas(left: JsonObject, right: Json | undefined): JsonObject {
   if (!isObject(right)) return left
   const merged: JsonObject = { ...left, ...right }

@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   server.maxConnections = limits.connectionsMax
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Its own socket even in a worker, whose other ports belong to the supervisor.
+    // Use a socket of its own even in a cluster worker, whose other sockets are shared through the supervisor.
     server.listen({ port: options.port ?? 0, host: '127.0.0.1', exclusive: true }, resolve)
   })
   const { port } = server.address() as AddressInfo

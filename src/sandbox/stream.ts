@@ -15,12 +15,12 @@ export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 
 const BREAKING_WORDS = ['cut', 'error-event', 'hang'] as const
 const SLOW_TOKENS_PER_SECOND = 2
-/** So that data sent before a reset still arrives. */
+/** Wait before a reset, in ms, so that data sent earlier still arrives. */
 const BEFORE_RESET_MS = 30
 
 /**
- * Ends when everything is sent, the client has gone, or a requested fault has struck. Never throws when a client
- * leaves.
+ * Ends when everything is sent, when the client has gone, or after a requested fault. Never throws because a client
+ * left.
  */
 export async function sendStream(
   exchange: Exchange,

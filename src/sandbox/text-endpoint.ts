@@ -11,7 +11,7 @@ import { EVENT_STREAM, sendStream } from './stream.ts'
 
 export interface TextOptions {
   readonly lookUp: ModelLookup
-  /** What a wire carries in the path instead of the body: model and streaming; else empty. */
+  /** Model and streaming flag, if the wire has them in the path instead of the body; else empty. */
   readonly fromPath: JsonObject
 }
 

@@ -1,4 +1,7 @@
-/** Which of the formats that a model speaks carries a call: the one that loses nothing of it, the client's own before others. */
+/**
+ * Chooses the wire for a call, among those that a model speaks: one that carries the whole call, preferably the
+ * client's own format.
+ */
 
 import assert from 'node:assert/strict'
 import type { Dialect, UpstreamTarget, Wire, WireLimit, WireName } from '../generated/types.ts'
@@ -7,13 +10,13 @@ import type { WireAsks } from './wire-asks.ts'
 export interface ChosenWire {
   readonly wire: WireName
   readonly dialect: Dialect
-  /** What of the request does not get through. */
+  /** Features of the request that this wire cannot carry. */
   readonly loses: readonly WireLimit[]
 }
 
 /**
- * The client's own format first, then as the catalogue lists them. Where none carries the call whole, the client's own if it
- * is among them, else the one that loses least.
+ * Tries the client's own format first, then the catalogue's order. If none carries the whole call, the client's own
+ * format wins where it is available, else the wire that loses least.
  */
 export function chooseWire(
   target: Pick<UpstreamTarget, 'wires' | 'standard' | 'dialect'>,
@@ -24,7 +27,7 @@ export function chooseWire(
   for (const wire of inOrder(wiresOf(target), clientFormat)) {
     const loses = lossesOf(wire, asks)
     if (best !== null && weightOf(loses) >= weightOf(best.loses)) continue
-    // The client's own is given up only for one that loses nothing.
+    // Give up the client's own format only for a wire that loses nothing.
     if (best?.wire === clientFormat && loses.length > 0) continue
     best = { wire: wire.wire, dialect: wire.dialect, loses }
     if (loses.length === 0) return best
@@ -33,15 +36,17 @@ export function chooseWire(
   return best
 }
 
-/** What a wire without it refuses, because the reply would be another one; the rest is left out, or brought to the nearest. */
+/**
+ * Limits that a wire must refuse, because ignoring them would change the reply. Others are left out or approximated.
+ */
 const REFUSED: ReadonlySet<WireLimit> = new Set(['stop_sequences', 'choices'])
 
-/** One refusal outweighs everything else. */
+/** A single refusal outweighs everything else. */
 function weightOf(loses: readonly WireLimit[]): number {
   return loses.reduce((sum, limit) => sum + (REFUSED.has(limit) ? 100 : 1), 0)
 }
 
-/** Without a list a model speaks the format of its standard, and that alone. */
+/** A model without a list of wires speaks its standard format only. */
 export function wiresOf({
   wires,
   standard,
@@ -62,7 +67,7 @@ function lossesOf({ cannot, dialect }: Wire, asks: WireAsks): WireLimit[] {
   return loses
 }
 
-/** A model that reasons by default does so beside tools too, unless its wire must be told not to. */
+/** A model that reasons by default also reasons when it has tools, unless its wire requires that to be switched off. */
 function losesEffort(
   cannot: readonly WireLimit[],
   { reasoning }: Dialect,

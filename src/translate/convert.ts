@@ -1,4 +1,4 @@
-/** Translation: the client's format, the upstream's, and between them what the upstream's model takes. */
+/** Translates a call: from the client's format to the upstream's, with the dialect of the upstream's model applied. */
 
 import type { ConversationFormat, WritableRequest } from '../conversation/format.ts'
 import { pairResults } from '../conversation/pairing.ts'
@@ -10,13 +10,13 @@ import type { JsonObject } from '../lib/json.ts'
 import { ConvertedStream, convertReply, type ReplyRoad } from './converted-stream.ts'
 import type { TranslationContext, Translator } from './translator.ts'
 
-/** From one format to another. */
+/** The translator from one format to another. */
 export function translatorFor(clientFormat: WireName, wire: WireName): Translator {
   const client: ConversationFormat = FORMATS[clientFormat]
   const upstream: ConversationFormat = FORMATS[wire]
   return (clientBody, context) => {
     const { body, betas, reply, echo } = convertRequest({ clientFormat, wire }, clientBody, context)
-    // What reads the reply must not keep the body.
+    // Whatever reads the reply must not keep the body in memory.
     const road: ReplyRoad = { client, upstream, echo, facts: reply, context }
     return {
       upstreamBody: body,
@@ -28,11 +28,11 @@ export function translatorFor(clientFormat: WireName, wire: WireName): Translato
 }
 
 interface ConvertedRequest extends Adapted {
-  /** What the client's format wants to know of its request when it writes the reply. */
+  /** What the client's format needs to know of the request when it writes the reply. */
   readonly echo: unknown
 }
 
-/** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */
+/** Throws GatewayError(`invalid_request`) when the request cannot be converted without changing its meaning. */
 export function convertRequest(
   { clientFormat, wire }: { readonly clientFormat: WireName; readonly wire: WireName },
   clientBody: JsonObject,
@@ -51,7 +51,7 @@ interface WriteCall {
   readonly context: TranslationContext
 }
 
-/** What the upstream's model takes of the request, in the upstream's format. */
+/** Writes the request in the upstream's format, reduced to what the upstream's model accepts. */
 function write(upstream: ConversationFormat, request: WritableRequest, call: WriteCall): Adapted {
   const { entry, target, betas, inputTokensEstimate, marks } = call.context
   const { body, places } = upstream.writeRequest(request, { model: target.model, dialect: target.dialect })

@@ -1,4 +1,4 @@
-/** A reply on its way from one format to another: reader, what must be undone, writer. */
+/** Converts replies from one format to another: reader, pipe that undoes changes made to the request, writer. */
 
 import { ReplyFold } from '../conversation/fold.ts'
 import type { ConversationFormat, WriterFacts } from '../conversation/format.ts'
@@ -14,7 +14,7 @@ import { estimatedUsage } from './estimate.ts'
 import { ReplyPipe } from './reply-pipe.ts'
 import type { BillReply, StreamTranslation, TranslatedReply, TranslationContext } from './translator.ts'
 
-/** What reads and writes the replies of one call. Nothing of it may refer to a body. */
+/** Everything needed to read and write the replies of one call. Must not refer to a body. */
 export interface ReplyRoad {
   readonly client: ConversationFormat
   readonly upstream: ConversationFormat
@@ -99,13 +99,13 @@ export class ConvertedStream implements StreamTranslation {
   }
 }
 
-/** Throws GatewayError when the upstream's 200 holds an error or is no reply. */
+/** Throws GatewayError when the upstream's 200 is an error or not a reply at all. */
 export function convertReply(reply: JsonObject, road: ReplyRoad, bill?: BillReply): TranslatedReply {
   const { client, upstream, echo, facts, context } = road
   const error = readReplyError(reply)
   if (error !== null) throw gatewayErrorOf(error)
   if (!upstream.isReply(reply))
-    throw new GatewayError('upstream_failed', { cause: 'the reply is not one of its format' })
+    throw new GatewayError('upstream_failed', { cause: 'the reply does not have the expected format' })
   const said: string[] = []
   const fold = new ReplyFold()
   const pipe = new ReplyPipe({ to: fold, facts, onOutput: text => said.push(text) })

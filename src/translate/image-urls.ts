@@ -1,4 +1,4 @@
-/** Image URLs inside a request that an upstream does not fetch itself: where they are, and how their bytes take their place. */
+/** Finds the image URLs in a request that an upstream does not fetch itself, and replaces them with fetched images. */
 
 import { dataUrl, isHttpUrl } from '../conversation/images.ts'
 import type { WireName } from '../generated/types.ts'
@@ -14,16 +14,16 @@ export interface FetchedImage {
 
 interface ImageReference {
   readonly url: string
-  /** Pointer to the value that holds the URL. */
+  /** JSON pointer to the value that holds the URL. */
   readonly path: string
 }
 
-/** The http(s) image URLs of a request, each once, in order. The caller limits how many it fetches. */
+/** The http(s) image URLs of a request, without duplicates, in order. The caller limits how many it fetches. */
 export function imageUrlsToFetch(format: WireName, body: JsonObject): string[] {
   return [...new Set(imageReferences(format, body).map(reference => reference.url))]
 }
 
-/** Edits that put fetched images in the place of their URLs. URLs that were not fetched stay. */
+/** Edits that replace URLs with fetched images. URLs that were not fetched stay. */
 export function inlineImages(
   format: WireName,
   body: JsonObject,
@@ -46,7 +46,7 @@ function imageReferences(format: WireName, body: JsonObject): ImageReference[] {
   )
 }
 
-/** In messages and in outputs of tools. */
+/** References in messages and in tool outputs. */
 function itemReferences(items: JsonValue | undefined, path: string): ImageReference[] {
   return arrayOrEmpty(items).flatMap((item, index) => {
     if (!isObject(item)) return []

@@ -1,4 +1,4 @@
-/** Marks of one call: made for the account that calls, of reasoning that comes from where the call goes. */
+/** Binds the marks of one call to the caller's account and to the origin of its reasoning. */
 
 import { markPayload } from '../conversation/marks.ts'
 import type { Sealer } from '../conversation/seal.ts'

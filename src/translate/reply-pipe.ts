@@ -1,4 +1,4 @@
-/** Between a reply's reader and its writer: what was done to the request for the model's sake is undone. */
+/** Sits between a reply's reader and its writer, and undoes what was done to the request for the model's sake. */
 
 import type { TaggedText } from '../conversation/reasoning-tag.ts'
 import type { PartKind, PartStart, ReplySink, StopReason } from '../conversation/reply.ts'
@@ -9,7 +9,7 @@ import type { ReplyFacts } from '../dialect/types.ts'
 export interface PipeOptions {
   readonly to: ReplySink
   readonly facts: ReplyFacts
-  /** Gets each piece of output that goes to the client: text, reasoning, arguments of calls. */
+  /** Receives each piece of output that goes to the client: text, reasoning, call arguments. */
   readonly onOutput: (text: string) => void
 }
 
@@ -17,13 +17,13 @@ export class ReplyPipe implements ReplySink {
   readonly #to: ReplySink
   readonly #facts: ReplyFacts
   readonly #onOutput: (text: string) => void
-  /** null: text goes on unchanged. */
+  /** Null: text passes through unchanged. */
   readonly #text: TextUndo | null
-  /** What the reader has open. */
+  /** The part that the reader has open. */
   #from: PartKind | null = null
-  /** What the writer has open: text and reasoning are opened by their first piece. */
+  /** The part that the writer has open. Text and reasoning are opened by their first piece. */
   #open: PartKind | null = null
-  /** The open call stands for the JSON reply: its arguments are text. */
+  /** The open call stands for a JSON reply, so its arguments are text for the client. */
   #isReply = false
   #repliedByTool = false
   #hasCalls = false
@@ -76,7 +76,7 @@ export class ReplyPipe implements ReplySink {
   close(seal: Seal | null = null): void {
     const from = this.#from
     this.#from = null
-    // A seal is told of reasoning that says nothing, too.
+    // A seal is passed on even when its reasoning has no text.
     if (from === 'reasoning' && seal !== null && this.#open !== 'reasoning') this.#begin('reasoning')
     if (from === this.#open && !this.#holdsText(from)) this.#end(seal)
   }
@@ -86,14 +86,14 @@ export class ReplyPipe implements ReplySink {
     this.#to.said()
   }
 
-  /** Ends what is open. The reason as the client is to know it. */
+  /** Closes the open part. Returns the stop reason for the client. */
   end(stopReason: StopReason): StopReason {
     this.#flush()
     this.#end()
     return stopReason === 'tool_use' && !this.#hasCalls ? 'end_turn' : stopReason
   }
 
-  /** Whether text of this kind would go on unchanged. */
+  /** Whether text of this kind would pass through unchanged. */
   passes(kind: 'text' | 'reasoning'): boolean {
     return this.#from === kind && this.#open === kind && (kind === 'reasoning' || this.#text === null)
   }
@@ -103,7 +103,7 @@ export class ReplyPipe implements ReplySink {
     this.#say('text', text)
   }
 
-  /** What is still held, once no more text can come. */
+  /** Releases text that was held back, once no more can come. */
   #flush(): void {
     if (this.#text !== null) this.#show(this.#text.end())
   }

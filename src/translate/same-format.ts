@@ -1,5 +1,5 @@
 /**
- * What the dialect asks for where client and upstream speak the same format: edits at single places, so that every other
+ * Applies the dialect when client and upstream speak the same format: as edits at single places, so that every other
  * byte of the body stays as the client sent it.
  */
 
@@ -12,7 +12,7 @@ import { editsBetween } from '../lib/json-diff.ts'
 import type { BodyEdit } from '../lib/json-text.ts'
 
 export interface SameFormatPlan extends Adapted {
-  /** What turns the client's body into the one to send; `model` is not among them. */
+  /** Edits that turn the client's body into the one to send; the change of `model` is not among them. */
   readonly edits: readonly BodyEdit[]
 }
 
@@ -21,7 +21,7 @@ export interface SameFormatCall {
   readonly body: JsonObject
   readonly entry: Pick<ModelEntry, 'outputTokensMax' | 'contextTokens' | 'capabilities'>
   readonly target: Pick<UpstreamTarget, 'dialect'>
-  /** Cap on the output for a body that has none; null or absent: it stays without one. */
+  /** Output cap for a body without one; null or absent: none is added. */
   readonly outputTokensAfforded?: number | null
   /** Beta flags that the client sent (messages format), in order. */
   readonly betas?: readonly string[]
@@ -29,7 +29,7 @@ export interface SameFormatCall {
   readonly openMark?: (text: string) => JsonValue | null
 }
 
-/** Throws GatewayError for what the upstream is known to refuse in words that clients do not understand. */
+/** Throws GatewayError for what the upstream would refuse in terms that clients do not understand. */
 export function planSameFormat(call: SameFormatCall): SameFormatPlan {
   const { format, body, entry, target, outputTokensAfforded = null, betas = [], openMark = () => null } = call
   const { dialect } = target
@@ -54,8 +54,8 @@ export function planSameFormat(call: SameFormatCall): SameFormatPlan {
 }
 
 /**
- * Whether a request may go to an upstream of its own format with its bytes. In the responses format it may not where the
- * host lacks kinds of tools that it names, or where the reply would have to be taken apart: it goes through a conversation.
+ * Whether a request can be sent to an upstream of the same format byte for byte. A Responses request cannot when it
+ * names kinds of tools that the host lacks, or when its reply needs converting; it then goes through a conversation.
  */
 export function passesThrough(format: WireName, body: JsonObject, dialect: DialectFacts['dialect']): boolean {
   if (format !== 'responses') return true
@@ -75,7 +75,7 @@ const OTHER_ITEMS: ReadonlySet<JsonValue | undefined> = new Set([
   'tool_search_call',
 ])
 
-/** Tools that the client runs and that are no plain functions. */
+/** Whether the request names client-side tools other than plain functions. */
 function namesOtherTools({ tools, input }: JsonObject): boolean {
   const isOther = (tool: JsonValue) =>
     isObject(tool) && (OTHER_TOOLS.has(tool.type) || (tool.type === 'tool_search' && tool.execution === 'client'))
@@ -84,7 +84,9 @@ function namesOtherTools({ tools, input }: JsonObject): boolean {
   )
 }
 
-/** The client's own words for a JSON reply go up as they are; kinds that came later are the upstream's to judge. */
+/**
+ * Whether the client's request for a JSON reply passes as is. Methods unknown to us are left for the upstream to judge.
+ */
 function knowsSchemas({ structuredOutput: { method } }: DialectFacts['dialect']): boolean {
   return method === 'native' || method === 'json_schema'
 }

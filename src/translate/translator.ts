@@ -1,4 +1,4 @@
-/** What a translator between two formats is: plain data in and out; it does no I/O and knows no model names. */
+/** The interface of a translator between two formats: plain data in and out, no I/O, no knowledge of model names. */
 
 import type { UpstreamEvent } from '../conversation/reply.ts'
 import type { Seal } from '../conversation/seal.ts'
@@ -10,10 +10,10 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 export type { JsonObject, JsonValue, TokenUsage, UpstreamEvent }
 
-/** The two formats between which is translated. */
+/** The two chat formats that can be translated into each other. */
 export type ChatFormat = 'messages' | 'chat_completions'
 
-/** What a translator may know of the call. */
+/** What a translator knows of the call. */
 export interface TranslationContext {
   readonly entry: ModelEntry
   readonly target: UpstreamTarget
@@ -21,22 +21,24 @@ export interface TranslationContext {
   readonly clientModel: string
   /** Beta flags that the client sent (messages format), in order. */
   readonly betas: readonly string[]
-  /** Fresh id without prefix, for messages and tool calls that come without one. */
+  /** Fresh id without a prefix, for messages and tool calls that come without one. */
   readonly newId: () => string
   /** When the call began, in seconds since 1970. */
   readonly nowSeconds: number
   /** Seconds since 1970. */
   readonly clock: () => number
-  /** Rough input tokens, for how much room the output has. */
+  /** Rough input tokens, for working out how much room the output has. */
   readonly inputTokensEstimate: number
-  /** Input tokens as the tokenizer counts them, for stream starts before the upstream has said. Counted once. */
+  /**
+   * Input tokens counted by our tokenizer, for the start of a stream, before the upstream reports any. Counted once.
+   */
   readonly countInputTokens: () => number
   readonly marks: Marks
 }
 
-/** Seals on their way through clients of other formats. */
+/** Makes and opens marks: sealed data that travels through clients of other formats. */
 export interface Marks {
-  /** Where the call goes. */
+  /** Identifies where the call goes. */
   readonly origin: string
   readonly openMark: (text: string) => JsonValue | null
   readonly markSeal: (seal: Seal, lengths: readonly number[]) => string
@@ -45,26 +47,26 @@ export interface Marks {
 
 export interface StreamTranslation {
   /**
-   * Client text (complete server-sent events) for one upstream event; '' for none. Never the events that end the reply
-   * (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and `[DONE]`): the call is
-   * settled before those go out. Throws GatewayError on an upstream error event.
+   * Client text (complete server-sent events) for one upstream event; '' for none. Never includes the events that end
+   * the reply (`message_delta` with the stop reason and `message_stop`; the finish chunk, the usage chunk and
+   * `[DONE]`), because the call is settled before those go out. Throws GatewayError on an upstream error event.
    */
   push(event: UpstreamEvent): string
-  /** As ReplyStream.skim; `onWritten` gets the output as textWritten takes it. */
+  /** Like ReplyStream.skim; `onWritten` receives the output in the form that `textWritten` takes. */
   skim(all: ByteText, at: number, onWritten: (text: ByteText) => void): ByteText
   readonly skimmedTo: number
   /**
-   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end well. The client
-   * is told `billed` where given, else the usage that the upstream reported, or a rough guess without one.
+   * The events that end the reply. Throws GatewayError(`upstream_failed`) when the upstream did not end properly. They
+   * report `billed` if given, else the upstream's usage, or a rough estimate if there is none.
    */
   end(billed?: TokenUsage): string
-  /** How a fault ends the stream: a complete event. Null: the form that the other formats have in common. */
+  /** The complete event that ends a failed stream. Null: use the error event that both chat formats know. */
   fail(error: GatewayError): string | null
-  /** True once the upstream has said that nothing more will come (`message_stop`, `[DONE]`). */
+  /** The upstream has announced the end of its stream (`message_stop`, `[DONE]`). */
   readonly finished: boolean
-  /** What the upstream has said of its tokens so far. */
+  /** The upstream's usage report so far. */
   readonly usage: UsageReport
-  /** Characters of output that went to the client (text, reasoning, tool arguments), for an estimate when no usage came. */
+  /** Characters of output sent to the client (text, reasoning, tool arguments), for an estimate when no usage came. */
   readonly outputCharacters: number
 }
 
@@ -73,9 +75,9 @@ export interface CallTranslation {
   readonly upstreamBody: JsonObject
   /** Beta flags to send upstream. */
   readonly upstreamBetas: readonly string[]
-  /** Non-streamed reply in the client's format. Throws GatewayError when the upstream's 200 is not a reply. */
+  /** Converts a whole reply. Throws GatewayError when the upstream's 200 is not a reply. */
   reply(upstreamReply: JsonObject, bill?: BillReply): TranslatedReply
-  /** `onOutput` gets every piece of output that goes to the client: text, reasoning, tool arguments. */
+  /** `onOutput` receives each piece of output that goes to the client: text, reasoning, tool arguments. */
   stream(onOutput?: (text: string) => void): StreamTranslation
 }
 
@@ -86,8 +88,10 @@ export interface TranslatedReply {
   readonly output: string
 }
 
-/** What the client is told of its tokens: what is billed. Absent: what was reported, or a rough guess. */
+/**
+ * Computes the usage that the client sees, which is what is billed. Absent: the reported usage, or a rough estimate.
+ */
 export type BillReply = (reply: Omit<TranslatedReply, 'body'>) => TokenUsage
 
-/** Throws GatewayError(`invalid_request`) where the request cannot be carried over without changing its meaning. */
+/** Throws GatewayError(`invalid_request`) when the request cannot be converted without changing its meaning. */
 export type Translator = (clientBody: JsonObject, context: TranslationContext) => CallTranslation

@@ -1,31 +1,31 @@
-/** Entries as one call sees them: each target speaks the wire that carries the call, with the dialect that it has there. */
+/** Binds an entry's targets, for one call, to the wire that carries it and to the dialect of that wire. */
 
 import type { ModelEntry, UpstreamTarget, WireName } from '../generated/types.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type ChosenWire, chooseWire } from './choose-wire.ts'
 import { asksOf, type WireAsks } from './wire-asks.ts'
 
-/** A target of the catalogue on one of its wires. The same one for all calls: others remember things of a target. */
+/** A catalogue target bound to one of its wires. Shared by all calls, so it can serve as a cache key. */
 interface WiredTarget extends UpstreamTarget {
   readonly wire: WireName
   readonly of: UpstreamTarget
 }
 
-/** One for each target of the catalogue and each of its wires: there are three. */
+/** Cached per catalogue target and wire: at most three each. */
 const TARGETS = new WeakMap<UpstreamTarget, Map<WireName, WiredTarget>>()
 
-/** The wire format of a target of conversations. */
+/** The wire of a chat target. */
 export function wireOf(target: UpstreamTarget): WireName {
   if ('wire' in target) return (target as WiredTarget).wire
   return target.standard === 'messages' ? 'messages' : 'chat_completions'
 }
 
-/** The target as the catalogue has it, whatever its wire: prices are known by it. */
+/** The catalogue's own target behind a wired one; prices are looked up by it. */
 export function listedTarget(target: UpstreamTarget): UpstreamTarget {
   return 'of' in target ? (target as WiredTarget).of : target
 }
 
-/** The entry itself where its targets have no choice. */
+/** Returns the entry itself if none of its targets has a choice of wires. */
 export function onWires(entry: ModelEntry, format: WireName, body: JsonObject): ModelEntry {
   if (entry.upstreams.every(({ wires }) => wires === undefined)) return entry
   const asks = asksOf(format, body)

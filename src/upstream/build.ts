@@ -1,6 +1,4 @@
-/**
- * Builds a request to a provider from the upstream's facts. Nothing of the client's is copied unless the facts name it.
- */
+/** Builds a request to a provider from the upstream's facts. No client header is copied unless the facts name it. */
 
 import type { Endpoint, Upstream } from '../generated/types.ts'
 import { byteText, toBuffer } from '../lib/byte-text.ts'

@@ -4,7 +4,7 @@
  */
 
 export interface CircuitPolicy {
-  /** Consecutive faults that open the circuit. */
+  /** Consecutive failures that open the circuit. */
   readonly failures: number
   /** How long it first stays open, in ms; doubles with each failed probe. */
   readonly baseMs: number
@@ -21,7 +21,7 @@ export class Circuit {
   readonly #policy: CircuitPolicy
   readonly #nowMs: () => number
   #failures = 0
-  /** Times opened in a row without a success in between. */
+  /** Times opened in a row, without a success in between. */
   #rounds = 0
   #openUntilMs = 0
   #probing = false
@@ -63,13 +63,13 @@ export class Circuit {
     this.recover()
   }
 
-  /** It answers again, but the reply may still break, so consecutive faults keep being counted. */
+  /** The upstream answers again, but the reply may still break, so the count of consecutive failures is kept. */
   recover(): void {
     this.#rounds = 0
     this.#probing = false
   }
 
-  /** The place failed. Calls already in flight when the circuit opened do not count. */
+  /** The call failed. Calls already in flight when the circuit opened do not count. */
   fail(passage: Passage): void {
     if (passage === 'probe') this.trip(passage)
     else if (this.#rounds === 0 && ++this.#failures >= this.#policy.failures) this.trip(passage)
@@ -93,7 +93,7 @@ export class Circuit {
   }
 }
 
-/** State names of `upstream status` and the operator's page, which programs rely on. */
+/** State names in `upstream status` and on the operator's page; programs depend on them. */
 export type ReportedState = 'well' | 'aside' | 'on_trial'
 
 const REPORTED = { closed: 'well', open: 'aside', half_open: 'on_trial' } as const satisfies Record<
@@ -101,7 +101,7 @@ const REPORTED = { closed: 'well', open: 'aside', half_open: 'on_trial' } as con
   ReportedState
 >
 
-/** A circuit as a status shows it; the wait is in seconds. */
+/** A circuit as status reports show it. */
 export function reportCircuit({ state, waitMs }: Circuit): { state: ReportedState; waitSeconds: number } {
   return { state: REPORTED[state], waitSeconds: Math.ceil(waitMs / 1000) }
 }

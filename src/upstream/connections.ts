@@ -7,7 +7,7 @@ import { Client } from 'undici'
 
 export interface Connection {
   readonly client: Client
-  /** Calls that use it: one, or several in a queue when there is no other. */
+  /** Calls using it: usually one; several queue up when all connections are taken. */
   calls: number
 }
 
@@ -37,7 +37,7 @@ export class Connections {
     return connection
   }
 
-  /** The call is over, however it ended. A lost connection is reopened by its next call. */
+  /** Call it when the call is over, however it ended. A lost connection is reopened by its next call. */
   release(connection: Connection): void {
     connection.calls--
     if (connection.calls === 0) this.#free.push(connection)

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { Circuit, type CircuitPolicy, type ReportedState, reportCircuit } from './circuit.ts'
 
-/** Sent as it is. */
+/** Sent as is. */
 export interface KeySecret {
   readonly kind: 'key'
   readonly secret: string
@@ -87,7 +87,7 @@ export interface CredentialStatus {
 
 export class CredentialPool {
   readonly #credentials: readonly Credential[]
-  /** For masking in the provider's texts; never displayed. */
+  /** Every secret of the pool, for masking in the provider's texts; never displayed. */
   readonly secrets: readonly string[]
 
   /** Throws RangeError without a credential. */
@@ -124,7 +124,7 @@ export class CredentialPool {
   }
 }
 
-/** A number in [0, 1) that depends on both numbers only, evenly spread (the finaliser of MurmurHash3). */
+/** Maps two numbers to an evenly distributed number in [0, 1), always the same one (MurmurHash3's finaliser). */
 export function mixed(first: number, second: number): number {
   let hash = (Math.imul(first, 0x9e3779b1) ^ Math.imul(second + 1, 0x85ebca77)) >>> 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -68,7 +68,7 @@ export function decoded(reply: UpstreamReply): UpstreamReply {
 /** Turns bytes into other bytes, synchronously. */
 export interface BodyDecoder {
   push(chunk: Buffer): Buffer
-  /** Why decoding stopped; null while all is well. */
+  /** Why decoding stopped; null while nothing is wrong. */
   readonly fault: UpstreamFault | null
   /** No more input; throws UpstreamFault if something is missing. */
   end(): void

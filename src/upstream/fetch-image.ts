@@ -187,7 +187,7 @@ async function follow(first: string, pursuit: Pursuit): Promise<Buffer> {
 
 function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base)
-  if (url === null) throw new Refusal('the URL cannot be read')
+  if (url === null) throw new Refusal('the URL is invalid')
   return url
 }
 
@@ -196,7 +196,7 @@ function checkUrl(url: URL, { guard, options }: Pursuit): void {
   if (url.username !== '' || url.password !== '') throw new Refusal('a URL with credentials is not fetched')
   guard.checkLiteral(url.hostname)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
-  if (!options.ports.includes(port)) throw new Refusal(`only the ports ${options.ports.join(' and ')} are fetched from`)
+  if (!options.ports.includes(port)) throw new Refusal(`only ports ${options.ports.join(' and ')} are allowed`)
 }
 
 async function readImage(response: Dispatcher.ResponseData, { options, budget }: Pursuit): Promise<Buffer> {
@@ -204,7 +204,7 @@ async function readImage(response: Dispatcher.ResponseData, { options, budget }:
   try {
     if (response.statusCode !== 200) throw new Refusal(`the server answered ${response.statusCode}`)
     const coding = response.headers['content-encoding'] ?? 'identity'
-    if (coding !== 'identity') throw new Refusal('the server sent the image compressed, against the request')
+    if (coding !== 'identity') throw new Refusal('the server compressed the reply, although it was asked not to')
     const tooLarge = new Refusal(`the image is larger than ${bytesMax / 1024 / 1024} MB`, 'request_too_large')
     if (Number(response.headers['content-length'] ?? 0) > bytesMax) throw tooLarge
     const chunks: Buffer[] = []

@@ -16,13 +16,13 @@ export interface ListedModel {
 }
 
 export interface ListLimits {
-  /** For all pages together. */
+  /** Limit for all pages together. */
   readonly timeoutMs: number
   readonly pageBytesMax: number
   readonly pagesMax: number
 }
 
-/** Why there is no list. The text contains no address, no credential and nothing written by the provider. */
+/** Why the list could not be read. The text contains no address, no credential and nothing written by the provider. */
 export class ModelListError extends Error {}
 
 /** Rejects with ModelListError. The upstream must have a path for the list. */
@@ -39,8 +39,8 @@ export async function listModels(
     const before = models.size
     for (const model of modelsOf(json)) models.set(model.id, model)
     if (json.has_more !== true) return [...models.values()]
-    if (typeof json.last_id !== 'string') throw new ModelListError('its list continues but does not say where')
-    if (models.size === before) throw new ModelListError('a page of its list announces more but has nothing new')
+    if (typeof json.last_id !== 'string') throw new ModelListError('its list has more pages but gives no last_id to continue from')
+    if (models.size === before) throw new ModelListError('its list has more pages, but the last one read had nothing new')
     query = `?after_id=${encodeURIComponent(json.last_id)}`
   }
   throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)

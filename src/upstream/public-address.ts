@@ -1,8 +1,8 @@
-/** Which addresses belong to the public internet. Everything else is out of bounds for URLs that clients give. */
+/** Tells which addresses are on the public internet. URLs from clients may not lead anywhere else. */
 
 import ipaddr from 'ipaddr.js'
 
-/** The IANA special-purpose registry and other ranges that lead inside: all of it is refused. */
+/** The IANA special-purpose registry and other ranges that lead to internal networks: all refused. */
 const CLOSED_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,7 +26,7 @@ const CLOSED_IPV4 = [
 
 /** The global unicast block; everything outside it (mapped, NAT64, unique local, link local) is refused. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** Refused inside it: protocol assignments with Teredo, 6to4, documentation. */
+/** Refused within it: protocol assignments including Teredo, 6to4, documentation. */
 const CLOSED_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'].map(range =>
   ipaddr.IPv6.parseCIDR(range),
 )

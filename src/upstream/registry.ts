@@ -91,7 +91,7 @@ export class ReachableUpstream {
     this.basePath = url.pathname.replace(/\/$/, '')
     this.#region = given.region
     this.#concurrencyMax = Math.min(facts.concurrencyMax, options.connectionsMax)
-    // Faults of the sandbox are played on request, so they do not affect the next call.
+    // The sandbox fails on request only, so its faults must not affect the next call.
     const policy: CircuitPolicy = given.sandbox ? { failures: Infinity, baseMs: 0, maxMs: 0 } : facts.cooldown
     this.circuit = new Circuit(policy, nowMs)
     this.credentials = new CredentialPool(
@@ -106,22 +106,22 @@ export class ReachableUpstream {
     })
   }
 
-  /** All its permitted calls are in flight. */
+  /** Its calls in flight have reached the limit. */
   get full(): boolean {
     return this.callsInFlight >= this.#concurrencyMax
   }
 
-  /** Milliseconds for which an operator has taken it out of service: it gets no calls; 0: it is not out. */
+  /** Milliseconds for which an operator has taken it out of service, so that it gets no calls; 0: in service. */
   get outMs(): number {
     return this.#outUntilMs === 0 ? 0 : Math.max(0, this.#outUntilMs - this.#nowMs())
   }
 
-  /** 0: put in. */
+  /** Takes it out of service for this long; 0 puts it back. */
   takeOut(forMs: number): void {
     this.#outUntilMs = forMs === 0 ? 0 : this.#nowMs() + forMs
   }
 
-  /** `what`: the code of the error, or `broken_stream`. */
+  /** Counts a failure. `what`: the error's code, or `broken_stream`. */
   failed(what: string): void {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
@@ -157,7 +157,7 @@ export interface UpstreamRegistry {
   /** Ids of upstreams that cannot be called. */
   readonly unreachable: readonly string[]
   readonly sandboxed: readonly string[]
-  /** Those that an operator has taken out, and for how many seconds; all others are in. */
+  /** Takes exactly these out of service, as an operator asked; all others are put back. */
   setOut(upstreams: readonly { readonly upstreamId: string; readonly secondsLeft: number }[]): void
   /** The state of each reachable upstream, for the command line and for metrics. */
   status(): readonly UpstreamStatus[]

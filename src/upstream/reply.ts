@@ -22,7 +22,7 @@ export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined
 export class UpstreamReply {
   readonly status: number
   readonly headers: ReplyHeaders
-  /** Texts that must never be displayed: the upstream's credentials. */
+  /** The upstream's credentials, to be masked in texts. */
   readonly secrets: readonly string[]
   readonly #source: ReplySource
   #consumer: UpstreamConsumer | null = null
@@ -41,7 +41,7 @@ export class UpstreamReply {
     return Array.isArray(value) ? value.join(', ') : (value ?? '')
   }
 
-  /** Hands the body to its only consumer, earlier chunks first. */
+  /** Hands the body to its only consumer, buffered chunks first. */
   consume(consumer: UpstreamConsumer): void {
     this.#consumer = consumer
     while (this.#early.length > 0 && this.#consumer === consumer) consumer.data(this.#early.shift() as Buffer)
@@ -51,7 +51,8 @@ export class UpstreamReply {
   }
 
   /**
-   * Takes the body back from its consumer, along with the chunks it has only peeked at, so that another can consume it.
+   * Takes the body back from a consumer that only peeked, along with the chunks it has seen, so that another can
+   * consume it.
    */
   unread(chunks: readonly Buffer[]): void {
     this.#consumer = null
@@ -69,7 +70,7 @@ export class UpstreamReply {
           size += chunk.length
           if (size <= bytesMax) chunks.push(chunk)
           else {
-            // Recorded first, else the end of the connection would be the reason.
+            // Reject first, or the end of the connection would be reported as the reason.
             reject(new UpstreamFault('oversized', `the reply exceeds ${bytesMax} bytes`))
             this.abort()
           }

@@ -12,20 +12,20 @@ import { type ReplySource, UpstreamReply } from './reply.ts'
 
 export interface UpstreamRequest {
   readonly connections: Connections
-  /** A GET has no body. */
+  /** A GET is sent without a body. */
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Built by the gateway, never copied from a client. */
   readonly headers: Record<string, string>
   readonly body: Buffer
-  /** Texts in the request that must never be displayed. */
+  /** Secrets in the request, to be masked in texts. */
   readonly secrets: readonly string[]
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
-  /** Aborts the request until the reply begins; from then on `UpstreamReply.abort` does. */
+  /** Aborts the request until the reply begins; after that, use `UpstreamReply.abort`. */
   readonly signal: Cancellation
-  /** Called once, when nothing more is sent or received; null: the reply arrived whole. */
+  /** Called once, when nothing more will be sent or received; null: the reply arrived whole. */
   readonly onClose: (fault: UpstreamFault | null) => void
 }
 
@@ -37,7 +37,7 @@ export function send({ body, ...request }: UpstreamRequest): Promise<UpstreamRep
 }
 
 class Sending implements ReplySource {
-  /** Without the body, which must not stay in memory while the reply lasts. */
+  /** The request without its body, which must not stay in memory for the duration of the reply. */
   readonly #request: Omit<UpstreamRequest, 'body'>
   readonly #resolve: (reply: UpstreamReply) => void
   readonly #reject: (fault: UpstreamFault) => void
@@ -124,7 +124,7 @@ class Sending implements ReplySource {
     this.#controller?.resume()
   }
 
-  /** As the reply's source. */
+  /** Implements ReplySource. */
   abort(): void {
     this.#controller?.abort(new UpstreamFault('aborted', 'the gateway ended the call'))
   }
@@ -160,7 +160,7 @@ function sendable(headers: Record<string, string>, body: Buffer): Pick<Dispatche
   return { headers: { ...headers, 'content-length': String(body.length) }, body: new Parts(body) as never }
 }
 
-/** A body in parts, read once. A generator would keep the body in its frame. */
+/** A body in parts that can be read once. (A generator would keep the body alive in its frame.) */
 class Parts implements IterableIterator<Buffer> {
   #body: Buffer | null
   #at = 0

@@ -166,7 +166,7 @@ test('reads page after page behind the last id, and not one twice', async () => 
   expect(doubles[0]?.requests.map(({ path }) => path)).toEqual(['/v1/models', '/v1/models?after_id=alpha%2F1%20%C3%A9'])
   const turns = Array.from({ length: 2 }, () => listOf(['alpha-1'], more))
   expect((await check({ north: turns })).out).toContain(
-    'north: failed with north#1, a page of its list announces more but has nothing new',
+    'north: failed with north#1, its list has more pages, but the last one read had nothing new',
   )
   const endless = Array.from({ length: 101 }, (_, page) =>
     listOf([`model-${page}`], { ...more, last_id: `model-${page}` }),
@@ -194,7 +194,7 @@ test.each<[string, Answer, string]>([
   [
     'a first page that does not say where the next begins',
     json(200, { data: [{ id: 'alpha-1' }], has_more: true, last_id: null }),
-    'its list continues but does not say where',
+    'its list has more pages but gives no last_id to continue from',
   ],
   ['a list where an object should be', json(200, ['alpha-1']), 'its answer is not a list of models'],
   ['nothing', [head(200), end()], 'its answer is not a list of models'],

@@ -1,4 +1,4 @@
-/** The pass over a chat request. */
+/** The dialect's pass over a chat request. */
 
 import { isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -42,7 +42,7 @@ export const adaptChat: Adapt = (given, facts) => {
 
 interface MessagePlan {
   readonly facts: DialectFacts
-  /** null: names and ids stay. */
+  /** Null: names and ids stay. */
   readonly rewriter: CallRewriter | null
   readonly instruction: string | null
 }
@@ -68,7 +68,7 @@ function messagesFor(given: readonly JsonValue[], { facts, rewriter, instruction
       case 'developer':
         return withMember(changed, 'role', system)
       case 'system':
-        // Where developers are known, the system still is.
+        // Hosts that know the role `developer` also accept `system`, so a client's own choice stays.
         return facts.road === 'converted' ? withMember(changed, 'role', system) : changed
       default:
         return changed

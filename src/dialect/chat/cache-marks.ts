@@ -1,4 +1,4 @@
-/** Marks for a provider's cache, which a client of another format wrote. */
+/** Removes cache markers that came from a client of another format. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -9,7 +9,7 @@ export function withoutMark(tool: JsonValue): JsonValue {
   return isObject(tool) ? withoutMembers(tool, MARK) : tool
 }
 
-/** Texts that stood apart for their marks alone are one again. */
+/** Texts that were only separate because of their markers are joined again. */
 export function withoutMarks(message: JsonObject): JsonObject {
   const { content } = message
   if (!Array.isArray(content)) return message

@@ -1,4 +1,4 @@
-/** Names of tools and ids of calls in a chat request, wherever they stand. */
+/** Visits and rewrites tool names and call ids throughout a chat request. */
 
 import type { IdForm, ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'
@@ -6,10 +6,10 @@ import { CallIds } from '../call-ids.ts'
 import { mapList, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
-/** Members of a tool, a choice or a call that hold a name. */
+/** Members of a tool, choice or call that contain a name. */
 const NAMED = ['function', 'custom'] as const
 
-/** In the list, in the choice, in the history. */
+/** Visits the tools, the choice and the history. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visitNamed = (value: JsonValue | undefined): void => {
     const name = memberOf(value, 'name')
@@ -39,7 +39,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
   }
 }
 
-/** The names outside the history. */
+/** Renames tools outside the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   let changed = body
   if (Array.isArray(body.tools))
@@ -83,7 +83,7 @@ function renamed(value: JsonValue, names: ToolNames): JsonValue {
     : value
 }
 
-/** Names and ids of a message, one rewriter for a request. */
+/** Rewrites names and ids in messages. Create one per request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
   readonly #ids: CallIds

@@ -1,4 +1,6 @@
-/** Fields of a chat request beside its messages and tools: the cap, sampling, stop sequences, the end user, the stream. */
+/**
+ * Adapts fields of a chat request other than messages and tools: output cap, sampling, stop sequences, end user, usage.
+ */
 
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
 import {
@@ -17,7 +19,7 @@ import { stopSequences } from '../stops.ts'
 import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 
-/** One field, under the name that the upstream knows, within the model's limit. */
+/** Leaves one cap field: under the upstream's name, within the model's limit. */
 export function withCap(body: JsonObject, facts: DialectFacts): JsonObject {
   const { dialect, road, outputTokensMax, outputTokensAfforded } = facts
   const { capField, capMin } = dialect.output
@@ -45,7 +47,10 @@ export function withSampling(body: JsonObject, { sampling }: Dialect, reasons: b
   return sampled(body, sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
-/** Throws GatewayError `invalid_request` for more than the upstream takes: the reply would go on where it should end. */
+/**
+ * Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would not end where it
+ * should.
+ */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   if (!isSet(body.stop)) return body
   const { stopMax } = dialect.sampling
@@ -56,7 +61,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
 
 const USER_FIELDS = ['user', 'safety_identifier', 'user_id'] as const
 
-/** The id in the one field that the upstream knows for it, in a form that it takes. */
+/** Leaves one field for the id: under the upstream's name, in a form that it accepts. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const given = USER_FIELDS.filter(name => isSet(body[name]))
   if (given.length === 0) return body
@@ -71,7 +76,7 @@ export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject 
   )
 }
 
-/** A stream tells its usage where the upstream takes the request for it. */
+/** Requests usage figures in a stream, if the upstream supports that. */
 export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   if (body.stream !== true) return body
   if (!usage.streamOptions) return withoutMembers(body, ['stream_options'])
@@ -80,7 +85,7 @@ export function withUsage(body: JsonObject, { usage }: Dialect): JsonObject {
   return withMember(body, 'stream_options', withMember(options, 'include_usage', true))
 }
 
-/** The client asks for the usage chunk of its stream. */
+/** The client requests the usage chunk. */
 export function wantsUsage(body: JsonObject): boolean {
   return objectOrNull(body.stream_options)?.include_usage === true
 }

@@ -1,4 +1,4 @@
-/** Earlier reasoning and signatures in a chat request, as the upstream wants them back. */
+/** Puts earlier reasoning and signatures of a chat request where the upstream expects them. */
 
 import { isMark } from '../../conversation/seal.ts'
 import {
@@ -16,7 +16,7 @@ import type { DialectReasoning, DialectTools } from '../words.ts'
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const
 
-/** An assistant's message with its reasoning in the place that the upstream knows, or without it. */
+/** Moves an assistant message's reasoning to the upstream's field, or removes it. */
 export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: DialectReasoning): JsonObject {
   if (echo === 'never') return withoutThought(message)
   const thought = thoughtOf(message)
@@ -30,14 +30,14 @@ export function withEcho(message: JsonObject, { echo, echoPlaceholder, field }: 
   return withoutMembers(withThought(moved, field, text), field === 'reasoning' ? ['reasoning_content'] : ['reasoning'])
 }
 
-/** A new member stands behind the content. */
+/** A new member goes right after the content. */
 function withThought(message: JsonObject, field: string, text: string): JsonObject {
   if (message.tool_calls === undefined || Object.hasOwn(message, field)) return withMember(message, field, text)
   const { tool_calls, ...rest } = message
   return { ...rest, [field]: text, tool_calls }
 }
 
-/** Without the marks of this gateway: sealed reasoning of models that are called in another format. */
+/** Removes our marks, which hold sealed reasoning of models called in another format. */
 export function withoutSeals(message: JsonObject): JsonObject {
   if (message.reasoning_details === undefined) return message
   const details = arrayOrEmpty(message.reasoning_details)
@@ -47,7 +47,7 @@ export function withoutSeals(message: JsonObject): JsonObject {
   return withMember(message, 'reasoning_details', others)
 }
 
-/** Wherever it stands; '' for none. */
+/** The reasoning text, in whichever field it is; '' for none. */
 function thoughtOf(message: JsonObject): string {
   for (const field of FIELDS) if (typeof message[field] === 'string' && message[field] !== '') return message[field]
   if (!Array.isArray(message.content)) return ''
@@ -90,7 +90,7 @@ function isThought(part: JsonValue): part is JsonObject {
   return memberOf(part, 'type') === 'thinking'
 }
 
-/** The first of a turn's calls with the signature that is accepted for calls of other models, where none carries one. */
+/** If no call of the turn has a signature, adds the placeholder that upstreams accept for calls of other models. */
 export function withSignature(message: JsonObject, { path, placeholder }: DialectTools['signature']): JsonObject {
   if (path === null || placeholder === null) return message
   const calls = arrayOrEmpty(message.tool_calls)

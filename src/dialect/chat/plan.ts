@@ -1,4 +1,4 @@
-/** What a chat request asks of tools and reasoning. */
+/** Plans tools and reasoning of a chat request. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
@@ -7,7 +7,7 @@ import { planChatReasoning } from '../reasoning-plan.ts'
 import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** `choice`; undefined: none. */
+/** In the result, a `choice` of undefined means none. */
 export function planChat(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -27,7 +27,7 @@ function isForced(choice: JsonValue | undefined): boolean {
   return choice === 'required' || (isObject(choice) && (choice.type === 'function' || choice.type === 'custom'))
 }
 
-/** Where only a named tool can be forced, the only one there is gets named. */
+/** If only a named tool can be forced, names the only one there is. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (choice !== 'required') return choice
   const name = onlyName(arrayOrEmpty(tools).map(tool => objectOrNull(objectOrNull(tool)?.function)?.name))

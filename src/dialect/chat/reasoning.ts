@@ -1,4 +1,4 @@
-/** The fields of a chat request that ask for reasoning. */
+/** Writes the fields of a chat request that control reasoning. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
@@ -8,8 +8,8 @@ import type { Dialect } from '../words.ts'
 const FIELDS = ['reasoning_effort', 'thinking', 'enable_thinking', 'thinking_budget', 'reasoning']
 
 /**
- * The fields that the plan gives, and none of the others. A field that the client wrote in the upstream's own way stays as
- * it is, with whatever else it holds.
+ * Sets the planned fields and removes the others. A field that the client already wrote as the upstream expects stays
+ * as it is, including its other members.
  */
 export function withReasoning(body: JsonObject, dialect: Dialect, { fields }: ReasoningPlan): JsonObject {
   let changed = body
@@ -22,7 +22,7 @@ export function withReasoning(body: JsonObject, dialect: Dialect, { fields }: Re
   return changed
 }
 
-/** A field that the upstream reads: what the plan has nothing to say about stays. */
+/** A field that the upstream reads; it stays if the plan does not set it. */
 function isUpstreamsOwn(field: string, { reasoning }: Dialect): boolean {
   switch (field) {
     case 'thinking':

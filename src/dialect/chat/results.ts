@@ -1,4 +1,4 @@
-/** Results of calls in a chat request. */
+/** Adapts tool results in a chat request. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { ResultForm } from '../results.ts'

@@ -1,4 +1,4 @@
-/** Tools of a chat request, the choice among them, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a chat request, the tool choice, and the tool that stands for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -30,7 +30,7 @@ function toolFor(given: JsonValue, facts: DialectFacts): JsonValue {
   return withMember(tool, 'function', strict ? changed : withoutMembers(changed, ['strict']))
 }
 
-/** A tool that must be called in the place of all others: its input is the reply. */
+/** Adds a tool and forces its call, without any others: its input is the reply. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const fn = { name: REPLY_TOOL, parameters: toolSchema(schema, 'pass') }
   return {

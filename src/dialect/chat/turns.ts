@@ -1,4 +1,4 @@
-/** Roles and order of the messages of a chat request. */
+/** Adapts the roles and the order of a chat request's messages. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { withMember } from '../copy.ts'
@@ -12,13 +12,13 @@ export function isSystem(message: JsonValue | undefined): message is JsonObject 
   return isObject(message) && (message.role === 'system' || message.role === 'developer')
 }
 
-/** Where the conversation begins behind its instructions. */
+/** Index of the first message after the leading instructions. */
 function firstTurn(messages: readonly JsonValue[]): number {
   const first = messages.findIndex(message => !isSystem(message))
   return first < 0 ? messages.length : first
 }
 
-/** The messages with a text among the leading instructions. */
+/** Adds a text to the leading instructions. */
 export function withInstruction(messages: readonly JsonValue[], text: string, { systemRole }: Turns): JsonValue[] {
   const at = firstTurn(messages) - 1
   const last = messages[at]
@@ -31,10 +31,10 @@ export function withInstruction(messages: readonly JsonValue[], text: string, { 
   return messages.with(at, withMember(last, 'content', content))
 }
 
-/** Instructions that come later, as the upstream takes them; turns of one role as one, where roles must alternate. */
+/** Places later instructions as the upstream requires, and merges turns of the same role if roles must alternate. */
 export function placed(messages: readonly JsonValue[], { midSystem, alternate }: Turns): JsonValue[] {
   const set = midSystem === 'keep' ? (messages as JsonValue[]) : placeSystem(messages, midSystem)
-  // Messages of results stay apart, and so does what follows calls.
+  // Tool results and calls keep messages of their own.
   return alternate ? merged(set, ({ role, tool_calls }) => role !== 'tool' && tool_calls === undefined) : set
 }
 
@@ -54,8 +54,8 @@ function placeSystem(messages: readonly JsonValue[], midSystem: 'hoist' | 'user_
 }
 
 /**
- * A last assistant message that the model shall continue: with the flag that asks for it, or followed by a turn that does.
- * A client that writes this format sets the flag itself where it wants that.
+ * For a last assistant message that the model should continue: sets the upstream's flag, or adds a user turn. Clients
+ * of this format set the flag themselves if they want that.
  */
 export function withPrefill(messages: readonly JsonValue[], { prefill }: Turns, road: Road): JsonValue[] {
   const last = messages.at(-1)

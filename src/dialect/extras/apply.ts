@@ -1,11 +1,11 @@
-/** Makes a plan's changes: on parsed values, and on the text of a body, every other byte of which stays. */
+/** Applies a plan's changes to parsed bodies and to body text, whose other bytes stay as they are. */
 
 import { ascii, type ByteText, concat, joinBytes } from '../../lib/byte-text.ts'
 import { arrayOrEmpty, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { asciiJson, elementsOf, type Member } from '../../lib/json-text.ts'
 import type { MemberChange } from './plan.ts'
 
-/** The body with the changes; what is not changed is shared with it. */
+/** The changed body; unchanged parts are shared. */
 export function changeObject(body: JsonObject, changes: readonly MemberChange[]): JsonObject {
   const changed = new Map(changes.map(change => [change.member, change]))
   const kept = Object.entries(body).filter(([name]) => changed.get(name)?.op !== 'remove')
@@ -19,11 +19,11 @@ function changedValue(value: JsonValue | undefined, change: MemberChange | undef
 
 export interface MemberText {
   readonly text: ByteText
-  /** Its members, none written twice. */
+  /** Its members, without duplicates. */
   readonly members: readonly Member[]
 }
 
-/** The text with the changes, and where its members stand now. */
+/** The changed text, and the new positions of its members. */
 export function changeText({ text, members }: MemberText, changes: readonly MemberChange[]): MemberText {
   const changed = new Map(changes.map(change => [change.member, change]))
   const placed: Member[] = []

@@ -3,7 +3,7 @@
 import { fits } from '../../conversation/patterns.ts'
 import type { Extras, ExtrasVocabulary } from '../../generated/types.ts'
 
-/** The flags without those of extras that may not pass at the target. */
+/** Removes flags of extras that the target must not get. */
 export function withoutExtras(
   betas: readonly string[],
   vocabulary: ExtrasVocabulary,

@@ -1,10 +1,10 @@
-/** `tool_choice` in all three formats, where some tools are left out. */
+/** Adapts `tool_choice`, in all three formats, when some tools are left out. */
 
 import { arrayOrEmpty, isObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
 type IsGone = (tool: JsonValue | undefined) => boolean
 
-/** The choice leaves the model no other tool than those that are gone. */
+/** Whether the choice only allows tools that are left out. */
 export function forces(choice: JsonValue | undefined, isGone: IsGone): boolean {
   if (!isObject(choice)) return false
   if (choice.type !== 'allowed_tools') return isGone(choice)
@@ -12,7 +12,7 @@ export function forces(choice: JsonValue | undefined, isGone: IsGone): boolean {
   return allowed.length > 0 && allowed.every(isGone)
 }
 
-/** The choice without the tools that are gone; null where it names none of them. */
+/** The choice without the tools left out; null if it names none of them. */
 export function filteredChoice(choice: JsonValue | undefined, isGone: IsGone): JsonValue | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null
   const nested = objectOrNull(choice.allowed_tools)

@@ -1,4 +1,4 @@
-/** Finds what a request asks for beyond its tokens, and says what becomes of it at one target. */
+/** Finds extras in a request, which cost more than its tokens, and decides what happens to them at a target. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -23,16 +23,16 @@ import {
 import { filteredChoice, forces } from './choice.ts'
 import { refuseOtherCases, refuseOtherCasesIn, type Spellings, spellings } from './spelling.ts'
 
-/** A change of one member of the body. `keep`: those elements of a list stay. */
+/** A change to one member of the body. `keep`: only these elements of the list remain. */
 export type MemberChange =
   | { readonly op: 'remove'; readonly member: string }
   | { readonly op: 'keep'; readonly member: string; readonly indices: readonly number[] }
   | { readonly op: 'set'; readonly member: string; readonly value: JsonValue }
 
-/** A tool of the request whose uses are sold. */
+/** A tool in the request that is charged per use. */
 export interface SoldTool {
   readonly name: string
-  /** Whole VND for each use. */
+  /** Price per use, in whole VND. */
   readonly vnd: number
   /** Uses to set money aside for. */
   readonly usesMax: number
@@ -41,7 +41,7 @@ export interface SoldTool {
 
 export interface ExtrasPlan {
   readonly changes: readonly MemberChange[]
-  /** Words of what does not go upstream, in the order of the vocabulary. */
+  /** Names of what is not sent upstream, in the order of the vocabulary. */
   readonly leftOut: readonly string[]
   readonly sold: readonly SoldTool[]
 }
@@ -51,19 +51,19 @@ export interface ExtrasRequest {
   readonly body: JsonObject
   readonly endpoint: Endpoint
   readonly vocabulary: ExtrasVocabulary
-  /** As the target has them. */
+  /** The target's settings. */
   readonly extras: Extras
-  /** Types of further tools that the target does not take; null: it takes all. */
+  /** Types of more tools that the target does not support; null: none. */
   readonly leftOut?: readonly string[] | null
 }
 
-/** Most uses that a hold covers, whatever bound the call gives. */
+/** Most uses that a hold covers, whatever limit the call sets. */
 const USES_MAX = 1000
-/** Uses that a hold assumes where neither call nor catalogue says. */
+/** Uses that a hold assumes if neither the call nor the catalogue sets a limit. */
 const USES_ASSUMED = 5
 const NOTHING: ExtrasPlan = { changes: [], leftOut: [], sold: [] }
 
-/** Throws GatewayError `invalid_request` for what is refused, and for a tool that cannot be left out. */
+/** Throws GatewayError `invalid_request` for refused extras, and for tools that cannot be left out. */
 export function planExtras(request: ExtrasRequest): ExtrasPlan {
   refuseOtherCases(request.body, wordsOf(request.vocabulary).spellings)
   const fields = planFields(request)
@@ -76,7 +76,7 @@ export function planExtras(request: ExtrasRequest): ExtrasPlan {
   }
 }
 
-/** Fields to leave out. */
+/** The fields to leave out. */
 function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): string[] {
   const leftOut: string[] = []
   for (const [name, { endpoints, otherwise }] of wordsOf(vocabulary).fields) {
@@ -91,7 +91,7 @@ function planFields({ body, endpoint, vocabulary, extras }: ExtrasRequest): stri
   return leftOut
 }
 
-/** What neither means nothing nor switches off. */
+/** True unless the value means "not set" or "off". */
 function isAskedFor(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== false && !(Array.isArray(value) && value.length === 0)
 }
@@ -99,12 +99,12 @@ function isAskedFor(value: JsonValue | undefined): boolean {
 interface Words {
   readonly fields: readonly (readonly [name: string, fact: ExtraField])[]
   readonly tools: readonly (readonly [name: string, fact: ExtraTool])[]
-  /** Every field that has to do with a tool. */
+  /** All fields that enable a tool or belong to one. */
   readonly switches: readonly string[]
   readonly spellings: Spellings
 }
 
-/** Vocabularies are constants of the tables: each is listed once. */
+/** Cached per vocabulary, which is a constant of the generated tables. */
 const known = new WeakMap<ExtrasVocabulary, Words>()
 
 function wordsOf(vocabulary: ExtrasVocabulary): Words {
@@ -128,11 +128,11 @@ function isFunction(tool: JsonValue): boolean {
 interface FoundTool {
   readonly name: string
   readonly fact: ExtraTool
-  /** Places among the tools. */
+  /** Indexes in the list of tools. */
   readonly indices: readonly number[]
-  /** Fields that switch it on. */
+  /** Fields that enable it. */
   readonly fields: readonly string[]
-  /** Fields that mean nothing without it. */
+  /** Fields that are meaningless without it. */
   readonly companions: readonly string[]
 }
 
@@ -156,12 +156,12 @@ function planTools(request: ExtrasRequest): ExtrasPlan {
   return { sold, leftOut: leftOut.map(tool => tool.name), changes: leaveOut(request, leftOut) }
 }
 
-/** Every tool of the vocabulary that the request names, in the vocabulary's order. */
+/** The vocabulary's tools that the request names, in the vocabulary's order. */
 function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] {
   const words = wordsOf(vocabulary)
   const given = [...arrayOrEmpty(body.tools), ...definedElsewhere(body)]
   for (const tool of given) refuseOtherCasesIn(tool)
-  // Most calls have functions only, and none of the fields.
+  // Fast path: most calls only have functions.
   if (given.every(isFunction) && !words.switches.some(field => isAskedFor(body[field]))) return []
   return words.tools.flatMap(([name, fact]) => {
     const indices = given.flatMap((tool, index) => (looksLike(tool, fact.matches) ? [index] : []))
@@ -171,10 +171,10 @@ function findTools(body: JsonObject, vocabulary: ExtrasVocabulary): FoundTool[] 
   })
 }
 
-/** Name of a tool whose type is no name. */
+/** Shown for a tool whose type is not an identifier. */
 const UNNAMED = 'tool'
 
-/** Tools in the list, functions and those of the vocabulary aside, that the target does not take: one for each type. */
+/** Listed tools that the target does not support, besides functions and the vocabulary's tools: one entry per type. */
 function untakenTools({ body, leftOut = null }: ExtrasRequest, known: readonly FoundTool[]): FoundTool[] {
   if (leftOut === null) return []
   const taken = new Set(known.flatMap(({ indices }) => indices))
@@ -196,10 +196,7 @@ function typeOf(tool: JsonValue): string {
   return textOrNull(objectOrNull(tool)?.type) ?? ''
 }
 
-/**
- * Tools that do not stand in the list itself: the messages format adds them between turns, the responses format as items,
- * and in groups of one name.
- */
+/** Tools outside the list itself: between turns (messages format), in items (responses format), and in namespaces. */
 function definedElsewhere(body: JsonObject): JsonValue[] {
   const tools: JsonValue[] = []
   for (const message of arrayOrEmpty(body.messages)) {
@@ -210,7 +207,7 @@ function definedElsewhere(body: JsonObject): JsonValue[] {
   }
   for (const item of arrayOrEmpty(body.input)) if (isObject(item)) tools.push(...arrayOrEmpty(item.tools))
   for (const group of arrayOrEmpty(body.tools)) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
-  // Groups may hold groups: the list grows as it is walked.
+  // Namespaces may be nested, so the list grows while it is walked.
   for (const group of tools) if (isObject(group)) tools.push(...arrayOrEmpty(group.tools))
   return tools
 }
@@ -218,7 +215,7 @@ function definedElsewhere(body: JsonObject): JsonValue[] {
 export function looksLike(value: JsonValue | undefined, matches: readonly ExtraMatch[]): boolean {
   if (!isObject(value)) return false
   const type = textOrNull(value.type)
-  // Google writes a tool without a type, as `{"google_search": {}}`.
+  // Google's tools have no type: `{"google_search": {}}`.
   const names = type === null ? Object.keys(value) : [type]
   return matches.some(match => {
     const isType = names.some(name => fits(name, match.type))
@@ -228,7 +225,7 @@ export function looksLike(value: JsonValue | undefined, matches: readonly ExtraM
   })
 }
 
-/** The bound that the call itself sets; null without one. */
+/** The limit on uses that the call itself sets; null without one. */
 function boundOf(body: JsonObject, { indices }: FoundTool): number | null {
   const tools = arrayOrEmpty(body.tools)
   const own = indices.map(index => objectOrNull(tools[index])?.max_uses)
@@ -265,7 +262,7 @@ function leaveOut(request: ExtrasRequest, leftOut: readonly FoundTool[]): Member
   return changes
 }
 
-/** A tool, or a choice of one, that means one of those left out: by its looks or by its name. */
+/** Whether a tool, or a choice of one, refers to a tool left out: by type or by name. */
 function isLeftOut(value: JsonValue | undefined, leftOut: readonly FoundTool[], tools: readonly JsonValue[]): boolean {
   if (leftOut.some(({ fact }) => looksLike(value, fact.matches))) return true
   const name = nameOf(value)
@@ -277,7 +274,7 @@ function nameOf(value: JsonValue | undefined): string | null {
   return textOrNull(objectOrNull(value.function)?.name ?? value.name)
 }
 
-/** In words from which people and agents see that they can go on without it. */
+/** The wording tells people and agents that they can go on without the tool. */
 function refuseTool({ body, endpoint }: ExtrasRequest, { name, indices, fields }: FoundTool): never {
   const [index] = indices
   const isLater = index !== undefined && index >= arrayOrEmpty(body.tools).length

@@ -1,12 +1,12 @@
 /**
- * Names in another case. Some providers read `Tools` as `tools`, as the JSON package of Go does, and the gateway does not:
- * what it judges must not be there under a name that it does not see.
+ * Refuses field names in the wrong case. Some providers ignore case (Go's JSON package reads `Tools` as `tools`) but
+ * the gateway does not, so a client could otherwise hide a field from its checks.
  */
 
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 
-/** Fields that decide about money in every format. */
+/** Fields of all formats that affect the price. */
 const FIELDS = [
   'model',
   'messages',
@@ -21,19 +21,19 @@ const FIELDS = [
 ] as const
 const TOOL_FIELDS = spellings(['type', 'function', 'name', 'max_uses'])
 
-/** Names by what they are in every case. */
+/** Correct names, keyed by case-folded name. */
 export type Spellings = ReadonlyMap<string, string>
 
 export function spellings(names: readonly string[]): Spellings {
   return new Map([...FIELDS, ...names].map(name => [fold(name), name]))
 }
 
-/** Throws GatewayError `invalid_request` for a name that is one of these but for its case. */
+/** Throws GatewayError `invalid_request` for a key that differs from a known name by case only. */
 export function refuseOtherCases(body: JsonObject, known: Spellings): void {
   for (const key of Object.keys(body)) check(key, known)
 }
 
-/** The same inside a tool. */
+/** Does the same for a tool. */
 export function refuseOtherCasesIn(tool: JsonValue): void {
   if (!isObject(tool)) return
   refuseOtherCases(tool, TOOL_FIELDS)
@@ -46,7 +46,7 @@ function check(key: string, known: Spellings): void {
   if (name !== undefined) refuse(key, `write this field as ${name}`)
 }
 
-/** Also what is no letter of ASCII and folds to one: the long s, the Kelvin sign. */
+/** Also folds non-ASCII characters with an ASCII equivalent: the long s and the Kelvin sign. */
 function fold(name: string): string {
   return name.toLowerCase().toUpperCase()
 }

@@ -1,4 +1,4 @@
-/** Counts uses of sold tools in what an upstream sends: whole replies, and the events of streams. */
+/** Counts uses of priced tools in an upstream's replies, whole or streamed. */
 
 import { firstCount } from '../../conversation/usage.ts'
 import type { ExtraUse } from '../../generated/types.ts'
@@ -13,15 +13,15 @@ import {
 } from '../../lib/json.ts'
 import { looksLike, type SoldTool } from './plan.ts'
 
-/** More uses than any call has: a larger figure is a fault of the provider's. */
+/** No call has more uses; a larger figure is an error of the provider. */
 const USES_MAX = 10_000
 
-/** What one place of a reply has told so far. */
+/** Uses found at one place of a reply so far. */
 interface Tally {
   readonly use: ExtraUse
-  /** A figure of the provider's; counts are cumulative. */
+  /** The provider's own figure, which is cumulative; null: none. */
   reported: number | null
-  /** What was seen one by one. */
+  /** Uses that were found one by one. */
   readonly seen: Set<string>
 }
 
@@ -35,25 +35,25 @@ export class UseCounter {
     }))
   }
 
-  /** A whole reply, or one event of a stream; the same item may come again. */
+  /** Takes a whole reply or one event of a stream; an item may be repeated. */
   see(value: JsonValue | undefined): void {
     if (!isObject(value)) return
     for (const { tallies } of this.#tools) for (const tally of tallies) note(value, tally)
   }
 
-  /** Uses of each tool, those without any left out. */
+  /** Number of uses per tool; unused tools are left out. */
   get uses(): ReadonlyMap<string, number> {
     const counted = this.#tools.map(({ sold, tallies }) => [sold.name, usesOf(tallies)] as const)
     return new Map(counted.filter(([, uses]) => uses > 0))
   }
 
-  /** What they cost, in whole VND. */
+  /** Cost of all uses, in whole VND. */
   get vnd(): number {
     return this.#tools.reduce((sum, { sold, tallies }) => sum + sold.vnd * usesOf(tallies), 0)
   }
 }
 
-/** The first place that has told anything. */
+/** The count of the first place that has one. */
 function usesOf(tallies: readonly Tally[]): number {
   const telling = tallies.find(({ reported, seen }) => reported !== null || seen.size > 0)
   return Math.min(telling?.reported ?? telling?.seen.size ?? 0, USES_MAX)
@@ -62,7 +62,7 @@ function usesOf(tallies: readonly Tally[]): number {
 function note(value: JsonObject, tally: Tally): void {
   const { usage, item, call, annotation } = tally.use
   if (usage !== undefined) {
-    // What a stream's first event says of its usage is no last word.
+    // Usage in a stream's first event is only preliminary.
     for (const root of [value, objectOrNull(value.response)]) {
       if (root === null) continue
       const count = firstCount(atPointer(root.usage, usage), atPointer(root, usage))
@@ -82,7 +82,7 @@ function note(value: JsonObject, tally: Tally): void {
   }
 }
 
-/** Output items with their places: of whole replies, of the event that ends a response, and of those that bring one item. */
+/** Output items and their places, in whole replies, in the last event of a response, and in events with one item. */
 function itemsOf(value: JsonObject): [place: string, item: JsonValue][] {
   const output = objectOrNull(value.response)?.output ?? value.output ?? value.content
   const listed = arrayOrEmpty(output).map((item, index): [string, JsonValue] => [String(index), item])

@@ -1,4 +1,4 @@
-/** The pass over a messages request. */
+/** The dialect's pass over a messages request. */
 
 import { refuseThread } from '../../formats/messages/threads.ts'
 import { isObject, type JsonObject, type JsonValue, memberOf, objectOrNull } from '../../lib/json.ts'

@@ -1,11 +1,11 @@
-/** Marks for the provider's cache, which a client of another format wrote. */
+/** Removes cache markers that came from a client of another format. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
 
 const MARK = ['cache_control']
 
-/** Texts that stood apart for their marks alone are one again. */
+/** Texts that were only separate because of their markers are joined again. */
 export function withoutMarks(body: JsonObject): JsonObject {
   let changed = body
   if (Array.isArray(body.system)) changed = withMember(changed, 'system', bareContent(body.system, { joins: true }))

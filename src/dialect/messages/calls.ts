@@ -1,4 +1,4 @@
-/** Names of tools and ids of calls in a messages request, wherever they stand. */
+/** Visits and rewrites tool names and call ids throughout a messages request. */
 
 import type { IdForm, ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf } from '../../lib/json.ts'
@@ -6,7 +6,7 @@ import { CallIds } from '../call-ids.ts'
 import { mapList, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 
-/** Of tools that the client runs and of their calls. What the provider runs has names of its own. */
+/** Visits the client's tools and their calls only; the provider's own tools have fixed names. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visit = (value: JsonValue | undefined, member: string, on: (text: string) => void): void => {
     const text = memberOf(value, member)
@@ -25,7 +25,7 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
   }
 }
 
-/** The names outside the history. */
+/** Renames tools outside the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   let changed = body
   if (Array.isArray(body.tools)) {
@@ -43,7 +43,7 @@ function renamed(value: JsonObject, names: ToolNames): JsonObject {
   return typeof value.name === 'string' ? withMember(value, 'name', names.upstream(value.name)) : value
 }
 
-/** Names and ids of blocks, one rewriter for a request. */
+/** Rewrites names and ids in blocks. Create one per request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
   readonly #ids: CallIds

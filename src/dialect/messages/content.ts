@@ -1,11 +1,11 @@
-/** Blocks of a messages request: images, documents, and texts that must be plain strings. */
+/** Adapts the blocks of a messages request: images, documents, and texts that must be plain strings. */
 
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
 import { asksOfMedia, type GivenDocument, textForDocument, textForImage } from '../media.ts'
 import type { DialectFacts } from '../types.ts'
 
-/** Whether the facts ask anything of contents. */
+/** Whether the facts restrict content. */
 export function asksOfContent(facts: DialectFacts): boolean {
   return asksOfMedia(facts) || facts.dialect.content.text === 'string'
 }
@@ -18,7 +18,9 @@ export function withContent(content: JsonValue | undefined, place: string, facts
   return texts === null || (!strings && texts.length > 1) ? written : texts.join('\n\n')
 }
 
-/** A document wants text beside it, in a message and in a result: its title, where there is nothing else. */
+/**
+ * Adds a text next to a document, which some hosts require in messages and results: its title, if there is no other.
+ */
 export function withTitles(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
   const blocks = mapList(content, block => {
@@ -32,7 +34,7 @@ export function withTitles(content: JsonValue | undefined): JsonValue | undefine
   return blocks.toSpliced(at + 1, 0, { type: 'text', text: textOrNull(document.title) ?? 'document.pdf' })
 }
 
-/** The texts of a content that holds nothing else, and no marks; null for others. */
+/** The texts of content without anything else, not even cache markers; null for other content. */
 function plainTexts(blocks: readonly JsonValue[]): string[] | null {
   const texts = blocks.map(block =>
     isObject(block) && block.type === 'text' && block.cache_control === undefined ? block.text : null,

@@ -1,4 +1,6 @@
-/** Fields of a messages request beside its messages and tools: the cap, thinking and effort, sampling, the end user. */
+/**
+ * Adapts fields of a messages request other than messages and tools: output cap, thinking, effort, sampling, end user.
+ */
 
 import { isEffortLevel, nearestLevel } from '../../conversation/reasoning-request.ts'
 import { readStopSequences } from '../../conversation/stop-sequences.ts'
@@ -20,17 +22,19 @@ import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 import { thinkingFor } from './plan.ts'
 
-/** The cap within the model's limit; null where the body has none that is one. The format demands one. */
+/**
+ * The output cap, within the model's limit. Null if a same-format body lacks a valid one, which the upstream refuses.
+ */
 export function capFor({ max_tokens: given }: JsonObject, facts: DialectFacts): number | null {
   const { dialect, road, outputTokensMax } = facts
   const wanted = numberOrNull(given)
   if (wanted === null) return road === 'converted' ? chosenOutputTokens(facts) : null
-  // A cap of 0 warms the cache.
+  // Clients send a cap of 0 to warm the provider's cache.
   if (road === 'same' && wanted < 1) return wanted
   return clampOutputTokens(wanted, { outputTokensMax, capMin: dialect.output.capMin })
 }
 
-/** `thinking` and `output_config.effort`. */
+/** Writes `thinking` and `output_config.effort`. */
 export function withReasoning(body: JsonObject, { dialect, road }: DialectFacts, plan: ReasoningPlan): JsonObject {
   const given = objectOrNull(body.thinking)
   const thinking = thinkingFor(given, plan)
@@ -52,7 +56,7 @@ function withEffort(body: JsonObject, config: JsonObject | null, effort: JsonVal
   return withConfig(body, withoutMembers(config ?? {}, ['effort']))
 }
 
-/** Leaves no empty object behind. */
+/** Removes the object if it is empty. */
 export function withConfig(body: JsonObject, config: JsonObject): JsonObject {
   if (config === body.output_config) return body
   return Object.keys(config).length === 0
@@ -60,7 +64,7 @@ export function withConfig(body: JsonObject, config: JsonObject): JsonObject {
     : withMember(body, 'output_config', config)
 }
 
-/** The effort that goes up: the client's own where the model has it, the planned one where the client gave none. */
+/** The effort to send: the client's if the model knows it, or the planned one if the client set none. */
 function effortFor(
   effort: JsonValue | undefined,
   planned: string | null,
@@ -78,13 +82,16 @@ function effortFor(
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k']
 
-/** A model of this format takes none while it reasons; a client that writes the format is told so. */
+/** Models of this format refuse sampling parameters while they reason. Clients of the same format get that error. */
 export function withSampling(body: JsonObject, { dialect, road }: DialectFacts, reasons: boolean): JsonObject {
   if (road === 'converted' && reasons) return withoutMembers(body, SAMPLING_FIELDS)
   return sampled(body, dialect.sampling, { fields: SAMPLING_FIELDS, reasons })
 }
 
-/** Throws GatewayError `invalid_request` for more than the upstream takes: the reply would go on where it should end. */
+/**
+ * Throws GatewayError `invalid_request` if there are too many: without all of them, the reply would not end where it
+ * should.
+ */
 export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts): JsonObject {
   const given = arrayOrEmpty(body.stop_sequences)
   const { stopMax } = dialect.sampling
@@ -94,7 +101,7 @@ export function withStops(body: JsonObject, { dialect, stopField }: DialectFacts
   return stops.length === 0 ? withoutMembers(body, ['stop_sequences']) : withMember(body, 'stop_sequences', stops)
 }
 
-/** The id in a form that the upstream takes. */
+/** Writes the id in a form that the upstream accepts. */
 export function withEndUser(body: JsonObject, { endUser }: Dialect): JsonObject {
   const metadata = objectOrNull(body.metadata)
   if (endUser.field === null) return withoutMembers(body, ['metadata'])

@@ -1,4 +1,4 @@
-/** What a messages request asks of tools and reasoning. */
+/** Plans tools and reasoning of a messages request. */
 
 import { arrayOrEmpty, type JsonObject, type JsonValue, numberOrNull, objectOrNull } from '../../lib/json.ts'
 import { type CallPlan, planCall } from '../call-plan.ts'
@@ -9,7 +9,7 @@ import type { DialectFacts } from '../types.ts'
 import type { Dialect } from '../words.ts'
 import { endsInUnsignedToolTurn } from './thinking.ts'
 
-/** `choice`; null: none, or one that is no object. `maxTokens`: the cap that is sent. */
+/** `maxTokens`: the output cap to send. In the result, a `choice` of null means none, or one that is not an object. */
 export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: number): CallPlan<JsonObject | null> {
   const { dialect, road } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -29,7 +29,7 @@ export function planMessages(body: JsonObject, facts: DialectFacts, maxTokens: n
   })
 }
 
-/** What the client wrote in this very format, where the model takes it so; null where it must be planned. */
+/** The client's own settings in this format, if the model accepts them; null if they must be planned. */
 function ownReasoning(body: JsonObject, { dialect, road }: DialectFacts, maxTokens: number): ReasoningPlan | null {
   if (road === 'converted') return null
   const thinking = objectOrNull(body.thinking)
@@ -48,12 +48,12 @@ function takesThinking({ type }: JsonObject, { reasoning }: Dialect): boolean {
     case 'adaptive':
       return parameter === 'adaptive'
     default:
-      // Kinds that came later are the upstream's to judge.
+      // Unknown, newer kinds are left for the upstream to judge.
       return parameter !== null
   }
 }
 
-/** A budget that the client's cap allowed stays below the cap that is sent. */
+/** If the cap was lowered, lowers a budget that fitted the client's cap. */
 function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): JsonObject {
   const budget = numberOrNull(thinking.budget_tokens)
   const wanted = numberOrNull(body.max_tokens)
@@ -61,7 +61,7 @@ function withinCap(thinking: JsonObject, body: JsonObject, maxTokens: number): J
   return { ...thinking, budget_tokens: Math.max(BUDGET_TOKENS_MIN, Math.floor(maxTokens / 2)) }
 }
 
-/** The choice; where only a named tool can be forced, the only one there is gets named. */
+/** The tool choice. If only a named tool can be forced, names the only one there is. */
 function choiceOf({ tools, tool_choice: given }: JsonObject, dialect: Dialect): JsonObject | null {
   const choice = objectOrNull(given)
   if (choice?.type !== 'any' || dialect.tools.forced !== 'named_only') return choice
@@ -73,7 +73,7 @@ function autoChoice({ disable_parallel_tool_use: flag }: JsonObject): JsonObject
   return { type: 'auto', ...(flag !== undefined && { disable_parallel_tool_use: flag }) }
 }
 
-/** The switch as it is sent: the planned one, with the client's own request for what is shown of the reasoning. */
+/** The planned `thinking`, with the client's own setting of how reasoning is displayed. */
 export function thinkingFor(given: JsonValue | undefined, { fields }: ReasoningPlan): JsonObject | null {
   const planned = objectOrNull(fields.thinking)
   const own = objectOrNull(given)

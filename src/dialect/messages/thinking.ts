@@ -1,12 +1,12 @@
-/** Earlier thinking in a messages request. */
+/** Checks the thinking of earlier turns in a messages request. */
 
 import { isMark } from '../../conversation/seal.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, memberOf, textOrNull } from '../../lib/json.ts'
 import { mapList } from '../copy.ts'
 
 /**
- * A content without the thinking that no upstream of this format signed: of models of another vendor, without a signature
- * or in a mark of this gateway, sound or not. The whole request is refused for it.
+ * Removes thinking that no upstream of this format has signed: without a signature (of other vendors' models), or with
+ * one of our marks, valid or not. Upstreams would refuse the whole request because of it.
  */
 export function withoutForeignThinking(content: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(content)) return content
@@ -26,7 +26,7 @@ function isForeign(block: JsonValue): boolean {
   }
 }
 
-/** The last assistant turn called tools without signed thinking before: thinking cannot be switched on behind it. */
+/** The last assistant turn has tool calls without signed thinking, after which thinking cannot be enabled. */
 export function endsInUnsignedToolTurn(body: JsonObject): boolean {
   const messages = arrayOrEmpty(body.messages).filter(isObject)
   const blocks = arrayOrEmpty(messages.findLast(message => message.role === 'assistant')?.content).filter(isObject)

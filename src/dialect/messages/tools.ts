@@ -1,4 +1,4 @@
-/** Tools of a messages request, the choice among them, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a messages request, the tool choice, and the tool that stands for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -10,7 +10,7 @@ import type { DialectFacts } from '../types.ts'
 export function withTools(body: JsonObject, choice: JsonObject | null, facts: DialectFacts): JsonObject {
   const { parallelFlag } = facts.dialect.tools
   const flagged = choice === null || parallelFlag ? choice : withoutMembers(choice, ['disable_parallel_tool_use'])
-  // The choice that goes without saying was written for its flag.
+  // The conversion only wrote an `auto` choice to carry its flag, so it goes when the flag goes.
   const isIdle = facts.road === 'converted' && flagged !== choice && flagged?.type === 'auto'
   const chosen = flagged === null ? body : withMember(body, 'tool_choice', flagged)
   const left = isIdle ? withoutMembers(chosen, ['tool_choice']) : chosen
@@ -30,7 +30,7 @@ function toolFor(tool: JsonValue, facts: DialectFacts): JsonValue {
   return strict ? changed : withoutMembers(changed, ['strict'])
 }
 
-/** A tool that must be called in the place of all others: its input is the reply. */
+/** Adds a tool and forces its call, without any others: its input is the reply. */
 export function withReplyTool(body: JsonObject, schema: JsonObject, { dialect }: DialectFacts): JsonObject {
   const choice = objectOrNull(body.tool_choice)
   const isSingle = choice?.disable_parallel_tool_use === true && dialect.tools.parallelFlag

@@ -1,4 +1,4 @@
-/** Roles and order of the messages of a messages request. */
+/** Adapts the roles and the order of a messages request's messages. */
 
 import { refuse } from '../../conversation/refuse.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import type { Dialect } from '../words.ts'
 
 type Turns = Dialect['turns']
 
-/** `system` with a text behind what it says. */
+/** Appends a text to `system`. */
 export function withInstruction(body: JsonObject, text: string): JsonObject {
   return withSystem(body, joinedSystem(body.system, text))
 }
@@ -25,7 +25,7 @@ function isFilled(content: JsonValue | undefined): content is JsonValue {
   return content !== undefined && content !== null && content !== ''
 }
 
-/** Instructions among the turns, turns of one role, and a last assistant turn, as the upstream takes them. */
+/** Adapts instructions between turns, neighbouring turns of the same role, and a trailing assistant turn. */
 export function placed(body: JsonObject, { dialect: { turns }, road }: DialectFacts): JsonObject {
   if (!Array.isArray(body.messages)) return body
   const { midSystem, alternate, prefill } = turns
@@ -50,7 +50,7 @@ function hoisted(body: JsonObject, messages: readonly JsonValue[]): JsonObject {
   return { ...withSystem(body, system ?? ''), messages: turns }
 }
 
-/** A new member stands before the messages. */
+/** A new `system` goes right before `messages`. */
 function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   if (Object.hasOwn(body, 'system')) return withMember(body, 'system', system)
   return Object.fromEntries(
@@ -60,7 +60,7 @@ function withSystem(body: JsonObject, system: JsonValue): JsonObject {
   )
 }
 
-/** Undefined for one that says nothing: such a message only bears settings. */
+/** Undefined for an empty instruction, which only carried settings. */
 function asUserText(message: JsonValue): JsonValue | undefined {
   if (!isSystem(message)) return message
   const { content } = message
@@ -68,17 +68,17 @@ function asUserText(message: JsonValue): JsonValue | undefined {
   return withMember(withoutMembers(message, ['output_config']), 'role', 'user')
 }
 
-/** Instructions stand at the end or before an assistant's turn; elsewhere the format refuses them, so they are user text. */
+/** The format allows instructions only at the end or before an assistant turn; others become user text. */
 function placedMessage(message: JsonValue, index: number, messages: readonly JsonValue[]): JsonValue | undefined {
   const next = messages[index + 1]
   const isPlaced = next === undefined || (isObject(next) && next.role === 'assistant')
   return isPlaced ? message : asUserText(message)
 }
 
-/** Asks the model to go on where it does not continue a last assistant message by itself. */
+/** Makes models continue that do not do so after a trailing assistant message. */
 const GO_ON = 'Continue.'
 
-/** Throws GatewayError `invalid_request` where the model goes on with nothing. */
+/** Throws GatewayError `invalid_request` if the model cannot continue an assistant message at all. */
 function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
   const messages = body.messages as JsonValue[]
   const last = messages.at(-1)
@@ -96,7 +96,7 @@ function withPrefill(body: JsonObject, prefill: Turns['prefill']): JsonObject {
   }
 }
 
-/** An assistant's turn of text. One that a tool of the provider interrupted goes on by itself, on every model. */
+/** An assistant turn of text only. After an interrupted provider tool, every model continues by itself. */
 function isPrefill({ role, content }: JsonObject): boolean {
   if (role !== 'assistant') return false
   if (typeof content === 'string') return content !== ''
@@ -108,7 +108,7 @@ function isPrefill({ role, content }: JsonObject): boolean {
   )
 }
 
-/** The last text of a continued reply may not end in blanks. */
+/** Trims trailing whitespace, which the last text of a continued reply must not have. */
 function trimmed(content: JsonValue | undefined): JsonValue {
   if (typeof content === 'string') return content.trimEnd()
   if (!Array.isArray(content)) return content ?? ''

@@ -1,4 +1,4 @@
-/** The pass over a responses request. */
+/** The dialect's pass over a responses request. */
 
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 import { withMember, withoutMembers } from '../copy.ts'
@@ -35,7 +35,7 @@ export const adaptResponses: Adapt = (given, facts) => {
 function withInput(body: JsonObject, facts: DialectFacts, rewriter: CallRewriter | null): JsonObject {
   if (!Array.isArray(body.input)) return body
   const { turns, tools, reasoning } = facts.dialect
-  // Places count as long as the items are the client's.
+  // Contents first: error messages use item indexes, which are the client's until items are removed.
   let items = withContents(body.input, facts)
   items = withoutMarks(items, facts)
   if (body.store === false) items = withoutBareIds(items, facts)
@@ -61,7 +61,7 @@ function withStructure(
   return plan.tool === null ? instructed : withReplyTool(instructed, plan.tool)
 }
 
-/** This format has the members of a schema beside its type. */
+/** In this format, a schema's members are next to its type. */
 function formatOf(format: JsonObject | null): JsonObject | null {
   const schema = objectOrNull(format?.json_schema)
   return schema === null ? format : { type: 'json_schema', strict: false, ...schema }

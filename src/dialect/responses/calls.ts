@@ -1,4 +1,4 @@
-/** Names of tools and ids of calls in a responses request, wherever they stand. */
+/** Visits and rewrites tool names and call ids throughout a responses request. */
 
 import type { IdForm, ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -7,7 +7,7 @@ import { mapList, withMember } from '../copy.ts'
 import type { VisitCalls } from '../tool-names.ts'
 import { itemOf } from './items.ts'
 
-/** In the list, in the choice, in the history. */
+/** Visits the tools, the choice and the history. */
 export const visitCalls: VisitCalls = (body, onName, onId) => {
   const visit = (holder: JsonValue | undefined): void => {
     if (isNamed(holder)) onName(holder.name)
@@ -25,13 +25,13 @@ export const visitCalls: VisitCalls = (body, onName, onId) => {
 
 const NAMED: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call'])
 
-/** A namespace keeps its name. */
+/** Namespaces are not renamed. */
 function isNamed(holder: JsonValue | undefined): holder is JsonObject & { name: string } {
   const given = itemOf(holder)
   return typeof given?.name === 'string' && NAMED.has(given.type)
 }
 
-/** The names outside the history. */
+/** Renames tools outside the history. */
 export function withToolNames(body: JsonObject, names: ToolNames): JsonObject {
   let changed = body
   if (Array.isArray(body.tools)) changed = withMember(changed, 'tools', renamed(body.tools, names))
@@ -47,7 +47,7 @@ function renamed(holders: readonly JsonValue[], names: ToolNames): JsonValue[] {
   })
 }
 
-/** Names and ids of the items, one rewriter for a request. */
+/** Rewrites names and ids in items. Create one per request. */
 export class CallRewriter {
   readonly #names: ToolNames | null
   readonly #ids: CallIds

@@ -1,4 +1,4 @@
-/** Images and files in the messages and outputs of a responses request. */
+/** Adapts images and files in messages and tool outputs of a responses request. */
 
 import { isHttpUrl } from '../../conversation/images.ts'
 import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -27,7 +27,7 @@ function partFor(part: JsonValue, place: string, facts: DialectFacts): JsonValue
   return text === null ? part : { type: 'input_text', text }
 }
 
-/** The text that stands for an image or a file; null for what stays. */
+/** The text to replace an image or a file with; null if it stays. */
 function textFor(part: JsonObject, place: string, facts: DialectFacts): string | null {
   if (part.type === 'input_image') {
     const url = textOrNull(part.image_url) ?? textOrNull(objectOrNull(part.image_url)?.url)

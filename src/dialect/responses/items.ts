@@ -1,13 +1,13 @@
-/** What the items of a responses request are, for the passes over them. */
+/** Classifies the items of a responses request. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** The item, whatever it holds; null for a value that has no members. Every item is asked many times. */
+/** The item as an object; null for other values. On the hot path: called many times per item. */
 export function itemOf(item: JsonValue | undefined): JsonObject | null {
   return typeof item === 'object' && item !== null ? (item as JsonObject) : null
 }
 
-/** The type may be left out of a message. */
+/** Messages may omit the type. */
 export function isMessage(item: JsonValue | undefined): item is JsonObject {
   const given = itemOf(item)
   return given?.type === 'message' || (given !== null && given.type === undefined && given.role !== undefined)
@@ -21,7 +21,7 @@ export function isReasoning(item: JsonValue | undefined): item is JsonObject {
   return itemOf(item)?.type === 'reasoning'
 }
 
-/** A call that the client runs, or ran. */
+/** A call of a client-side tool. */
 export function isCall(item: JsonValue | undefined): item is JsonObject {
   return CALLS.has(itemOf(item)?.type)
 }

@@ -1,4 +1,4 @@
-/** What this gateway put into replies of converted calls, taken out of the history before the provider sees it. */
+/** Removes from the history what this gateway added to earlier, converted replies, before the provider sees it. */
 
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
 import { isMark } from '../../conversation/seal.ts'
@@ -8,13 +8,13 @@ import type { DialectFacts } from '../types.ts'
 import { isReasoning, itemOf } from './items.ts'
 
 /**
- * Reasoning of models elsewhere goes, ids that carry items go from the items that have them, and references to carried
- * items become the items. References of the provider's own are its to resolve.
+ * Drops reasoning of other providers' models, removes carrying ids from items, and replaces references to carried items
+ * with the items. The provider's own references are left to it.
  */
 export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): JsonValue[] {
   if (facts.road === 'converted') return items as JsonValue[]
   return mapList(resolved(items, facts), item => {
-    // What has neither holds nothing of ours.
+    // Only ids and reasoning can contain our marks.
     if (itemOf(item)?.id === undefined && !isReasoning(item)) return item
     if (!isObject(item) || isReference(item)) return item
     const isMarked = isMarkedId(item.id)
@@ -24,8 +24,9 @@ export function withoutMarks(items: readonly JsonValue[], facts: DialectFacts): 
 }
 
 /**
- * Where nothing is stored, a provider that seals its reasoning knows none by its id alone: what comes without a seal is of
- * another model, and would be refused (404 "Item with id … not found", OpenAI's Responses API, read 2026-11).
+ * Drops reasoning without a seal. A provider that seals its reasoning cannot find it by id unless it was stored, so
+ * such an item is another model's and would be refused (404 "Item with id … not found", OpenAI's Responses API, read
+ * 2026-11).
  */
 export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: DialectFacts): JsonValue[] {
   if (road === 'converted' || !dialect.reasoning.sealed) return items as JsonValue[]
@@ -33,7 +34,7 @@ export function withoutBareIds(items: readonly JsonValue[], { road, dialect }: D
 }
 
 function resolved(items: readonly JsonValue[], { openMark, place }: DialectFacts): readonly JsonValue[] {
-  // One carries the others, or itself.
+  // Every carried item is carried by one of the references, either by its own or by another.
   if (!items.some(item => isReference(item) && isMarkedId(item.id))) return items
   const carried = new CarriedItems(
     items.filter(isReference).map(item => item.id),
@@ -51,7 +52,7 @@ function isReference(item: JsonValue): item is JsonObject & { id: string } {
   return given.type === 'item_reference' || (given.type === undefined && given.role === undefined)
 }
 
-/** Behind the prefix that tells the type of the item. */
+/** Whether the part after the id's type prefix is a mark. */
 function isMarkedId(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && isMark(id.slice(id.indexOf('_') + 1))
 }

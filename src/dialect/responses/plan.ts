@@ -1,4 +1,4 @@
-/** What a responses request asks of tools and reasoning. */
+/** Plans tools and reasoning of a responses request. */
 
 import { nearestLevel } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'
@@ -10,7 +10,7 @@ import { planChatStructure } from '../structure.ts'
 import type { DialectFacts } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 
-/** `reasoning.fields` are members of `reasoning`. `choice`; undefined: none. */
+/** In the result, `reasoning.fields` are members of `reasoning`, and a `choice` of undefined means none. */
 export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<JsonValue | undefined> {
   const { dialect } = facts
   const hasTools = arrayOrEmpty(body.tools).length > 0
@@ -25,7 +25,7 @@ export function planResponses(body: JsonObject, facts: DialectFacts): CallPlan<J
   })
 }
 
-/** In this format every way of reasoning is an effort, and `none` switches it off. */
+/** In this format, all reasoning is controlled by the effort, and `none` switches it off. */
 function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, hasTools: boolean): ReasoningPlan {
   const { parameter, levels, byDefault } = reasoning
   const unsaid: ReasoningPlan = { fields: {}, reasons: byDefault }
@@ -34,7 +34,7 @@ function planReasoning(request: ReasoningRequest, reasoning: DialectReasoning, h
   if (hasTools && reasoning.besideTools === 'refused') return unsaid
   const effort = request.wanted === false ? 'none' : effortOf(request, reasoning)
   if (effort === null) return { fields: {}, reasons: request.wanted ?? byDefault }
-  // What is a switch in another format of this model has no level there.
+  // If another format of this model has an on/off switch, `none` works here even though it is not among the levels.
   const hasSwitch = parameter !== 'reasoning_effort' && reasoning.disable !== 'refused'
   const level = effort === 'none' && hasSwitch ? effort : nearestLevel(effort, levels)
   return level === null ? unsaid : { fields: { effort: level }, reasons: level !== 'none' }
@@ -53,7 +53,7 @@ function unforced(choice: JsonValue | undefined): JsonValue {
   return isObject(choice) && isRequiredSet(choice) ? { ...choice, mode: 'auto' } : 'auto'
 }
 
-/** Where only a named tool can be forced, the only one there is gets named. */
+/** If only a named tool can be forced, names the only one there is. */
 function namedChoice({ tools, tool_choice: choice }: JsonObject): JsonValue | undefined {
   if (isObject(choice) && isRequiredSet(choice)) return unforced(choice)
   if (choice !== 'required') return choice

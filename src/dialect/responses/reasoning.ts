@@ -1,4 +1,4 @@
-/** How a responses request asks for reasoning, and the reasoning of earlier turns in it. */
+/** Writes the reasoning settings of a responses request, and adapts the reasoning of earlier turns. */
 
 import { isEffortLevel } from '../../conversation/reasoning-request.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -8,14 +8,14 @@ import type { DialectFacts, Road } from '../types.ts'
 import type { DialectReasoning } from '../words.ts'
 import { isCall, isMessage, isReasoning } from './items.ts'
 
-/** The planned effort; a client of this format says itself whether it wants a summary. */
+/** Sets the planned effort. Clients of this format request a summary themselves; for others it is added here. */
 export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, reasons }: ReasoningPlan): JsonObject {
   const given = objectOrNull(body.reasoning)
   const own = given ?? {}
   const { effort } = fields
   let asked = own
   if (effort !== undefined) asked = withMember(own, 'effort', effort)
-  // Levels that came later are the upstream's to judge.
+  // Unknown, newer levels are left for the upstream to judge.
   else if (facts.dialect.reasoning.levels === null || isEffortLevel(own.effort)) asked = withoutMembers(own, ['effort'])
   const tells = facts.road === 'converted' && facts.reasoning.shown === true && reasons
   if (tells && facts.dialect.reasoning.parameter !== null) asked = withMember(asked, 'summary', 'auto')
@@ -23,7 +23,7 @@ export function withReasoning(body: JsonObject, facts: DialectFacts, { fields, r
   return Object.keys(asked).length === 0 ? withoutMembers(body, ['reasoning']) : withMember(body, 'reasoning', asked)
 }
 
-/** Reasoning of earlier turns as the host wants it back: sealed as it came, as text in front of each call, or not at all. */
+/** Reasoning of earlier turns as the host expects it: sealed as it came, as text before each call, or removed. */
 export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, road: Road): JsonValue[] {
   if (facts.field === 'item_content' && facts.echo !== 'never') return withTexts(items, facts)
   if (road === 'same') return items as JsonValue[]
@@ -33,10 +33,10 @@ export function withEcho(items: readonly JsonValue[], facts: DialectReasoning, r
   })
 }
 
-/** Where every call needs its reasoning, those of one turn share it; what is not known has a text of its own. */
+/** Where every call needs reasoning, the calls of a turn share it; a placeholder stands in for unknown reasoning. */
 function withTexts(items: readonly JsonValue[], { echo, echoPlaceholder }: DialectReasoning): JsonValue[] {
   const written: JsonValue[] = []
-  /** Of the turn that is being told. */
+  /** The reasoning of the current turn. */
   let known: JsonObject | null = null
   for (const item of items) {
     if (isReasoning(item)) {
@@ -58,7 +58,7 @@ function isAnswer(item: JsonValue): boolean {
   return isMessage(item) && item.role === 'assistant'
 }
 
-/** The text in the item's content; null for an item that says nothing. */
+/** Moves the text into the item's content; null for an empty item. */
 function withContent(item: JsonObject): JsonObject | null {
   if (arrayOrEmpty(item.content).some(part => textOf(part) !== '')) return item
   const text = arrayOrEmpty(item.summary).map(textOf).join('\n\n')

@@ -1,4 +1,4 @@
-/** Outputs of calls in a responses request. */
+/** Adapts tool outputs in a responses request. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { ResultForm } from '../results.ts'

@@ -1,4 +1,4 @@
-/** Tools of a responses request, the choice among them, and the tool that stands for a JSON reply. */
+/** Adapts the tools of a responses request, the tool choice, and the tool that stands for a JSON reply. */
 
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { mapList, withMember, withoutMembers } from '../copy.ts'
@@ -25,7 +25,7 @@ function toolsFor(tools: readonly JsonValue[], facts: DialectFacts): JsonValue[]
 }
 
 function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
-  // A function without a schema has an empty one where it was written here.
+  // The conversion writes an empty schema for a function without one.
   const schema = schemaFor(tool.parameters, facts)
   const changed = schema === null ? tool : withMember(tool, 'parameters', schema)
   if (facts.dialect.tools.strict === 'drop') return withoutMembers(changed, ['strict'])
@@ -33,7 +33,7 @@ function functionFor(tool: JsonObject, facts: DialectFacts): JsonObject {
   return strict ? changed : withMember(changed, 'strict', false)
 }
 
-/** A tool that must be called in the place of all others: its input is the reply. */
+/** Adds a tool and forces its call, without any others: its input is the reply. */
 export function withReplyTool(body: JsonObject, schema: JsonObject): JsonObject {
   const parameters = toolSchema(schema, 'pass')
   return {

@@ -1,4 +1,4 @@
-/** Instructions, roles and order of the items of a responses request. */
+/** Adapts instructions, roles and order of a responses request's items. */
 
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { mapList, withMember } from '../copy.ts'
@@ -7,7 +7,7 @@ import { isMessage, isSystem } from './items.ts'
 
 type Turns = Dialect['turns']
 
-/** Where developers are known, the system still is. */
+/** Hosts that know the role `developer` also accept `system`, so only `developer` is ever replaced. */
 export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): JsonValue[] {
   if (systemRole !== 'system') return items as JsonValue[]
   return mapList(items, item =>
@@ -15,7 +15,7 @@ export function withRoles(items: readonly JsonValue[], { systemRole }: Turns): J
   )
 }
 
-/** The request with a text among its instructions. */
+/** Adds a text to the instructions. */
 export function withInstruction(body: JsonObject, text: string, { systemRole }: Turns): JsonObject {
   const { instructions, input } = body
   const isField = typeof instructions === 'string' && instructions !== ''
@@ -33,13 +33,13 @@ function message(role: string, text: string): JsonObject {
   return { type: 'message', role, content: [{ type: 'input_text', text }] }
 }
 
-/** Where the conversation begins behind its instructions. */
+/** Index of the first item after the leading instructions. */
 function firstTurn(items: readonly JsonValue[]): number {
   const first = items.findIndex(item => !isSystem(item))
   return first < 0 ? items.length : first
 }
 
-/** Instructions that come later, as the host takes them, and a turn behind a last answer where it wants one. */
+/** Places later instructions as the host requires, and adds a user turn after a trailing answer if it needs one. */
 export function placed(items: readonly JsonValue[], { midSystem, prefill }: Turns): JsonValue[] {
   const turns = midSystem === 'keep' ? (items as JsonValue[]) : placeSystem(items, midSystem)
   const last = turns.at(-1)

@@ -1,4 +1,4 @@
-/** Which call a tool delta belongs to: upstreams leave out, repeat and reuse indexes and ids. */
+/** Matches tool call deltas to calls, although upstreams omit, repeat and reuse indexes and ids. */
 
 import type { CallSegment } from '../../conversation/sequencer.ts'
 import { type JsonObject, numberOrNull, objectOrNull, textOrNull } from '../../lib/json.ts'
@@ -8,16 +8,16 @@ export class CallTracker {
   readonly #byId = new Map<string, CallSegment>()
   #last: CallSegment | undefined
 
-  /** The call that the delta continues, or null when it begins one. */
+  /** The call that the delta continues; null if it starts a new one. */
   find(delta: JsonObject): CallSegment | null {
     const index = numberOrNull(delta.index)
     const id = textOrNull(delta.id)
     const name = textOrNull(objectOrNull(delta.function)?.name)
     const known = index === null ? this.#withoutIndex(id) : this.#byIndex.get(index)
     if (known === undefined) return null
-    // Another id under the same index is another call.
+    // A different id under the same index starts a new call.
     if (id !== null && known.id !== '' && known.id !== id) return null
-    // Without ids a call ends with its arguments; a name that comes then begins the next one.
+    // Without ids, a call is over when its arguments are complete; a name after that starts the next call.
     const begins = id === null && name !== null && known.name !== ''
     if (begins && (name !== known.name || known.arguments.complete)) return null
     return known
@@ -29,7 +29,7 @@ export class CallTracker {
     this.#last = call
   }
 
-  /** The id of a call has become known. */
+  /** Call it when the id of a call becomes known. */
   identify(call: CallSegment): void {
     this.#byId.set(call.id, call)
   }

@@ -17,7 +17,7 @@ export const chat: ConversationFormat<ChatEcho> = {
   stopField: 'stop',
   place: index => `messages[${index}]`,
   writeRequest,
-  // Some providers leave the message out of a reply that their filter has taken away.
+  // Some providers omit the message when their content filter has removed it.
   isReply: reply =>
     arrayOrEmpty(reply.choices)
       .filter(isObject)

@@ -1,4 +1,4 @@
-/** What the input of a chat request consists of, for a count: its text, its images, its documents. */
+/** The countable input of a chat request: text, images and documents. */
 
 import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'

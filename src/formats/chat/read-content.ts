@@ -1,4 +1,4 @@
-/** Content of chat messages as parts. What the messages format cannot say is refused, with the place of the part. */
+/** Reads the content of chat messages as parts. Refuses what the messages format cannot express, naming the part. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 
 type MediaPart = TextPart | ImagePart | DocumentPart
 
-/** Reads a string, null, or an array of parts. `place` names the content, e.g. `messages[2].content`. */
+/** Reads a string, null, or an array of parts. `place`: path of the content, such as `messages[2].content`. */
 export function readContent(content: JsonValue | undefined, place: string): MediaPart[] {
   if (content === null || content === undefined) return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
@@ -15,14 +15,14 @@ export function readContent(content: JsonValue | undefined, place: string): Medi
   return content.flatMap((part, index) => (isReasoning(part) ? [] : [readPart(part, `${place}[${index}]`)]))
 }
 
-/** Reasoning of an earlier reply: without a signature that the model can check, it would be refused. */
+/** Reasoning of an earlier reply. It is skipped, because without a valid signature the model would refuse it. */
 function isReasoning(part: JsonValue): boolean {
   return isObject(part) && (part.type === 'thinking' || part.type === 'redacted_thinking' || part.type === 'reasoning')
 }
 
-/** Content of a tool message. */
+/** Reads the content of a tool message. */
 export function readResultContent(content: JsonValue | undefined, place: string): ResultContent[] {
-  // Some clients hand the result over as an object: it is data for the model, so it goes as text.
+  // Some clients send the result as an object. The model gets it as JSON text.
   if (isObject(content)) return [{ kind: 'text', text: JSON.stringify(content) }]
   return readContent(content, place)
 }
@@ -71,7 +71,7 @@ function readFilePart(part: JsonObject, place: string): MediaPart {
   return { ...readFile({ content, title, bareType: 'application/pdf', ...places }), ...cacheControl(part) }
 }
 
-/** Marks of clients that know caching of the other format; whether they go up is the dialect's business. */
+/** Cache markers of clients that know the messages format. The dialect decides whether they are sent. */
 export function cacheControl(part: JsonObject): { cacheControl?: JsonObject } {
   return isObject(part.cache_control) ? { cacheControl: part.cache_control } : {}
 }

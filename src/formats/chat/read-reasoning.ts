@@ -1,5 +1,5 @@
 /**
- * What a chat request asks of the model's reasoning: `reasoning_effort`, and what clients send to models of other makers:
+ * What a chat request says about reasoning: `reasoning_effort`, and what clients send to models of other vendors:
  * `reasoning: {effort}`, `thinking: {type}`, `enable_thinking` with `thinking_budget`.
  */
 

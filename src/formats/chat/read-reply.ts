@@ -1,4 +1,4 @@
-/** Reads a chat stream, or a whole chat reply told as its events. */
+/** Reads a chat stream, or a whole chat reply replayed as one. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import { CallArguments } from '../../conversation/call-arguments.ts'
@@ -36,7 +36,7 @@ export class ChatReplyReader implements ReplyReader {
     this.#sequencer = new Sequencer(sink)
   }
 
-  /** Running figures may come with every chunk: the one beside the finish or behind it counts. */
+  /** Every chunk may carry running figures; those sent with the finish reason or later are final. */
   get usage(): UsageReport {
     return usageReport(this.#usage, { final: this.finished || this.#finishReason !== null })
   }
@@ -67,9 +67,9 @@ export class ChatReplyReader implements ReplyReader {
   }
 
   end(): StopReason {
-    if (!this.#started) throw failedStream('a stream without a choice')
+    if (!this.#started) throw failedStream('a stream without choices')
     const isOver = this.#finishReason !== null || (this.finished && (this.#delivered || this.#hasCalls))
-    if (!isOver) throw failedStream('a stream without a finish')
+    if (!isOver) throw failedStream('a stream without a finish reason')
     this.#sequencer.flush({ close: true })
     return stopReasonOf(this.#finishReason, { hasCalls: this.#hasCalls, refused: this.#refused })
   }
@@ -129,7 +129,7 @@ export class ChatReplyReader implements ReplyReader {
     this.#sequencer.extendCall(call, fragment)
   }
 
-  /** Id and name come once or again and again; the first that is not empty counts. */
+  /** Id and name may come once or repeatedly; the first non-empty value counts. */
   #identify(call: CallSegment, delta: JsonObject): void {
     const id = textOrNull(delta.id)
     if (call.id === '' && id !== null) {
@@ -144,7 +144,7 @@ export class ChatReplyReader implements ReplyReader {
   }
 }
 
-/** The choice that is relayed: index 0. Null for chunks without one (filters, usage). */
+/** The relayed choice, index 0. Null for chunks without it (filter results, usage). */
 function choiceOf(chunk: JsonObject): JsonObject | null {
   const choices = arrayOrEmpty(chunk.choices)
   return choices.filter(isObject).find(choice => (choice.index ?? 0) === 0) ?? null

@@ -1,4 +1,4 @@
-/** A chat request in no format. */
+/** Reads a chat request into the conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -10,7 +10,7 @@ import { readReasoning } from './read-reasoning.ts'
 import { readStructure, readTools } from './read-tools.ts'
 import { chatWords, readTurns } from './read-turns.ts'
 
-/** What the writer of chat replies must know of the request. */
+/** What the writer of chat replies needs to know of the request. */
 export interface ChatEcho {
   readonly wantsUsageChunk: boolean
 }
@@ -41,7 +41,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: { wantsUsageChunk } }
 }
 
-/** What no other format can do at all. */
+/** Refuses what no other format supports. */
 function refuseUnsupported(body: JsonObject): void {
   const count = numberOrNull(body.n)
   if (count !== null && count !== 1) refuse('n', 'this model gives one choice per call; send n: 1 or leave it out')

@@ -1,4 +1,4 @@
-/** Tools and tool choice of a chat request, legacy functions included. */
+/** Reads tools and tool choice of a chat request, legacy functions included. */
 
 import { refuse } from '../../conversation/refuse.ts'
 import type { StructureRequest, ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'

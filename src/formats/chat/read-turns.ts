@@ -1,4 +1,4 @@
-/** The messages of a chat request as turns. */
+/** Reads the messages of a chat request as turns. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import type { ReadFacts } from '../../conversation/format.ts'
@@ -8,7 +8,7 @@ import type { CallPart, ClientWords, ContentPart, ResultPart, Turn } from '../..
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { cacheControl, readContent, readResultContent } from './read-content.ts'
 
-/** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be carried over. */
+/** Reads `messages`. Throws GatewayError(`invalid_request`) for what cannot be converted. */
 export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   if (!Array.isArray(body.messages) || body.messages.length === 0) {
     refuse('messages', 'expected an array with at least one message')
@@ -16,7 +16,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   return body.messages.map((message, index) => readMessage(message, `messages[${index}]`, facts))
 }
 
-/** Words of the chat format for conversations that it refuses itself. */
+/** Refusals worded as clients of the chat format know them. */
 export const chatWords: ClientWords = {
   stopField: 'stop',
   missing(turn, ids) {
@@ -53,7 +53,7 @@ function readMessage(value: JsonValue, place: string, facts: ReadFacts): Turn {
   }
 }
 
-/** Earlier reasoning, with the seals that this gateway gave out beside it. */
+/** Earlier reasoning, with the marks that this gateway sent along with it. */
 function readReasoning(message: JsonObject, facts: ReadFacts): ContentPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning) ?? ''
   const marks = arrayOrEmpty(message.reasoning_details).flatMap(detail => {

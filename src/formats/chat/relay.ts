@@ -1,4 +1,4 @@
-/** A Chat Completions stream to a Chat client: chunks go through as they came, apart from the model's name. */
+/** Relays a Chat Completions stream to a Chat client. Chunks pass through unchanged, apart from the model's name. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import { editData, replaceData } from '../../conversation/event-edit.ts'
@@ -34,22 +34,22 @@ import { ChunkUndo } from './undo.ts'
 import { readUsage } from './usage.ts'
 import { ChunkWriter } from './write-chunks.ts'
 
-/** What a call is billed, in the shape of usage. */
+/** What a call is billed for, as usage figures. */
 export interface BilledUsage {
   readonly usage: TokenUsage
-  /** Some of it was counted here. */
+  /** Our own counts replace some of the figures. */
   readonly estimated: boolean
 }
 
 export interface ChatRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
-  /** Replies that the call asked for. */
+  /** Choices requested by the call. */
   readonly choices: number
-  /** The client asked for the usage chunk; else chunks without a choice are read here and not passed on. */
+  /** The client requested the usage chunk. If not, chunks without choices are read but not passed on. */
   readonly wantsUsage: boolean
   readonly usageFacts: UsageFacts
-  /** What is billed for a stream that has ended: a client that asked for usage is told the same. */
+  /** What is billed for a finished stream. Clients that requested usage see the same figures. */
   readonly billed: (stream: ReplyStream) => BilledUsage
   /** What must be undone in the reply; null or absent: nothing. */
   readonly undoing?: Undoing | null
@@ -58,21 +58,21 @@ export interface ChatRelayOptions {
 export class ChatRelay implements ReplyStream {
   readonly #options: ChatRelayOptions
   readonly #output: OutputGatherer
-  /** The text of the member that names the model, as the upstream writes it, and what stands there instead. */
+  /** The `model` member as the upstream writes it, and its replacement. */
   #model: { readonly written: ByteText; readonly emitted: ByteText } | null = null
   #terminal = ascii('data: [DONE]\n\n')
-  /** Choices that have their finish. */
+  /** Indexes of choices with a finish reason. */
   readonly #finishes = new Set<JsonValue | undefined>()
   #isOver = false
   #started = false
-  /** Output or a call came. */
+  /** Output or a call has arrived. */
   #delivered = false
   #hasCalls = false
-  /** The latest usage chunk: it goes out at the end, if its figures are those that are billed. */
+  /** The latest usage chunk. It is sent at the end, if its figures are the billed ones. */
   #usageChunk = NO_BYTES
-  /** The usage of a chunk with a choice went to the client. */
+  /** The client got the usage in a chunk with a choice. */
   #usageShown = false
-  /** Writes the chunks that the upstream left out. */
+  /** Writes chunks that the upstream failed to send. */
   #chunks: ChunkWriter | null = null
   #usage: TokenUsage | null = null
   finished = false
@@ -87,7 +87,7 @@ export class ChatRelay implements ReplyStream {
   }
 
   get usage(): UsageReport {
-    // Figures that come with the finish of one choice are running while others are written.
+    // With several choices, figures sent when the first one finishes are not final yet.
     const final = this.finished || this.#isOver || this.#finishes.size >= this.#options.choices
     return usageReport(this.#usage, { final })
   }
@@ -127,7 +127,7 @@ export class ChatRelay implements ReplyStream {
     return editData(renamed, edits)
   }
 
-  /** What the undoing still held, as chunks of their own. */
+  /** Text that `#undo` still held back, as chunks. */
   #heldBack(): ByteText {
     const { reasoning, text } = this.#undo?.end() ?? { reasoning: '', text: '' }
     const write = (member: 'content' | 'reasoning_content', held: string) =>
@@ -151,9 +151,9 @@ export class ChatRelay implements ReplyStream {
 
   end(): ByteText {
     const isComplete = this.#finishSeen || (this.finished && this.#delivered)
-    if (!this.#started || !isComplete) throw failedStream('a stream without a finish')
+    if (!this.#started || !isComplete) throw failedStream('a stream without a finish reason')
     this.#isOver = true
-    // Readers of the format take a choice without a finish for one that was cut.
+    // Clients treat a choice without a finish reason as truncated.
     const finish = this.#finishSeen ? '' : (this.#chunks?.finish(this.#hasCalls ? 'tool_calls' : 'stop') ?? '')
     const held = this.#finishSeen ? NO_BYTES : this.#heldBack()
     return concat(held, encodeText(finish), this.#lastUsage(), this.#terminal)
@@ -174,13 +174,13 @@ export class ChatRelay implements ReplyStream {
     return this.#output.estimate()
   }
 
-  /** Reads what the gateway needs of a chunk, and says what becomes of it. */
+  /** Records what the gateway needs of a chunk, and decides what happens to it. */
   #inspect(chunk: JsonObject): 'pass' | 'hide' | 'keep' {
     const choices = arrayOrEmpty(chunk.choices)
     for (const choice of choices) if (isObject(choice)) this.#take(choice)
     const usage = readUsage(chunk, this.#options.usageFacts)
     if (usage !== null) this.#usage = usage
-    // Figures that stand elsewhere are told where clients look for them, at the end.
+    // Figures from elsewhere in the chunk are sent at the end, in the usual place.
     const isShown = usage !== null && isObject(chunk.usage)
     if (choices.length > 0) {
       this.#usageShown ||= isShown
@@ -205,7 +205,7 @@ export class ChatRelay implements ReplyStream {
     }
   }
 
-  /** A chunk with one piece of output and nothing else that means anything. */
+  /** Learns from a chunk with a single piece of output and nothing else of meaning. */
   #learn(raw: ByteText, { choices, usage, model }: JsonObject): void {
     const choice = arrayOrEmpty(choices).length === 1 ? objectOrNull(arrayOrEmpty(choices)[0]) : null
     const member = choice === null || choice.finish_reason || isObject(usage) ? null : deltaMember(choice.delta)
@@ -217,8 +217,8 @@ export class ChatRelay implements ReplyStream {
   }
 
   /**
-   * The chunk with the client's name of the model. Quotes inside strings are escaped, so the member's text cannot stand in
-   * one; a chunk that writes it otherwise than the one before is edited with care.
+   * Replaces the model's name. The member's text cannot be inside a string, where quotes are escaped, so it is safe to
+   * search for it. A chunk that writes the member differently is edited as JSON.
    */
   #renamed(raw: ByteText, { model }: JsonObject): ByteText {
     const { clientModel } = this.#options
@@ -234,7 +234,7 @@ export class ChatRelay implements ReplyStream {
   }
 }
 
-/** Chunks that belong to the same reply as this one. */
+/** Writes further chunks of the same reply as this one. */
 function writerLike({ id, created }: JsonObject, clientModel: string): ChunkWriter {
   const createdSeconds = numberOrNull(created) ?? Math.floor(Date.now() / 1000)
   return new ChunkWriter({ id: textOrNull(id) ?? `chatcmpl-${createdSeconds}`, model: clientModel, createdSeconds })

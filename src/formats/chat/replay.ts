@@ -1,16 +1,18 @@
-/** A whole chat reply as the chunks of a stream. */
+/** Turns a whole chat reply into the chunks of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { DONE, replayed } from '../../conversation/stream-event.ts'
 import { isObject, type JsonObject, objectOrNull } from '../../lib/json.ts'
 
-/** Chunks as an upstream would have streamed them. A reply that is none gives one event with it. */
+/**
+ * Chunks as an upstream would have streamed them. If this is not a whole reply, the result is a single event with it.
+ */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.choices)) return [replayed('', reply)]
   const { choices, usage, ...rest } = reply
   const head = { ...rest, object: 'chat.completion.chunk' }
   const all = choices.filter(isObject)
-  // Readers look for the choice with index 0.
+  // Readers expect a choice with index 0.
   const first = all.some(choice => (choice.index ?? 0) === 0) ? null : all[0]
   const indexOf = (choice: JsonObject) => (choice === first ? 0 : (choice.index ?? 0))
   const said = all.map(choice => ({

@@ -1,4 +1,4 @@
-/** `finish_reason` of the chat format. */
+/** Maps `finish_reason` of the chat format. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 
@@ -9,20 +9,20 @@ const FINISH: Readonly<Record<StopReason, string>> = {
   refusal: 'content_filter',
 }
 
-/** `refuses`: the message itself says why the model does not answer. */
+/** `refuses`: the message itself explains the refusal. */
 export function finishReasonOf(stopReason: StopReason, refuses: boolean): string {
   return refuses && stopReason === 'refusal' ? 'stop' : FINISH[stopReason]
 }
 
 export interface ReplyFacts {
   readonly hasCalls: boolean
-  /** The reply carries a `refusal`. */
+  /** The reply has a `refusal`. */
   readonly refused: boolean
 }
 
 /**
- * From `finish_reason` of a chat reply. Many upstreams say `stop` after tool calls, so a reply that holds calls ends for
- * them unless it was cut or refused.
+ * Maps the `finish_reason` of a chat reply. Many upstreams send `stop` after tool calls, so a reply with calls counts
+ * as `tool_use` unless it was truncated or refused.
  */
 export function stopReasonOf(finishReason: string | null, { hasCalls, refused }: ReplyFacts): StopReason {
   switch (finishReason) {
@@ -34,7 +34,7 @@ export function stopReasonOf(finishReason: string | null, { hasCalls, refused }:
     case 'function_call':
       return hasCalls ? 'tool_use' : 'end_turn'
     default:
-      // stop, null, eos, and whatever comes later.
+      // stop, null, eos, and future values.
       if (refused) return 'refusal'
       return hasCalls ? 'tool_use' : 'end_turn'
   }

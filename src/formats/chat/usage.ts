@@ -1,11 +1,11 @@
-/** Usage of the chat format: cached tokens stand inside `prompt_tokens`. */
+/** Usage figures of the chat format, whose `prompt_tokens` include cached tokens. */
 
 import { firstCount, namedCounts, type TokenUsage, tokenCount, type UsageFacts } from '../../conversation/usage.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 
 /**
- * The usage of a whole reply or of one chunk; null when it holds no count at all. Providers put their counts in several
- * places: those in common use are read here, others are named by the dialect.
+ * The usage of a whole reply or of one chunk; null without any counts. Providers put counts in different places: common
+ * ones are read here, others are named by the dialect.
  */
 export function readUsage(reply: JsonObject, facts: UsageFacts = {}): TokenUsage | null {
   const usage = objectOrNull(reply.usage) ?? {}
@@ -48,7 +48,9 @@ interface OutputCounts {
   readonly reasoning: number
 }
 
-/** Output with reasoning. Where the three counts add up to the total, `completion_tokens` had left reasoning out. */
+/**
+ * Output including reasoning. If the three counts add up to the total, `completion_tokens` did not include reasoning.
+ */
 function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, facts: UsageFacts): number {
   const rest = total === null ? 0 : Math.max(0, total - inputTokens)
   if (completion === null) return rest
@@ -57,7 +59,7 @@ function outputOf({ completion, inputTokens, total, reasoning }: OutputCounts, f
   return reasoning > 0 && rest === completion + reasoning ? rest : completion
 }
 
-/** The `usage` object of a chat reply. */
+/** Builds the `usage` object of a chat reply. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     prompt_tokens: usage.inputTokens,

@@ -1,4 +1,4 @@
-/** Chunks of a chat stream as text, with everything that never changes within a stream written once. */
+/** Writes the chunks of a chat stream as text. Parts that stay the same throughout a stream are serialized once. */
 
 import { DONE } from '../../conversation/stream-event.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
@@ -12,12 +12,12 @@ export interface ChunkFacts {
   readonly createdSeconds: number
 }
 
-/** How sealed reasoning stands in a chat message, whole or streamed. */
+/** The member that carries sealed reasoning in a chat message or delta. */
 export function sealedDetail(mark: string): JsonObject {
   return { type: 'reasoning.encrypted', data: mark, index: 0 }
 }
 
-/** What stands behind the text of a delta. */
+/** The text of a chunk after its delta. */
 const WRITTEN_TAIL = ascii('"},"logprobs":null,"finish_reason":null}]}\n\n')
 
 export class ChunkWriter {
@@ -34,7 +34,7 @@ export class ChunkWriter {
     return this.#delta('{"role":"assistant","content":"","refusal":null}')
   }
 
-  /** As `content` and `reasoning`, for text as it stands in JSON. */
+  /** Like `content` and `reasoning`, for text as written in JSON. */
   written(member: 'content' | 'reasoning_content', text: ByteText): ByteText {
     return concat(this.#headBytes, ascii(`{"index":0,"delta":{"${member}":"`), text, WRITTEN_TAIL)
   }
@@ -51,7 +51,7 @@ export class ChunkWriter {
     return this.#delta(`{"refusal":${JSON.stringify(text)}}`)
   }
 
-  /** Reasoning that its provider sealed, for clients that bring it back. */
+  /** Sealed reasoning, for clients that send it back. */
   sealed(mark: string): string {
     return this.#delta(`{"reasoning_details":[${JSON.stringify(sealedDetail(mark))}]}`)
   }
@@ -78,7 +78,7 @@ export class ChunkWriter {
     return `${this.#head}],"usage":${JSON.stringify(writeUsage(usage))}}\n\n`
   }
 
-  /** The finish chunk, the usage chunk for clients that asked for it, and the end mark. */
+  /** The finish chunk, the usage chunk for clients that requested it, and the end marker. */
   end(reason: string, usage: TokenUsage | null): string {
     return `${this.finish(reason)}${usage === null ? '' : this.usage(usage)}data: ${DONE}\n\n`
   }

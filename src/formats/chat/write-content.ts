@@ -1,4 +1,4 @@
-/** Text, images and documents as content of a chat message. */
+/** Writes text, images and documents as content of a chat message. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -6,14 +6,17 @@ import type { DocumentPart, ImagePart, ResultContent, ResultPart, TextPart } fro
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** One text alone is a string, as most upstreams like it best. Throws GatewayError `invalid_request` for a document by URL. */
+/**
+ * A single text becomes a string, which works best with most upstreams. Throws GatewayError `invalid_request` for a
+ * document by URL.
+ */
 export function writeContent(parts: readonly ResultContent[], dialect: Dialect): JsonValue {
   const [only] = parts
   if (parts.length === 1 && only?.kind === 'text' && only.cacheControl === undefined) return only.text
   return parts.map(part => writePart(part, dialect))
 }
 
-/** Content of the message with a result: one text, unless it holds images or documents. */
+/** Content of a tool message: a single string, unless the result has images or documents. */
 export function writeResult({ content, isError }: ResultPart, dialect: Dialect): JsonValue {
   const texts = content.filter(part => part.kind === 'text').map(part => part.text)
   if (texts.length < content.length) {
@@ -42,7 +45,7 @@ export function textPart(part: TextPart): JsonObject {
   return { type: 'text', text: part.text, ...mark(part) }
 }
 
-/** The format has no documents by URL; where none are taken the name is enough. */
+/** The format does not support documents by URL. If the host takes no documents at all, the name is enough. */
 function data({ source, place }: DocumentPart, { content }: Dialect): JsonObject {
   if (source.type === 'base64') return { file_data: dataUrl(source.mediaType, source.data) }
   if (content.documents !== 'file') return {}

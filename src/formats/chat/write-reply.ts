@@ -1,4 +1,4 @@
-/** A reply as a chat stream, or as a whole chat reply. */
+/** Writes a reply as a chat stream or as a whole chat reply. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import { PIECES_APART } from '../../conversation/marks.ts'
@@ -23,7 +23,7 @@ export class ChatReplyWriter implements ReplyWriter {
   #hasReasoning = false
   readonly #pieces = new ReasoningPieces()
   #refused = false
-  /** Text or a call has begun. */
+  /** Text or a call has started. */
   #answers = false
 
   constructor({ wantsUsageChunk }: ChatEcho, facts: WriterFacts) {
@@ -100,8 +100,8 @@ export class ChatReplyWriter implements ReplyWriter {
 }
 
 /**
- * In a chat history all reasoning of a turn stands before its answer. What models of the messages format signed must stand
- * where it stood, so it goes without its signature when it came later.
+ * Whether a seal can be sent back by a chat client. A chat history has all reasoning before the answer. Seals of the
+ * messages format are only valid at their original place, so reasoning that came later loses its seal.
  */
 function travels(seal: Seal, isLater: boolean): boolean {
   return seal.wire === 'responses' || !isLater

@@ -1,11 +1,11 @@
-/** A conversation as a chat request. */
+/** Writes a conversation as a chat request. */
 
 import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { writeTools } from './write-tools.ts'
 import { writeTurns } from './write-turns.ts'
 
-/** The canonical body. How reasoning, a JSON reply and usage are asked for is left to the dialect's pass. */
+/** Writes the standard body. The dialect's pass adds reasoning, JSON output and usage settings. */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
   const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
   const { temperature, topP, topK } = sampling

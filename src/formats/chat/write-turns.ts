@@ -1,4 +1,4 @@
-/** Turns as `messages` of a chat request. */
+/** Writes turns as `messages` of a chat request. */
 
 import { UpstreamIds } from '../../conversation/names.ts'
 import { isCall, isResult, type PairedTurn } from '../../conversation/pairing.ts'
@@ -10,7 +10,7 @@ import { textPart, writeContent, writeResult } from './write-content.ts'
 
 export interface WrittenTurns {
   readonly messages: JsonObject[]
-  /** By index of the message. */
+  /** One per message. */
   readonly places: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export function writeTurns(turns: readonly PairedTurn[], dialect: Dialect): Writ
   return { messages, places: written.map(({ place }) => place) }
 }
 
-/** All instructions before the first turn are one turn. */
+/** Merges all instructions before the first turn. */
 function joinLeading(turns: readonly PairedTurn[]): readonly PairedTurn[] {
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
@@ -62,7 +62,7 @@ function writeSystem(parts: readonly TextPart[]): JsonObject[] {
   return [{ role: 'system', content: isMarked ? texts.map(textPart) : texts.map(part => part.text).join('\n\n') }]
 }
 
-/** Results first, each a message of its own; everything else of the turn is one user message behind them. */
+/** Each result becomes a message; everything else in the turn follows as a single user message. */
 function writeUser(turn: PairedTurn, { ids, dialect }: Writing): Placed[] {
   const results = turn.parts.filter(isResult).map(result => {
     const content = writeResult(result, dialect)
@@ -77,7 +77,7 @@ function writeAssistant(turn: PairedTurn, writing: Writing): JsonObject[] {
   const text = joinText(turn.parts)
   const calls = turn.parts.filter(isCall).map(call => writeCall(call, writing))
   const reasoning = turn.parts.flatMap(part => (part.kind === 'reasoning' ? part.texts : [])).join('\n\n')
-  // What is left of a turn that held nothing for this format is no turn; reasoning alone is none either.
+  // Nothing is left of the turn. Reasoning alone does not count as a message either.
   if (text === '' && calls.length === 0) return []
   return [
     {
@@ -89,7 +89,7 @@ function writeAssistant(turn: PairedTurn, writing: Writing): JsonObject[] {
   ]
 }
 
-/** Text blocks side by side are parts of one text; those that something stood between are paragraphs. */
+/** Joins text blocks: adjacent ones directly, others as paragraphs. */
 function joinText(parts: readonly ContentPart[]): string {
   let text = ''
   let adjacent = true

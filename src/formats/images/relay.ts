@@ -1,4 +1,4 @@
-/** A stream of images: partial ones and finished ones go through as they came; the finished ones are counted. */
+/** Relays a stream of images. Partial and finished images pass through unchanged; finished ones are counted. */
 
 import { replaceData } from '../../conversation/event-edit.ts'
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
@@ -10,17 +10,17 @@ import { readUsage } from '../responses/usage.ts'
 
 export interface ImagesRelayOptions {
   readonly clientModel: string
-  /** Images that were asked for: with the last of them the reply is complete. */
+  /** Number of images requested. The last one completes the reply. */
   readonly count: number
 }
 
 export class ImagesRelay implements ReplyStream {
   readonly #options: ImagesRelayOptions
-  /** The latest finished image: the last one may only go out when the call has been settled. */
+  /** The latest finished image, held back: the last one may only be sent after the call is settled. */
   #held = NO_BYTES
   #started = false
   #received = 0
-  /** A partial image went out whose finished one did not. */
+  /** A partial image was sent, but its finished version was not. */
   #partialSent = false
   usage: UsageReport = NO_USAGE
   finished = false
@@ -29,12 +29,12 @@ export class ImagesRelay implements ReplyStream {
     this.#options = options
   }
 
-  /** Images of a stream that ended well; never more than were asked for. */
+  /** Images in a complete stream; never more than requested. */
   get imagesReceived(): number {
     return Math.min(this.#received, this.#options.count)
   }
 
-  /** Images of a stream that the client left: those sent whole, and the one that had begun to show. */
+  /** Images charged when the client leaves: those sent in full, plus one of which a part was sent. */
   get imagesSent(): number {
     const sent = this.#received - (this.#held.length === 0 ? 0 : 1)
     return Math.min(sent + (this.#partialSent ? 1 : 0), this.#options.count)
@@ -45,7 +45,7 @@ export class ImagesRelay implements ReplyStream {
     if (event.data === '[DONE]') return NO_BYTES
     const name = event.name || String(readEvent(event).type)
     if (!/\.(partial_image|completed)$/.test(name)) readEvent(event)
-    if (name.endsWith('.failed')) throw failedStream('a failed image')
+    if (name.endsWith('.failed')) throw failedStream('an image that could not be generated')
     const text = this.#renamed(event)
     if (!name.endsWith('.completed')) {
       this.#started = true
@@ -75,7 +75,7 @@ export class ImagesRelay implements ReplyStream {
     return 0
   }
 
-  /** The finished image that was kept back, now that another event follows it. */
+  /** The finished image that was held back, now that another event follows. */
   #release(): ByteText {
     const text = this.#held
     if (text.length === 0) return NO_BYTES

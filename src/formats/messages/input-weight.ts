@@ -1,9 +1,9 @@
-/** What the input of a messages request consists of, for a count: its text, its images, its documents. */
+/** The countable input of a messages request: text, images and documents. */
 
 import { type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Nesting of content that is looked into. */
+/** How deep nested content is searched. */
 const DEPTH_MAX = 12
 
 export function weighInput(body: JsonObject): InputWeight {

@@ -1,4 +1,6 @@
-/** Content blocks of the messages format as parts. What a chat request cannot say is refused, with the place of the block. */
+/**
+ * Reads content blocks of the messages format as parts. Refuses what a chat request cannot express, naming the block.
+ */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { imageMediaType } from '../../conversation/images.ts'
@@ -16,7 +18,7 @@ import type {
 import { readSignedId } from '../../conversation/signed-ids.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Reads a string or an array of blocks. `place` names the content, e.g. `messages.2.content`. */
+/** Reads a string or an array of blocks. `place`: path of the content, such as `messages.2.content`. */
 export function readContent(content: JsonValue | undefined, place: string, facts: ReadFacts): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) refuse(place, 'Input should be a valid string or list of content blocks')
@@ -41,7 +43,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
     case 'tool_result':
       return [readResult(block, place)]
     case 'compaction': {
-      // The summary of what came before, in words.
+      // A summary of the compacted conversation, as text.
       const summary = textOrNull(block.content)
       return summary === null ? [] : [{ kind: 'text', text: summary }]
     }
@@ -50,7 +52,7 @@ function readBlock(value: JsonValue, place: string, facts: ReadFacts): ContentPa
   }
 }
 
-/** Blocks that stand in messages and in tool results alike; null for others. */
+/** Reads blocks that may occur in messages and in tool results; null for others. */
 function readSharedBlock(block: JsonObject, place: string): ResultContent[] | null {
   switch (block.type) {
     case 'text':
@@ -67,7 +69,7 @@ function readSharedBlock(block: JsonObject, place: string): ResultContent[] | nu
   }
 }
 
-/** Blocks of tools that the provider ran itself, and notes between client and provider: nothing that another model needs. */
+/** Blocks of tools that the provider ran, and notes between client and provider: of no use to other models. */
 function isProvidersOwn(type: JsonValue | undefined): boolean {
   if (typeof type !== 'string') return false
   if (type.endsWith('_tool_result') || type.endsWith('_tool_use')) return true
@@ -163,7 +165,7 @@ function readResultContent(content: JsonValue | undefined, place: string): Resul
     const block = objectOrNull(value) ?? refuse(`${place}.${index}`, 'Input should be a valid content block')
     const shared = readSharedBlock(block, `${place}.${index}`)
     if (shared !== null) return shared
-    // A tool that was found by searching: all tools are announced from the start, so the name is enough.
+    // A tool found by tool search. All tools are declared from the start, so the name is enough.
     if (block.type === 'tool_reference') {
       return [{ kind: 'text' as const, text: `Tool available: ${textOrNull(block.tool_name) ?? ''}` }]
     }

@@ -1,4 +1,4 @@
-/** What a messages request asks of the model's reasoning: `thinking` and `output_config.effort`. */
+/** What a messages request says about reasoning: `thinking` and `output_config.effort`. */
 
 import { readThinking, reasoningRequest } from '../../conversation/reasoning-request.ts'
 import type { ReasoningRequest } from '../../conversation/request.ts'

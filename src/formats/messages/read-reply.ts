@@ -1,4 +1,4 @@
-/** Reads a messages stream, or a whole messages reply told as its events. */
+/** Reads a messages stream, or a whole messages reply replayed as one. */
 
 import { CallArguments } from '../../conversation/call-arguments.ts'
 import { TemplateLearner } from '../../conversation/event-template.ts'
@@ -11,7 +11,7 @@ import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 import { stopReasonOf } from './stop-reason.ts'
 import { StreamUsage } from './usage.ts'
 
-/** A content block that is open upstream. */
+/** A content block that the upstream has not closed yet. */
 type OpenBlock =
   | { readonly kind: 'call'; readonly call: CallSegment; readonly input: JsonObject; sawFragment: boolean }
   | { readonly kind: 'reasoning'; signature: string }
@@ -76,7 +76,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#sink.said()
         return
       default:
-      // ping and whatever comes later.
+      // ping, and future events.
     }
   }
 
@@ -88,7 +88,7 @@ export class MessagesReplyReader implements ReplyReader {
     return stopReasonOf(this.#stopReason)
   }
 
-  /** Some relays begin twice. Once something was said, another reply would follow on the one that broke off. */
+  /** Some relays retry in mid-stream. Once output was sent, a second reply would be appended to the broken one. */
   #refuseSecond(): void {
     if (this.#hasStart && this.#delivered) throw failedStream('a second message in one stream')
     this.#hasStart = true
@@ -121,7 +121,7 @@ export class MessagesReplyReader implements ReplyReader {
         this.#openCall(index, block)
         return
       default:
-      // Tools that the provider runs itself, unknown blocks.
+      // Tools that the provider runs, unknown blocks.
     }
   }
 
@@ -170,7 +170,7 @@ export class MessagesReplyReader implements ReplyReader {
         return
       }
       default:
-      // Citations, and whatever comes later.
+      // Citations, and future deltas.
     }
   }
 

@@ -1,4 +1,4 @@
-/** A messages request in no format. */
+/** Reads a messages request into the conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { hash } from '../../conversation/names.ts'
@@ -12,9 +12,9 @@ import { readStructure, readTools } from './read-tools.ts'
 import { messagesWords, readTurns } from './read-turns.ts'
 import { refuseThread } from './threads.ts'
 
-/** What the writer of messages replies must know of the request. */
+/** What the writer of messages replies needs to know of the request. */
 export interface MessagesEcho {
-  /** Ids of the calls in the history: a new call must not take one of them. */
+  /** Ids of the calls in the history, which new calls must not reuse. */
   readonly knownIds: ReadonlySet<string>
 }
 
@@ -37,7 +37,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
     stopSequences: readStopSequences(body.stop_sequences),
     outputTokensMax: numberOrNull(body.max_tokens) ?? refuse('max_tokens', 'Field required'),
     endUser,
-    // Agents name the session in it: its calls share a cache where the provider is told which belong together.
+    // Agents put their session in it, so it identifies calls that can share a provider's cache.
     cacheKey: endUser === null ? null : hash(endUser),
     verbosity: null,
     tierIsAuto: false,
@@ -47,7 +47,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: { knownIds: new Set(calls.map(call => call.id)) } }
 }
 
-/** What would change the meaning of the request if it were left out. */
+/** Refuses what would change the meaning of the request if it were left out. */
 function refuseUnsupported(body: JsonObject): void {
   refuseThread(body)
   if (arrayOrEmpty(body.mcp_servers).length > 0) {

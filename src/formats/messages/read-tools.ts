@@ -1,4 +1,4 @@
-/** Tools and tool choice of a messages request. */
+/** Reads tools and tool choice of a messages request. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -24,7 +24,7 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
   const tool = objectOrNull(value) ?? refuse(place, 'Input should be a valid tool')
   const type = tool.type ?? 'custom'
   if (type !== 'custom') {
-    // Searching among tools is not needed where all of them are announced.
+    // Tool search is not needed, because all tools are declared.
     if (typeof type === 'string' && type.startsWith('tool_search_')) return []
     if (leftOut?.some(pattern => fits(String(type), pattern)) === true) return []
     refuse(`${place}.type`, unknownTool(type))
@@ -40,7 +40,7 @@ function readTool(value: JsonValue, place: string, leftOut: DialectTools['leftOu
   ]
 }
 
-/** Tools that the client runs, though their definition is the provider's. */
+/** Tools defined by the provider but run by the client. */
 const CLIENT_TOOLS = /^(memory|bash|text_editor|computer|browser)_/
 
 function unknownTool(type: JsonValue): string {
@@ -67,7 +67,7 @@ function readChoice(choice: JsonObject): ToolChoice {
   }
 }
 
-/** `output_config.format`, or `output_format` as it was called before; null for plain text. */
+/** Reads `output_config.format`, formerly `output_format`; null for plain text. */
 export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(objectOrNull(body.output_config)?.format) ?? objectOrNull(body.output_format)
   if (format === null) return null

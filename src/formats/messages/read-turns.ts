@@ -1,4 +1,4 @@
-/** `system` and `messages` of a messages request as turns. */
+/** Reads `system` and `messages` of a messages request as turns. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,12 +7,12 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 import { readContent } from './read-content.ts'
 
 /**
- * Some agents put a text about their own billing before the instructions. It changes with every request, so it would keep
- * providers from using their caches, and it says nothing to a model.
+ * Some agents put a note about their own billing before the instructions. It changes with every request, which would
+ * defeat the provider's cache, and means nothing to a model.
  */
 const BILLING_NOTE = /^x-[a-z]+-billing-header:/
 
-/** Reads the conversation. Throws GatewayError(`invalid_request`) for what cannot be carried over. */
+/** Reads the conversation. Throws GatewayError(`invalid_request`) for what cannot be converted. */
 export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   if (!Array.isArray(body.messages)) refuse('messages', 'Input should be a valid list')
   if (body.messages.length === 0) refuse('messages', 'at least one message is required')
@@ -21,7 +21,7 @@ export function readTurns(body: JsonObject, facts: ReadFacts): Turn[] {
   return system.length === 0 ? turns : [{ role: 'system', parts: system, place: 'system' }, ...turns]
 }
 
-/** Words of the messages format for conversations that it refuses itself; agents repair their history by them. */
+/** Refusals worded as clients of the messages format know them; agents use them to repair their history. */
 export const messagesWords: ClientWords = {
   stopField: 'stop_sequences',
   missing(turn, ids) {
@@ -61,7 +61,7 @@ function readSystem(content: JsonValue | undefined, place: string, facts: ReadFa
   )
 }
 
-/** Tools that were added or taken away in the middle of the conversation. */
+/** Tools added or removed in the middle of the conversation. */
 export interface ToolChanges {
   readonly added: readonly JsonObject[]
   readonly removed: ReadonlySet<string>

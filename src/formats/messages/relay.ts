@@ -1,4 +1,4 @@
-/** A Messages stream to a Messages client: events go through as they came, apart from the model's name. */
+/** Relays a Messages stream to a Messages client. Events pass through unchanged, apart from the model's name. */
 
 import { editData, replaceData } from '../../conversation/event-edit.ts'
 import { type CountTokens, OUTPUT_MARKERS, OutputCounter } from '../../conversation/output-counter.ts'
@@ -13,7 +13,7 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { EventUndo } from './undo.ts'
 import { modelPlaces, StreamUsage } from './usage.ts'
 
-/** How an event begins that carries a piece of output. */
+/** The start of an event that carries a piece of output. */
 const DELTA_HEAD = ascii('event: content_block_delta\ndata:')
 const LINE_FEED = 10
 
@@ -76,7 +76,7 @@ export class MessagesRelay implements ReplyStream {
     }
   }
 
-  /** Pieces of output: blocks of these two lines and no others. */
+  /** Skims pieces of output: events of exactly these two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished || this.#undo?.isPlain === false) return NO_BYTES
@@ -127,13 +127,13 @@ export class MessagesRelay implements ReplyStream {
   }
 }
 
-/** The event's own bytes, if they are what they should be. */
+/** The event's own bytes, after checking that it is valid. */
 function checked(event: SseEvent, raw: ByteText): ByteText {
   readEvent(event)
   return raw
 }
 
-/** '' where nothing is left of the event. */
+/** Empty if the whole event is held back. */
 function edited(raw: ByteText, edits: readonly BodyEdit[] | null): ByteText {
   return edits === null ? NO_BYTES : editData(raw, edits)
 }

@@ -1,10 +1,12 @@
-/** A whole messages reply as the events of a stream. */
+/** Turns a whole messages reply into the events of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
 import { arrayOrEmpty, isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Events as an upstream would have streamed them. A reply that is none gives one event with it. */
+/**
+ * Events as an upstream would have streamed them. If this is not a whole reply, the result is a single event with it.
+ */
 export function replay(reply: JsonObject): UpstreamEvent[] {
   if (!Array.isArray(reply.content)) return [replayed('error', reply)]
   const { content, stop_reason, stop_sequence, stop_details, usage, ...head } = reply
@@ -31,7 +33,7 @@ function replayBlock(block: JsonObject, index: number): UpstreamEvent[] {
   ]
 }
 
-/** The block as it starts, and the deltas that fill it. Kinds that are not streamed start whole. */
+/** Splits a block into its initial state and the deltas that fill it. Kinds that are not streamed stay whole. */
 function takeApart(block: JsonObject): { empty: JsonObject; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text': {

@@ -1,4 +1,4 @@
-/** `stop_reason` of the messages format: the words of a reply in no format are its own, and there are more of them. */
+/** Maps `stop_reason` of the messages format, which has more values than the conversation's StopReason. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 
@@ -11,7 +11,7 @@ export function stopReasonOf(stopReason: string | null): StopReason {
     case 'refusal':
       return stopReason
     default:
-      // end_turn, stop_sequence, pause_turn, compaction, and whatever comes later.
+      // end_turn, stop_sequence, pause_turn, compaction, and future values.
       return 'end_turn'
   }
 }

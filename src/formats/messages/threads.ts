@@ -1,9 +1,11 @@
-/** Message threads keep the conversation at the provider. Where that is not possible the client must send all of it. */
+/**
+ * Message threads store the conversation at the provider. Where that is unsupported, the client must send all of it.
+ */
 
 import { GatewayError } from '../../errors.ts'
 import { type JsonObject, objectOrNull } from '../../lib/json.ts'
 
-/** Refuses `thread` with the details by which official SDKs fall back to sending the whole conversation. */
+/** Refuses `thread` with the details that make official SDKs fall back to sending the whole conversation. */
 export function refuseThread(body: JsonObject): void {
   const thread = objectOrNull(body.thread)
   if (thread === null) return

@@ -1,4 +1,4 @@
-/** Usage of the messages format: cached tokens stand beside `input_tokens`, not inside. */
+/** Usage figures of the messages format, whose `input_tokens` exclude cached tokens. */
 
 import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
 import { firstCount, type TokenUsage, tokenCount, type UsageReport, usageReport } from '../../conversation/usage.ts'
@@ -13,23 +13,23 @@ import {
 } from '../../lib/json.ts'
 
 /**
- * Reads a `usage` object; null when it holds no count at all. In streams give it the merged object, see `mergeUsage`.
- * Every pass that the model made for the call counts: those that `iterations` lists and the figures beside it leave out.
+ * Reads a `usage` object; null without any counts. For streams, pass the merged object (see `mergeUsage`). All of the
+ * model's passes count, including those that only `iterations` lists.
  */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   const top = readCounts(usage)
   const { answer, hidden } = passesOf(usage)
   if (hidden.length === 0 && answer.length === 0) return top
-  // The figures beside the list are the sum of the passes that made the answer, or those of the first of them.
+  // The top-level figures are either the sum of the passes for the answer, or those of the first one.
   const made = sumOf(answer)
   const shown = top === null ? made : larger(top, made)
   return sumOf([shown, ...hidden])
 }
 
 /**
- * The passes that `iterations` lists: those that made the answer, and those that nothing of is in the figures beside it
- * (a compaction, an advisor's advice). A `fallback_message` says that those figures are the served answer's, and that
- * the passes of models that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of
+ * The passes listed in `iterations`: those for the answer, and those missing from the top-level figures (a compaction,
+ * an advisor's advice). After a `fallback_message`, the top-level figures are those of the answer served, and passes of
+ * models that declined are not billed. `BetaIterationsUsage` and `BetaFallbackMessageIterationUsage` of
  * `@anthropic-ai/sdk` 1.10.0, read 2026-11.
  */
 function passesOf(usage: JsonValue | undefined): { answer: readonly TokenUsage[]; hidden: readonly TokenUsage[] } {
@@ -53,7 +53,7 @@ function sumOf(parts: readonly TokenUsage[]): TokenUsage {
   }
 }
 
-/** The input of the one that has more, and the output likewise. */
+/** Combines the larger input with the larger output. */
 function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   const { inputTokens, cachedInputTokens, cacheWriteTokens } = one.inputTokens >= other.inputTokens ? one : other
   const { outputTokens } = one.outputTokens >= other.outputTokens ? one : other
@@ -61,7 +61,7 @@ function larger(one: TokenUsage, other: TokenUsage): TokenUsage {
   return { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens, reasoningTokens }
 }
 
-/** An upstream that reports cache writes only by lifetime (`cache_creation`) is understood too. */
+/** Reads the counts, including cache writes that are only reported by lifetime (`cache_creation`). */
 function readCounts(usage: JsonValue | undefined): TokenUsage | null {
   if (!isObject(usage)) return null
   const uncached = firstCount(usage.input_tokens)
@@ -84,8 +84,8 @@ function readCounts(usage: JsonValue | undefined): TokenUsage | null {
 }
 
 /**
- * The usage of a stream so far: `message_start` brings the first object and each `message_delta` overwrites the counts
- * that it has. Counts are cumulative, so they are replaced, never added; null leaves the older one, and so does an
+ * The usage of a stream so far. `message_start` brings the first object, and each `message_delta` overwrites the counts
+ * that it has. Counts are cumulative, so they are replaced, never added. Nulls do not replace counts, nor does an
  * `input_tokens` of 0 from relays that fill in zeros.
  */
 export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefined): JsonObject | null {
@@ -98,30 +98,30 @@ export function mergeUsage(older: JsonObject | null, newer: JsonValue | undefine
   return filledIn ? { ...merged, input_tokens: older.input_tokens } : merged
 }
 
-/** What a whole reply says of its tokens. */
+/** The usage report of a whole reply. */
 export function reportOf(reply: JsonObject): UsageReport {
   return usageReport(readUsage(reply.usage), { final: true, zeroIsTrue: onlyProgramCalls(arrayOrEmpty(reply.content)) })
 }
 
-/** What a stream says of its tokens, event by event. */
+/** The usage report of a stream, event by event. */
 export class StreamUsage {
   readonly #calls = new ProgramCalls()
   #merged: JsonObject | null = null
-  /** The latest `message_delta` told of the output. */
+  /** The latest `message_delta` had an output count. */
   #tellsOutput = false
   #stopped = false
 
-  /** The data of a `message_start`. */
+  /** Takes the data of a `message_start`. */
   start(event: JsonObject): void {
     this.#merged = mergeUsage(this.#merged, objectOrNull(event.message)?.usage)
   }
 
-  /** The data of a `content_block_start`. */
+  /** Takes the data of a `content_block_start`. */
   block(event: JsonObject): void {
     this.#calls.add(event.content_block)
   }
 
-  /** The data of a `message_delta`. */
+  /** Takes the data of a `message_delta`. */
   delta(event: JsonObject): void {
     if (textOrNull(objectOrNull(event.delta)?.stop_reason) !== null) this.#stopped = true
     const usage = objectOrNull(event.usage)
@@ -130,7 +130,7 @@ export class StreamUsage {
     this.#tellsOutput = numberOrNull(usage.output_tokens) !== null
   }
 
-  /** A `message_stop` came. */
+  /** Call it on `message_stop`. */
   stop(): void {
     this.#stopped = true
   }
@@ -138,7 +138,7 @@ export class StreamUsage {
   get report(): UsageReport {
     const usage = this.#merged ?? undefined
     return usageReport(readUsage(usage), {
-      // The figures of `message_start` are a running count.
+      // The figures of `message_start` are only running counts.
       final: this.#tellsOutput && this.#stopped,
       hiddenOutputTokens: sumOf(passesOf(usage).hidden).outputTokens,
       zeroIsTrue: this.#calls.only,
@@ -146,14 +146,14 @@ export class StreamUsage {
   }
 }
 
-/** Where a `usage` object names the models of its passes, as pointers inside it. */
+/** JSON pointers, within a `usage` object, to the model names of its passes. */
 export function modelPlaces(usage: JsonValue | undefined): string[] {
   return arrayOrEmpty(objectOrNull(usage)?.iterations).flatMap((pass, index) =>
     textOrNull(objectOrNull(pass)?.model) === null ? [] : [`/iterations/${index}/model`],
   )
 }
 
-/** The `usage` object of a messages reply. */
+/** Builds the `usage` object of a messages reply. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: Math.max(0, usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens),

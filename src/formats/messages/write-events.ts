@@ -1,4 +1,4 @@
-/** Events of a messages stream as text. */
+/** Writes the events of a messages stream as text. */
 
 import type { StopReason } from '../../conversation/reply.ts'
 import type { TokenUsage } from '../../conversation/usage.ts'
@@ -53,7 +53,7 @@ const WRITTEN_MIDDLE = {
 } as const
 const WRITTEN_TAIL = ascii('"}}\n\n')
 
-/** A text or thinking delta whose text is given as it stands in JSON. */
+/** A text or thinking delta, from text as written in JSON. */
 export function writtenDelta(kind: 'text' | 'thinking', index: number, text: ByteText): ByteText {
   return concat(WRITTEN_HEAD, ofCharacters(String(index)), WRITTEN_MIDDLE[kind], text, WRITTEN_TAIL)
 }

@@ -1,4 +1,4 @@
-/** A reply as a messages stream, or as a whole messages reply. */
+/** Writes a reply as a messages stream or as a whole messages reply. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
@@ -37,7 +37,7 @@ export class MessagesReplyWriter implements ReplyWriter {
     this.#ids = new CallIds(knownIds, () => `toolu_${facts.newId()}`)
   }
 
-  /** The model's own count may not be known yet, but some clients read it here only. */
+  /** Uses our own count if the model's is not known yet, because some clients only read it here. */
   start(): void {
     const { newId, clientModel, usageSoFar, countInputTokens } = this.#facts
     const usage = usageSoFar() ?? { ...NOTHING, inputTokens: countInputTokens() }

@@ -1,14 +1,14 @@
-/** A conversation as a messages request. */
+/** Writes a conversation as a messages request. */
 
 import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { writeTools } from './write-tools.ts'
 import { writeTurns } from './write-turns.ts'
 
-/** Highest temperature of the format. */
+/** Highest temperature that the format allows. */
 const TEMPERATURE_MAX = 1
 
-/** The canonical body. The cap that the format demands, thinking and a JSON reply are left to the dialect's pass. */
+/** Writes the standard body. The dialect's pass adds the mandatory output cap, thinking and JSON output. */
 export function writeRequest(request: WritableRequest, { model }: WriteFacts): WrittenRequest {
   const { turns, tools, sampling, stopSequences, outputTokensMax, endUser } = request
   const { temperature, topP, topK } = sampling

@@ -1,4 +1,4 @@
-/** Turns as `system` and `messages` of a messages request. */
+/** Writes turns as `system` and `messages` of a messages request. */
 
 import { PIECES_APART } from '../../conversation/marks.ts'
 import { UpstreamIds } from '../../conversation/names.ts'
@@ -16,14 +16,14 @@ import type {
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export interface WrittenTurns {
-  /** '' for none; blocks where they bear marks. */
+  /** '' for none; blocks if they have cache markers. */
   readonly system: string | JsonValue[]
   readonly messages: JsonObject[]
-  /** By index of the message. */
+  /** One per message. */
   readonly places: readonly string[]
 }
 
-/** Instructions among the turns stay where they are: whether they may is the dialect's business. */
+/** Leaves instructions between turns in place; the dialect decides whether they may stay there. */
 export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const spoken = turns.filter(turn => mergeBlanks(turn.parts).some(isWritten))
   const first = spoken.findIndex(turn => turn.role !== 'system')
@@ -38,7 +38,7 @@ export function writeTurns(turns: readonly PairedTurn[]): WrittenTurns {
   const places = written.map(({ place }) => place)
   const promoted = texts.at(-1)
   if (messages.some(({ role }) => role !== 'assistant')) return { system: systemOf(texts), messages, places }
-  // The format needs a user turn: a conversation of instructions only becomes one.
+  // The format requires a user turn, so a conversation of instructions only becomes one.
   if (promoted === undefined || messages.length > 0) refuse('messages', 'expected a user message with content')
   return { system: systemOf(texts.slice(0, -1)), messages: [{ role: 'user', content: promoted.text }], places: [''] }
 }
@@ -48,7 +48,7 @@ function systemOf(parts: readonly TextPart[]): string | JsonValue[] {
   return isMarked ? parts.map(textBlock) : parts.map(part => part.text).join('\n')
 }
 
-/** Null for a turn that holds nothing. */
+/** Null for an empty turn. */
 function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   const blocks = mergeBlanks(turn.parts).flatMap(part => writePiece(part, turn, ids))
   const only = blocks[0]
@@ -57,7 +57,7 @@ function writeTurn(turn: PairedTurn, ids: UpstreamIds): JsonValue | null {
   return blocks
 }
 
-/** Text blocks may not be blank: blanks join the text before them, or go when there is none. */
+/** The format forbids blank text blocks: whitespace is appended to the text before it, or dropped if there is none. */
 function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   const merged: ContentPart[] = []
   for (const part of parts) {
@@ -68,7 +68,7 @@ function mergeBlanks(parts: readonly ContentPart[]): ContentPart[] {
   return merged
 }
 
-/** Reasoning alone is no turn; a gap is nothing. */
+/** Reasoning alone does not make a turn, and gaps are not written. */
 function isWritten(part: ContentPart): boolean {
   return part.kind !== 'reasoning' && part.kind !== 'gap'
 }
@@ -92,7 +92,7 @@ function writePiece(part: ContentPart, turn: PairedTurn, ids: UpstreamIds): Json
   }
 }
 
-/** Without its signature it is refused by every upstream of this format. */
+/** Drops reasoning without a signature, which every upstream of this format refuses. */
 function writeReasoning({ texts, seal }: ReasoningPart): JsonObject[] {
   if (seal?.wire !== 'messages') return []
   if ('redacted' in seal) return [{ type: 'redacted_thinking', data: seal.redacted }]

@@ -1,17 +1,18 @@
-/** Items of a reply whose client refers to items by id: which of them, and the ids that carry them. */
+/** Carries items inside ids, for clients that refer to items by id instead of sending them. */
 
 import { carryingId, type Mark, selfCarryingId } from '../../conversation/carried-items.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { begunReasoning, reasoningItem } from './write-items.ts'
 
-/** Calls of functions come back whole. */
+/** Whether clients may refer to the item by id. Function calls are always sent back in full. */
 export function isReferable({ type }: JsonObject): boolean {
   return type !== 'function_call'
 }
 
 /**
- * In a stream an id is told before what it stands for is known, so one more item carries the others in its id: reasoning of
- * which there is nothing to show. Reasoning may be missing from a conversation, so it is left out where not all of it fits.
+ * In a stream, an id is sent before its item is complete, so it cannot carry the item. One more item at the end carries
+ * the others in its id: reasoning without text. If not everything fits, the reasoning is left out, because a
+ * conversation works without it.
  */
 export function carrierOf(items: readonly JsonObject[], mark: Mark): { begun: JsonObject; done: JsonObject } | null {
   const referable = items.filter(isReferable)
@@ -21,7 +22,7 @@ export function carrierOf(items: readonly JsonObject[], mark: Mark): { begun: Js
   return id === null ? null : { begun: begunReasoning(id), done: reasoningItem(id, [], null) }
 }
 
-/** The id by which an item of a whole reply carries itself; its own one where it need not, or would be too long. */
+/** The id that carries the item in a whole reply; its original id if that is not needed, or if it would be too long. */
 export function ownIdOf(item: JsonObject, mark: Mark): string {
   const own = typeof item.id === 'string' ? item.id : ''
   const prefix = /^[a-z]+_/.exec(own)?.[0] ?? ''

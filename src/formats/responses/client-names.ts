@@ -1,10 +1,10 @@
-/** Names of tools in a response that passes through, as edits: calls, and the tools that the response repeats. */
+/** Restores tool names in a response that passes through: in calls, and in the tools that the response repeats. */
 
 import type { ToolNames } from '../../conversation/names.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { BodyEdit } from '../../lib/json-text.ts'
 
-/** For a response at `path`. */
+/** Edits for a response at `path`. */
 export function namesInResponse(response: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { output, tools, tool_choice } = response
   return [
@@ -14,7 +14,7 @@ export function namesInResponse(response: JsonObject, path: string, names: ToolN
   ]
 }
 
-/** For an item, a tool or a choice of tools at `path`. */
+/** Edits for an item, a tool or a tool choice at `path`. */
 export function namesIn(value: JsonObject, path: string, names: ToolNames): BodyEdit[] {
   const { name, tools } = value
   const clientName = typeof name === 'string' ? names.client(name) : name

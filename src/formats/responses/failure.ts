@@ -1,8 +1,8 @@
-/** The codes under which clients of this format are told of an error. */
+/** Maps errors to the codes that clients of this format know. */
 
 import type { GatewayError } from '../../errors.ts'
 
-/** The `error.code` of an HTTP answer: our own, but where clients wait or give up by the one that they know. */
+/** The `error.code` of an HTTP reply: our own code, except where clients wait or give up on a known one. */
 export function httpCodeOf(error: GatewayError): string {
   return error.status === 429 || error.code === 'upstream_overloaded' ? failureCodeOf(error) : error.clientCode
 }
@@ -14,7 +14,7 @@ export function failureCodeOf(error: GatewayError): string {
   if (error.code === 'context_length_exceeded') return error.code
   if (error.code === 'upstream_overloaded') return 'server_is_overloaded'
   if (error.status === 429) return 'rate_limit_exceeded'
-  // Clients take this one for final: they neither try again nor blame the prompt.
+  // Clients treat this one as final: they neither retry nor blame the prompt.
   if (error.status === 402) return 'insufficient_quota'
   return error.status < 500 ? 'invalid_prompt' : 'server_error'
 }

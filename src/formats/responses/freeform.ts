@@ -1,9 +1,9 @@
-/** Tools that take any text, as functions of one text: models of the other formats know no others. */
+/** Converts tools with free-form text input to functions with a single string, because other formats lack them. */
 
 import type { ToolDefinition } from '../../conversation/request.ts'
 import { type JsonObject, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Parameter that stands for the whole input. */
+/** Name of the parameter that holds the whole input. */
 export const FREEFORM_INPUT = 'input'
 
 const SCHEMA: JsonObject = {
@@ -13,7 +13,7 @@ const SCHEMA: JsonObject = {
   additionalProperties: false,
 }
 
-/** A `custom` tool. Its grammar is told in the description, as nobody else can hold the model to it. */
+/** Converts a `custom` tool. Its grammar goes into the description, because nothing can enforce it elsewhere. */
 export function freeformDefinition(tool: JsonObject): Omit<ToolDefinition, 'name'> {
   const format = objectOrNull(tool.format)
   const description = textOrNull(tool.description)

@@ -1,9 +1,9 @@
-/** What the input of a responses request consists of, for a count: its text, its images, its documents. */
+/** The countable input of a responses request: text, images and documents. */
 
 import { base64Of, type InputWeight, imageSize, noInput, pagesOf } from '../../conversation/input-weight.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } from '../../lib/json.ts'
 
-/** Sealed history is left out: only its provider knows how long it is. */
+/** Ignores sealed history, whose length only its provider knows. */
 export function weighInput(body: JsonObject): InputWeight {
   const weight = noInput()
   weighTurns(body.instructions, weight)

@@ -1,4 +1,4 @@
-/** The items that an upstream has told of, found again by whatever an event or the final output calls them. */
+/** Tracks the items of an upstream's response, and finds them again by any of their ids or by their index. */
 
 import { type JsonObject, type JsonValue, textOrNull } from '../../lib/json.ts'
 import type { ItemReader } from './read-items.ts'
@@ -20,17 +20,17 @@ export class KnownItems {
     this.name(known, item)
   }
 
-  /** An item may get further ids, or other ones, when it is complete. */
+  /** Adds the ids of a complete item: it may have got further or different ones. */
   name(known: KnownItem, item: JsonObject): void {
     for (const id of idsOf(item)) this.#byId.set(id, known)
   }
 
-  /** The item that an event means: by its id, else by its place, because hosts change the one or do not count the other. */
+  /** The item of an event: by id, else by index, because some hosts change ids and others miscount indexes. */
   ofEvent({ item_id, output_index }: JsonObject): KnownItem | null {
     return this.#named({ id: item_id ?? null }) ?? this.#byIndex.get(output_index ?? null) ?? null
   }
 
-  /** The same for an event with an item. One that is done is another one, unless it has the same id. */
+  /** The same for an event that contains an item. A finished item at that index only matches by id. */
   ofItem(item: JsonObject, outputIndex: JsonValue | undefined): KnownItem | null {
     const named = this.#named(item)
     if (named !== undefined) return named
@@ -39,8 +39,8 @@ export class KnownItems {
   }
 
   /**
-   * Items of the final output with those that were told: by their ids, because places may have gaps. Some hosts give them
-   * new ids there, so those that are left on both sides are paired by their type, in order.
+   * Matches items of the final output with known ones: by id, because indexes may have gaps. Some hosts assign new ids
+   * there, so the remaining items are matched by type, in order.
    */
   pair(output: readonly JsonObject[]): [JsonObject, KnownItem | null][] {
     const named = output.map(item => this.#named(item) ?? null)
@@ -53,7 +53,7 @@ export class KnownItems {
     return output.map((item, index) => [item, named[index] ?? next(item)])
   }
 
-  /** Items whose end was never told. */
+  /** Items that were never reported as done. */
   unfinished(): KnownItem[] {
     return this.#all.filter(({ isDone }) => !isDone)
   }

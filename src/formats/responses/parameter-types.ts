@@ -2,7 +2,7 @@
 
 import { typeChecker } from '../../conversation/parameter-types.ts'
 
-/** Throws GatewayError `invalid_request` with the place of the first value of a wrong type. */
+/** Throws GatewayError `invalid_request` with the path of the first value of a wrong type. */
 export const refuseWrongTypes = typeChecker(
   {
     instructions: 'text or list',

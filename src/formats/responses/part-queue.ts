@@ -1,6 +1,6 @@
 /**
- * The parts of a reply one after the other, made of items that an upstream may interleave: only the first part that is not
- * over is told as it comes, what belongs to later ones waits.
+ * Puts the parts of a reply in sequence, although an upstream may interleave items. Only the first unfinished part
+ * streams; text for later ones is held back.
  */
 
 import { GatheredText } from '../../conversation/gathered-text.ts'
@@ -9,17 +9,17 @@ import type { Seal } from '../../conversation/seal.ts'
 import { failedStream } from '../../conversation/stream-event.ts'
 import type { ByteText } from '../../lib/byte-text.ts'
 
-/** Most characters, and most parts, that may wait for their turn; far more than any model writes in one reply. */
+/** Most characters and parts held back; far more than any model writes in one reply. */
 const WAITING_CHARACTERS_MAX = 16_000_000
 const WAITING_PARTS_MAX = 100_000
 
-/** What a part has been told and has not told yet; null: a further piece of reasoning begins. */
+/** Text that waits to be emitted; null: a new piece of reasoning starts. */
 type Waiting = string | null
 
 export class QueuedPart {
   readonly start: PartStart
   readonly #queue: PartQueue
-  /** What it was told since the last `divide`. */
+  /** Text added since the last `divide`. */
   #said = new GatheredText()
   readonly waiting: Waiting[] = []
   #divides = false
@@ -31,7 +31,7 @@ export class QueuedPart {
     this.#queue = queue
   }
 
-  /** Of a part that is over, nothing. Gives the part itself. */
+  /** Adds text and returns the part. Ignored once the part is over. */
   say(text: string): this {
     if (this.isOver || text === '') return this
     if (this.#divides) this.waiting.push(null)
@@ -42,19 +42,19 @@ export class QueuedPart {
     return this
   }
 
-  /** As `say` for text as it stands in JSON, which has been told already. */
+  /** Records text that was already emitted, as written in JSON. */
   saidWritten(text: ByteText): void {
     this.#said.addWritten(text)
   }
 
-  /** What is missing of a text that is now known as a whole. One that is another than what was told cannot be mended. */
+  /** Adds what is missing from the full text. A full text that contradicts what was emitted is ignored. */
   complete(whole: string): void {
     if (this.isOver || whole === '') return
     const { text } = this.#said
     if (whole.length > text.length && whole.startsWith(text)) this.say(whole.slice(text.length))
   }
 
-  /** What comes next stands apart from what came before, if anything did. */
+  /** Starts a new piece, unless the current one is empty. */
   divide(): void {
     if (this.saidNothing) return
     this.#said = new GatheredText()
@@ -69,7 +69,7 @@ export class QueuedPart {
     this.#queue.ended()
   }
 
-  /** Since the last `divide`. */
+  /** No text since the last `divide`. */
   get saidNothing(): boolean {
     return this.#said.text === ''
   }
@@ -78,7 +78,7 @@ export class QueuedPart {
 export class PartQueue {
   readonly #sink: ReplySink
   #parts: QueuedPart[] = []
-  /** Parts before this one have been told. */
+  /** Index of the first part that is not finished. */
   #head = 0
   #isOpen = false
   #waitingCharacters = 0
@@ -95,19 +95,19 @@ export class PartQueue {
     return part
   }
 
-  /** The part whose text goes straight out; null while nothing is open, or something waits. */
+  /** The part whose text is emitted at once; null if none is open. */
   get live(): QueuedPart | null {
     return this.#isOpen ? (this.#first ?? null) : null
   }
 
-  /** A part has grown. */
+  /** Called when a part has grown. */
   grew(part: QueuedPart, characters: number): void {
     this.#waitingCharacters += characters
     if (part === this.#first) this.#tell(part)
     else if (this.#waitingCharacters > WAITING_CHARACTERS_MAX) throw failedStream('too much interleaved output')
   }
 
-  /** A part is over. */
+  /** Called when a part is over. */
   ended(): void {
     for (let part = this.#first; part?.isOver === true; part = this.#first) {
       this.#tell(part)
@@ -123,7 +123,7 @@ export class PartQueue {
     return this.#parts[this.#head]
   }
 
-  /** Gives out what waits in the first part. A text begins with its first piece; reasoning may have a seal alone. */
+  /** Emits what waits in the first part. Text opens with its first piece; reasoning also with just a seal. */
   #tell(part: QueuedPart): void {
     if (part.start.kind === 'call' || part.seal !== null) this.#open(part)
     for (const piece of part.waiting) {

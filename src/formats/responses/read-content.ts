@@ -1,4 +1,4 @@
-/** Content of messages and outputs of a responses request as parts. */
+/** Reads content of messages and tool outputs of a responses request as parts. */
 
 import { readFile, readImageUrl } from '../../conversation/read-media.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,15 +7,15 @@ import { isObject, type JsonObject, type JsonValue, objectOrNull, textOrNull } f
 
 const FILE_IDS = 'file ids belong to one provider and cannot be used here'
 
-/** Reads a string, null, or an array of parts; what is empty is left out. `place` names it, e.g. `input[2].content`. */
+/** Reads a string, null, or an array of parts, and drops empty ones. `place`: its path, such as `input[2].content`. */
 export function readContent(content: JsonValue | undefined, place: string): ResultContent[] {
   return readParts(content, place).filter(part => part.kind !== 'text' || part.text !== '')
 }
 
-/** What a model or an instruction says: text only. */
+/** Reads content that may only be text: of the model and of instructions. */
 export function readTexts(content: JsonValue | undefined, place: string): TextPart[] {
   const texts = readParts(content, place).map((part, index) =>
-    part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files can stand in user messages only'),
+    part.kind === 'text' ? part : refuse(`${place}[${index}]`, 'images and files are only allowed in user messages'),
   )
   return texts.filter(part => part.text !== '')
 }
@@ -27,7 +27,7 @@ function readParts(content: JsonValue | undefined, place: string): ResultContent
   return content.map((part, index) => readPart(part, `${place}[${index}]`))
 }
 
-/** What a tool gave back. Some clients hand it over as an object: it is data for the model, so it goes as text. */
+/** Reads a tool's output. Some clients send it as an object; the model gets it as JSON text. */
 export function readOutput(output: JsonValue | undefined, place: string): ResultContent[] {
   return isObject(output) ? [textPart(JSON.stringify(output))] : readContent(output, place)
 }
@@ -79,7 +79,7 @@ function readFilePart(part: JsonObject, place: string): ResultContent {
   return readFile({ content, title, bareType: mediaTypeOf(title), place: `${place}.file_data`, documentPlace: place })
 }
 
-/** Of bare base64: by the file's name, and PDF without one that tells. */
+/** Media type of bare base64: by file name, else PDF. */
 function mediaTypeOf(filename: string): string {
   if (/\.(txt|md|csv|tsv|log|html?|xml|ya?ml|[cm]?[jt]sx?|py|css)$/i.test(filename)) return 'text/plain'
   return /\.json$/i.test(filename) ? 'application/json' : 'application/pdf'

@@ -1,4 +1,4 @@
-/** Items of a responses request, one by one, as what they say in a conversation. Their order is the business of `read-turns.ts`. */
+/** Reads the items of a responses request one by one; `read-turns.ts` puts them in order. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CarriedItems, unresolvedItems } from '../../conversation/carried-items.ts'
@@ -19,7 +19,7 @@ import { FREEFORM_INPUT } from './freeform.ts'
 import { readContent, readOutput, readTexts } from './read-content.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 
-/** What one item says. `place` is that of the item. */
+/** The meaning of one item. `place`: the item's path. */
 export type Piece =
   | { readonly by: 'system' | 'user' | 'assistant'; readonly parts: readonly ContentPart[]; readonly place: string }
   | { readonly by: 'tool'; readonly result: ResultPart }
@@ -36,7 +36,7 @@ export function itemReading(body: JsonObject, registry: ToolRegistry, facts: Rea
   return { registry, carried: new CarriedItems(ids, facts.openMark), facts }
 }
 
-/** What the provider ran itself, and notes between client and provider: nothing that another model needs. */
+/** Items of tools that the provider ran, and notes between client and provider: of no use to other models. */
 const PROVIDERS_OWN = new Set([
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['computer_call', 'computer_call_output', 'program', 'program_output', 'configuration_update'],
@@ -44,8 +44,8 @@ const PROVIDERS_OWN = new Set([
 ])
 
 /**
- * Nothing for what says nothing to a model; several for a reference that stands for several. Throws GatewayError
- * `invalid_request` for what would be missed.
+ * Empty for items without meaning to a model; several for a reference to several items. Throws GatewayError
+ * `invalid_request` for what must not be lost.
  */
 export function readItem(value: JsonValue, place: string, reading: ItemReading): Piece[] {
   const item = objectOrNull(value) ?? refuse(place, 'expected an item, e.g. {"role": "user", "content": "…"}')
@@ -83,17 +83,17 @@ function readPiece(item: JsonObject, place: string, reading: ItemReading): Piece
     case 'context_compaction':
       return refuse(
         place,
-        `${type} items hold history that only the service that made them can open; send the items themselves`,
+        `${type} items can only be read by the service that created them; send the original items instead`,
       )
     case 'compaction_trigger':
-      return refuse(place, 'compaction is not offered here; let your client ask the model for a summary')
+      return refuse(place, 'compaction is not supported; have your client ask the model for a summary')
     default:
       if (type !== null && PROVIDERS_OWN.has(type)) return null
       return refuse(place, `items of type ${JSON.stringify(type)} are not supported by this model`)
   }
 }
 
-/** The type may be left out of a message, and of a reference. */
+/** Messages and references may omit the type. */
 function typeOf(item: JsonObject): string | null {
   if (item.type !== undefined && item.type !== null) return textOrNull(item.type)
   if (item.role !== undefined) return 'message'
@@ -119,7 +119,7 @@ function said(by: 'system' | 'user' | 'assistant', parts: readonly ContentPart[]
   return parts.length === 0 ? null : { by, parts, place }
 }
 
-/** What one agent of the client tells another; one that is sealed can be read by its own service only. */
+/** A message between the client's agents. If it is sealed, only the service that sealed it can read it. */
 function readAgentMessage(item: JsonObject, place: string): Piece | null {
   const texts = typeof item.content === 'string' ? [item.content] : arrayOrEmpty(item.content).map(textOf)
   const text = texts.filter(each => each !== null).join('\n\n')
@@ -143,7 +143,7 @@ function readReasoning(item: JsonObject, place: string, { facts }: ItemReading):
   return { by: 'assistant', parts: [part], place }
 }
 
-/** Ids of items that were made here may carry what they stand for. */
+/** Resolves a reference. Ids issued by this gateway may carry the items themselves. */
 function referredItems(item: JsonObject, place: string, { carried }: ItemReading): readonly JsonObject[] {
   const id = textOrNull(item.id) ?? ''
   return carried.resolve(id) ?? unresolvedItems(id, place)
@@ -209,7 +209,7 @@ type ResultType =
 
 function readResult(item: JsonObject, type: ResultType, { place, reading }: Placed): Piece | null {
   if (type === 'tool_search_output' && (item.execution === 'server' || textOrNull(item.call_id) === null)) return null
-  // The call's id stands in `id` here (types of openai 7.57.0, read 2026-11).
+  // This type has the call's id in `id` (types of openai 7.57.0, read 2026-11).
   const given = type === 'local_shell_call_output' ? { ...item, call_id: item.call_id ?? item.id } : item
   const { id } = readSignedId(callIdOf(given, place))
   const content = outputOf(item, type, { place, reading })
@@ -230,7 +230,7 @@ function outputOf(item: JsonObject, type: ResultType, { place, reading }: Placed
   }
 }
 
-/** All tools are announced from the start, so their names are enough. */
+/** All tools are declared from the start, so their names are enough. */
 function toolsFound(item: JsonObject, { registry }: ItemReading): TextPart {
   const names = arrayOrEmpty(item.tools)
     .filter(isObject)

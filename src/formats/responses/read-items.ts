@@ -1,4 +1,4 @@
-/** Items of an upstream's response, read piece by piece. Hosts leave out, repeat and misplace pieces of all kinds. */
+/** Reads the items of an upstream's response piece by piece. Hosts omit, repeat and misplace pieces of every kind. */
 
 import { argumentsFragment } from '../../conversation/arguments.ts'
 import type { Seal } from '../../conversation/seal.ts'
@@ -8,13 +8,13 @@ import type { PartQueue, QueuedPart } from './part-queue.ts'
 import { FREE_TEXT_KEY } from './write-items.ts'
 
 export interface ItemReader {
-  /** An event that belongs to the item. Gives the part whose text or reasoning it was a piece of, else null. */
+  /** Takes an event of the item. Returns the part that it extends with text or reasoning, else null. */
   take(type: string, event: JsonObject): QueuedPart | null
-  /** The finished item; an empty object for one whose end was never told. */
+  /** Takes the finished item; an empty object if it was never reported as done. */
   done(item: JsonObject): void
 }
 
-/** `item`: as it was added. Items that are not the client's to see are read as nothing. */
+/** `item`: as it was added. Items that clients do not see get a reader that ignores them. */
 export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   switch (item.type) {
     case 'message':
@@ -30,7 +30,7 @@ export function readerOf(item: JsonObject, queue: PartQueue): ItemReader {
   }
 }
 
-/** The type of the item that an event belongs to which nothing was told of; null where the event does not say. */
+/** Infers the type of an unannounced item from one of its events; null if it cannot be told. */
 export function typeOfItem(eventType: string): string | null {
   if (eventType.startsWith('response.output_text.') || eventType.startsWith('response.refusal.')) return 'message'
   if (eventType.startsWith('response.reasoning_')) return 'reasoning'
@@ -40,7 +40,7 @@ export function typeOfItem(eventType: string): string | null {
 
 const HIDDEN: ItemReader = { take: () => null, done: () => {} }
 
-/** A message's parts: each is a text or a refusal. */
+/** Reads a message, whose parts are text or refusals. */
 class MessageReader implements ItemReader {
   readonly #queue: PartQueue
   readonly #parts = new Map<number, QueuedPart>()
@@ -95,7 +95,7 @@ class MessageReader implements ItemReader {
   }
 }
 
-/** Reasoning: pieces of a summary, or raw text in pieces; of one that has both, what came first. */
+/** Reads reasoning: pieces of a summary or of raw text. If an item has both, the first kind counts. */
 class ReasoningReader implements ItemReader {
   readonly #part: QueuedPart
   #source: 'summary' | 'content' | null = null
@@ -139,7 +139,7 @@ class ReasoningReader implements ItemReader {
     if (textOrNull(text) !== null && this.#isAt(source, index)) this.#part.complete(textOf(text))
   }
 
-  /** Goes on to a later piece; false for one that is past. */
+  /** Moves on to a later piece if necessary; false for an earlier piece. */
   #isAt(source: 'summary' | 'content', index: JsonValue | undefined): boolean {
     this.#source ??= source
     const place = indexIn(index)
@@ -150,7 +150,7 @@ class ReasoningReader implements ItemReader {
   }
 }
 
-/** The one of an item that is added may be unfinished: only that of a finished one counts. */
+/** Use it for finished items only: the seal of an item that was just added may be incomplete. */
 function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
   const encrypted = textOrNull(encrypted_content)
   return encrypted === null ? null : { wire: 'responses', id: textOrNull(id), encrypted }
@@ -159,9 +159,9 @@ function sealOf({ id, encrypted_content }: JsonObject): Seal | null {
 class FunctionCallReader implements ItemReader {
   readonly #queue: PartQueue
   #part: QueuedPart | null = null
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   #early = ''
-  /** The upstream has said that the arguments are complete. */
+  /** The upstream has reported the arguments as complete. */
   #isComplete = false
 
   constructor(item: JsonObject, queue: PartQueue) {
@@ -180,7 +180,7 @@ class FunctionCallReader implements ItemReader {
       case 'response.function_call_arguments.done':
         if (this.#part === null) this.#early = given === '' ? this.#early : given
         else this.#part.complete(given)
-        // Some hosts say so before the arguments come.
+        // Some hosts send this event before the arguments.
         this.#isComplete = given !== ''
     }
     return null
@@ -208,7 +208,7 @@ class FunctionCallReader implements ItemReader {
   }
 }
 
-/** A call with one free text: as a function it has one text argument. */
+/** Reads a call with free-form input, as a function call with a single string. */
 class CustomCallReader implements ItemReader {
   readonly #call: FunctionCallReader
   #input = ''

@@ -1,4 +1,4 @@
-/** An upstream's responses stream, or a whole response told as one. */
+/** Reads an upstream's responses stream, or a whole response replayed as one. */
 
 import { TemplateLearner } from '../../conversation/event-template.ts'
 import type { ReaderFacts } from '../../conversation/format.ts'
@@ -21,11 +21,11 @@ export class ResponsesReader implements ReplyReader {
   #started = false
   #refused = false
   #hasCalls = false
-  /** Why the response is incomplete; null: it is not. */
+  /** Why the response is incomplete; null: it is complete. */
   #cut: string | null = null
   finished = false
   readonly #learner = new TemplateLearner()
-  /** The part of which the learner knows the pieces. */
+  /** The part whose deltas match the learned template. */
   #learned: QueuedPart | null = null
 
   constructor(sink: ReplySink, { usage }: ReaderFacts) {
@@ -88,7 +88,7 @@ export class ResponsesReader implements ReplyReader {
         break
       default:
         if (type.startsWith('response.')) this.#takeOfItem(type, data, event.raw)
-        // Keep-alives and events of the host's own; errors of all shapes too.
+        // Keep-alives, vendor-specific events, and errors of any shape.
         else readEvent(event)
     }
   }
@@ -120,7 +120,7 @@ export class ResponsesReader implements ReplyReader {
     this.#learner.learn(byteText(raw), '"delta":')
   }
 
-  /** An item that is spoken of though nothing has told that it is there. */
+  /** Adds an item that has events but was never announced. */
   #addUntold(type: string, { output_index, item_id }: JsonObject): KnownItem | null {
     const itemType = typeOfItem(type)
     return itemType === null ? null : this.#add({ type: itemType, id: item_id ?? null }, output_index)

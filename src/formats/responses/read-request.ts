@@ -1,4 +1,4 @@
-/** A responses request of a client, read into the conversation. */
+/** Reads a responses request into the conversation. */
 
 import type { ReadFacts } from '../../conversation/format.ts'
 import { isCall } from '../../conversation/pairing.ts'
@@ -38,7 +38,7 @@ export function readRequest(body: JsonObject, facts: ReadFacts): { request: Conv
   return { request, echo: echoOf(body, registry, turns) }
 }
 
-/** What only a service that stores responses can answer; without it a part of the conversation would be lost. */
+/** Refuses references to stored content, without which part of the conversation would be lost. */
 function refuseMemory(body: JsonObject): void {
   if (isGiven(body.previous_response_id)) {
     throw new GatewayError('previous_response_not_found', { param: 'previous_response_id' })
@@ -51,7 +51,7 @@ function refuseMemory(body: JsonObject): void {
   if (body.background === true) {
     refuse(
       'background',
-      'responses in the background are not served; leave the field out, and set stream: true for long ones',
+      'background responses are not supported; leave the field out, and set stream: true for long replies',
     )
   }
 }
@@ -60,7 +60,7 @@ function isGiven(value: JsonObject[string]): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** `text.format`; null for plain text. */
+/** Reads `text.format`; null for plain text. */
 export function readStructure(body: JsonObject): StructureRequest | null {
   const format = objectOrNull(objectOrNull(body.text)?.format)
   switch (format?.type) {
@@ -80,7 +80,7 @@ export function readStructure(body: JsonObject): StructureRequest | null {
   }
 }
 
-/** `reasoning`. A client that only asks for a summary asks for no reasoning. */
+/** Reads `reasoning`. Requesting a summary alone does not request reasoning. */
 export function readReasoning(body: JsonObject): ReasoningRequest {
   const reasoning = objectOrNull(body.reasoning)
   const summary = textOrNull(reasoning?.summary) ?? textOrNull(reasoning?.generate_summary)

@@ -1,4 +1,4 @@
-/** Tools and tool choice of a responses request. */
+/** Reads tools and tool choice of a responses request. */
 
 import { fits } from '../../conversation/patterns.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,16 +7,16 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull, 
 import { freeformDefinition } from './freeform.ts'
 import { ToolRegistry } from './tool-registry.ts'
 
-/** Clients send these by habit, whatever the model: they leave the request without a word. */
+/** Clients send these by default, whatever the model, so they are dropped silently. */
 const LEFT_OUT = ['web_search*', 'image_generation', 'programmatic_tool_calling']
 const RUN_BY_PROVIDER = ['file_search', 'code_interpreter', 'mcp', 'computer*']
-/** Run by the client, though their definition is the provider's. */
+/** Defined by the provider but run by the client. */
 const KNOWN_TO_SOME = ['local_shell', 'shell', 'apply_patch']
 
-/** Name of the client's own search among its tools; the tool itself has none. */
+/** Name given to the client's tool search, which has none of its own. */
 const TOOL_SEARCH = 'tool_search'
 
-/** What the tools of a request stand for; those of its items are among them. */
+/** Reads all tools of a request, including those declared in its items. */
 export function readDefinitions(body: JsonObject, leftOut: readonly string[] | null): ToolRegistry {
   const registry = new ToolRegistry()
   const reading = { registry, leftOut: [...LEFT_OUT, ...(leftOut ?? [])] }
@@ -28,7 +28,7 @@ export function readDefinitions(body: JsonObject, leftOut: readonly string[] | n
   return registry
 }
 
-/** Items that announce tools in the middle of a conversation. */
+/** Items that declare tools in the middle of a conversation. */
 function holdsTools(item: JsonObject): boolean {
   return item.type === 'additional_tools' || (item.type === 'tool_search_output' && item.execution !== 'server')
 }
@@ -53,7 +53,7 @@ function readTool(value: JsonValue, place: string, { registry, leftOut }: Readin
       readNamespace(tool, place, registry)
       return
     case TOOL_SEARCH:
-      // One that the provider runs is not needed where all tools are announced.
+      // Tool search by the provider is not needed, because all tools are declared.
       if (tool.execution !== 'client') return
       registry.define({ kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }, functionDefinition(tool))
       return
@@ -70,7 +70,7 @@ function readNamespace(namespace: JsonObject, place: string, registry: ToolRegis
     if (tool.type !== 'function' && tool.type !== 'custom') {
       refuse(`${inside}.type`, `expected "function" or "custom", not ${JSON.stringify(tool.type ?? null)}`)
     }
-    // What the namespace is for is said once, where a model sees it first.
+    // The namespace's description is added once, to its first tool.
     const descriptions =
       index === 0 ? [textOrNull(namespace.description), textOrNull(tool.description)] : [tool.description]
     const description = descriptions.filter(text => typeof text === 'string').join('\n\n')
@@ -103,10 +103,10 @@ function whyNot(type: JsonValue | undefined): string {
       return `${kind} are run by your client, but this model does not know their definition; declare a function tool instead`
     }
   }
-  return `${kind} are not known here; declare a function tool instead`
+  return `${kind} are not supported; declare a function tool instead`
 }
 
-/** `tools` and the two fields about them. */
+/** Reads `tools`, `tool_choice` and `parallel_tool_calls`. */
 export function readTools(body: JsonObject, registry: ToolRegistry): ToolRequest {
   const definitions = registry.definitions()
   const oneCallOnly = body.parallel_tool_calls === false
@@ -147,7 +147,7 @@ function allowedNames(allowed: JsonObject, registry: ToolRegistry): ReadonlySet<
   return new Set(tools.filter(tool => tool !== null && registry.has(tool)).map(tool => registry.nameOf(tool!)))
 }
 
-/** The tool that a choice names; null for one of the provider. */
+/** The tool that a choice names; null for a provider's tool. */
 function namedTool(choice: JsonObject): Parameters<ToolRegistry['nameOf']>[0] | null {
   if (choice.type === TOOL_SEARCH) return { kind: TOOL_SEARCH, name: TOOL_SEARCH, namespace: null }
   if (choice.type !== 'function' && choice.type !== 'custom') return null

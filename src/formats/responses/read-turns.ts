@@ -1,6 +1,6 @@
 /**
- * Items as turns. This format has no brackets around what a model says at once, and clients may put messages between calls
- * and their outputs, or leave outputs out; the others want every turn's calls answered in the turn behind it.
+ * Groups items into turns. This format has no turns, and clients may put messages between calls and their outputs, or
+ * omit outputs. The other formats require the calls of a turn to be answered in the next one.
  */
 
 import { isCall } from '../../conversation/pairing.ts'
@@ -11,7 +11,7 @@ import { type ItemReading, type Piece, readItem } from './read-input.ts'
 
 const NO_OUTPUT = 'The output of this call is not known.'
 
-/** `instructions` and `input`. Throws GatewayError `invalid_request`. */
+/** Reads `instructions` and `input`. Throws GatewayError `invalid_request`. */
 export function readTurns(body: JsonObject, reading: ItemReading): Turn[] {
   return [...readInstructions(body, reading), ...inOrder(readInput(body, reading))]
 }
@@ -26,20 +26,20 @@ function readInstructions({ instructions }: JsonObject, reading: ItemReading): T
     return readItem(item, place, reading).map(piece =>
       piece.by !== 'tool' && piece.parts.every(part => part.kind === 'text')
         ? { role: 'system', parts: piece.parts, place }
-        : refuse(place, 'expected a message of text'),
+        : refuse(place, 'expected a text message'),
     )
   })
 }
 
 function readInput({ input }: JsonObject, reading: ItemReading): Piece[] {
   if (typeof input === 'string' && input !== '') return [{ by: 'user', parts: [text(input)], place: 'input' }]
-  if (!Array.isArray(input) || input.length === 0) refuse('input', 'expected a text or a list with at least one item')
+  if (!Array.isArray(input) || input.length === 0) refuse('input', 'expected a string or a list with at least one item')
   return input.flatMap((item, index) => readItem(item, `input[${index}]`, reading))
 }
 
 /**
- * What a model said and called in one go is one turn, and right behind it stand the outputs of its calls, wherever the
- * client wrote them. An output that is missing is told to be so; one without a call is text.
+ * Makes one turn of all consecutive output of the model, followed by the outputs of its calls, wherever the client put
+ * them. A missing output is replaced by a note; one without a call becomes text.
  */
 function inOrder(pieces: readonly Piece[]): Turn[] {
   const waiting = new Waiting(pieces)
@@ -56,7 +56,7 @@ function inOrder(pieces: readonly Piece[]): Turn[] {
   for (const piece of pieces) {
     if (piece.by === 'assistant') {
       open ??= { parts: [], place: piece.place }
-      // Two messages are two texts.
+      // Keep the texts of two messages apart.
       if (open.parts.at(-1)?.kind === 'text' && piece.parts[0]?.kind === 'text') open.parts.push({ kind: 'gap' })
       open.parts.push(...piece.parts)
       continue
@@ -69,7 +69,7 @@ function inOrder(pieces: readonly Piece[]): Turn[] {
   return turns
 }
 
-/** Outputs that no call before them has taken, by the id of their call, in order. */
+/** Outputs not yet matched with a call, by call id, in order. */
 class Waiting {
   readonly #results = new Map<string, ResultPart[]>()
 
@@ -104,7 +104,7 @@ function text(value: string) {
   return { kind: 'text', text: value } as const
 }
 
-/** Words of this format for conversations that it refuses itself; its reader leaves nothing to refuse. */
+/** Refusals in this format's terms. Its reader leaves no cases for them, but the interface requires them. */
 export const responsesWords: ClientWords = {
   stopField: 'stop',
   missing(turn, [id = '']) {

@@ -1,4 +1,4 @@
-/** A whole response on its way through, as edits of what the client gets otherwise than the provider wrote it. */
+/** Edits for a whole response that passes through. */
 
 import type { UsageReport } from '../../conversation/usage.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
@@ -9,7 +9,7 @@ import { writeUsage } from './usage.ts'
 
 type WholeFacts = Pick<ResponsesRelayOptions, 'clientModel' | 'names'>
 
-/** None for a response that goes through as it is. */
+/** Empty for a response that needs no changes. */
 export function relayEdits(
   response: JsonObject,
   { state, usage }: UsageReport,
@@ -18,7 +18,7 @@ export function relayEdits(
   const isNamed = response.model === undefined || response.model === clientModel
   return [
     ...(isNamed ? [] : [{ op: 'set', path: '/model', value: clientModel } as const]),
-    // Figures that stand elsewhere are told where clients look for them.
+    // Figures from elsewhere in the response are copied to where clients look for them.
     ...(state === 'missing' || isObject(response.usage)
       ? []
       : [{ op: 'set', path: '/usage', value: writeUsage(usage) } as const]),

@@ -1,4 +1,6 @@
-/** A stream of the responses format: events go through as they came, apart from names of the model and of tools. */
+/**
+ * Relays a stream of the responses format. Events pass through unchanged, apart from names of the model and of tools.
+ */
 
 import { editData } from '../../conversation/event-edit.ts'
 import type { ToolNames } from '../../conversation/names.ts'
@@ -16,19 +18,19 @@ import { namesIn, namesInResponse } from './client-names.ts'
 import { failureCodeOf } from './failure.ts'
 import { StreamUsage, writeUsage } from './usage.ts'
 
-/** How an event begins that carries a piece of output; audio is another kind of output. */
+/** The start of an event that carries a piece of output. Audio is not counted as text output. */
 const DELTA_HEAD = /event: response\.(?![a-z_.]*audio)[a-z_.]+\.delta\ndata:/y
 const SEQUENCE = /"sequence_number": ?(\d{1,15})/
 const LINE_FEED = 10
 
-/** Text of an event that holds a response, written without blanks or with them. */
+/** Occurs in every event with a response, whatever its whitespace. */
 const RESPONSE_MARKER = '"response"'
 
 export interface ResponsesRelayOptions {
   readonly clientModel: string
   readonly countTokens: CountTokens
   readonly usageFacts: UsageFacts
-  /** Tools that went upstream under other names; null: all kept theirs. */
+  /** Tools that were renamed for the upstream; null: none were. */
   readonly names: ToolNames | null
 }
 
@@ -38,10 +40,10 @@ export class ResponsesRelay implements ReplyStream {
   readonly #usage: StreamUsage
   #terminal = NO_BYTES
   #started = false
-  /** What is known of the response, for the event that tells of its failure. */
+  /** What is known of the response, for a failure event. */
   #response: { readonly id: string; readonly createdAt: number } | null = null
   #lastSequence = -1
-  /** How the pieces of output begin that come at present. */
+  /** The start of the current kind of output events, for a quick comparison. */
   #head = NO_BYTES
   finished = false
   skimmedTo = 0
@@ -91,7 +93,7 @@ export class ResponsesRelay implements ReplyStream {
     }
   }
 
-  /** Pieces of output: blocks of two lines and no others. */
+  /** Skims pieces of output: events of exactly two lines. */
   skim(all: ByteText, at: number): ByteText {
     this.skimmedTo = at
     if (this.finished) return NO_BYTES
@@ -125,7 +127,7 @@ export class ResponsesRelay implements ReplyStream {
     return this.#counter.estimate()
   }
 
-  /** The event that ends a stream whose response failed: the response as far as it is known, or a plain error. */
+  /** The event that ends a failed stream: the response as far as it is known, or a plain error. */
   failureEvent(error: GatewayError): string {
     const code = failureCodeOf(error)
     const sequence_number = this.#lastSequence + 1
@@ -150,7 +152,7 @@ export class ResponsesRelay implements ReplyStream {
     })
   }
 
-  /** Where the data begin of an event that carries a piece of output; 0 for another event. */
+  /** Offset of the data in an output event; 0 for other events. */
   #headAt(all: ByteText, at: number): number {
     const end = at + this.#head.length
     if (this.#head.length > 0 && all.slice(at, end) === this.#head) return end
@@ -175,7 +177,7 @@ export class ResponsesRelay implements ReplyStream {
     return names === null || !isObject(item) ? raw : editData(raw, namesIn(item, '/item', names))
   }
 
-  /** Takes from an event what is needed of its response; returns the event with the client's names. */
+  /** Reads the response in an event; returns the event with the client's names. */
   #read(event: SseEvent, raw: ByteText): ByteText {
     const response = objectOrNull(parseEvent(event).response)
     if (response === null) return raw
@@ -186,7 +188,7 @@ export class ResponsesRelay implements ReplyStream {
     const isNamed = typeof response.model !== 'string' || response.model === clientModel
     const edits: BodyEdit[] = [
       ...(isNamed ? [] : [{ op: 'set', path: '/response/model', value: clientModel } as const]),
-      // Figures that stand elsewhere are told where clients look for them.
+      // Figures from elsewhere in the response are copied to where clients look for them.
       ...(usage === null || isObject(response.usage)
         ? []
         : [{ op: 'set', path: '/response/usage', value: writeUsage(usage) } as const]),

@@ -1,4 +1,4 @@
-/** A whole response as the events of a stream. */
+/** Turns a whole response into the events of a stream. */
 
 import type { UpstreamEvent } from '../../conversation/reply.ts'
 import { replayed } from '../../conversation/stream-event.ts'
@@ -7,8 +7,8 @@ import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, textOrNull } f
 type Told = readonly [type: string, members: JsonObject]
 
 /**
- * Events as an upstream would have streamed them. A response that failed, and a reply that is none, gives one event with it;
- * a response that is still under way gives none.
+ * Events as an upstream would have streamed them. A failed response, or JSON that is not a response, gives a single
+ * event with it; a response still in progress gives none.
  */
 export function replayResponse(response: JsonObject): readonly UpstreamEvent[] {
   const status = response.status ?? 'completed'
@@ -29,27 +29,27 @@ function numbered(events: readonly Told[]): UpstreamEvent[] {
   return events.map(([type, members], sequence_number) => replayed(type, { type, sequence_number, ...members }))
 }
 
-/** How a text is told: the events that bring it, and its member of the part or the item that holds it. */
+/** How text is streamed: the name of its events, and the member of the part or item that holds it. */
 interface TextEvents {
   readonly events: string
   readonly member: string
-  /** Members that readers of these events want besides. */
+  /** More members that readers of these events expect. */
   readonly besides?: JsonObject
 }
 
-/** By type of the part. */
+/** Keyed by the part's type. */
 const PART_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['output_text', { events: 'response.output_text', member: 'text', besides: { logprobs: [] } }],
   ['refusal', { events: 'response.refusal', member: 'refusal' }],
   ['summary_text', { events: 'response.reasoning_summary_text', member: 'text' }],
   ['reasoning_text', { events: 'response.reasoning_text', member: 'text' }],
 ])
-/** By type of the item. */
+/** Keyed by the item's type. */
 const ITEM_TEXTS: ReadonlyMap<JsonValue | undefined, TextEvents> = new Map([
   ['function_call', { events: 'response.function_call_arguments', member: 'arguments' }],
   ['custom_tool_call', { events: 'response.custom_tool_call_input', member: 'input' }],
 ])
-/** Lists of parts that an item may have. */
+/** Lists of parts that an item can have. */
 const PART_LISTS = [
   { member: 'summary', index: 'summary_index', events: 'response.reasoning_summary_part' },
   { member: 'content', index: 'content_index', events: 'response.content_part' },

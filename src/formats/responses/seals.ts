@@ -1,4 +1,4 @@
-/** Sealed reasoning that a provider cannot open: how it says so, and the request without it. */
+/** Recovers from sealed reasoning that a provider cannot open: detects its error, and removes the reasoning. */
 
 import type { ErrorBody } from '../../conversation/error-body.ts'
 import type { RefusedSeal } from '../../generated/types.ts'
@@ -7,8 +7,8 @@ import { arrayOrEmpty, isObject } from '../../lib/json.ts'
 import { elementsOf, membersOf } from '../../lib/json-text.ts'
 
 /**
- * Codes and texts in common use: OpenAI says the code, Azure only the text (openai/openai-agents-python#2063), and both
- * refuse reasoning that has lost the item after it (Responses API, read 2026-11).
+ * Common codes and texts: OpenAI sends the code, Azure only the text (openai/openai-agents-python#2063), and both
+ * refuse reasoning that is not followed by its item (Responses API, read 2026-11).
  */
 const CODE = 'invalid_encrypted_content'
 const TEXTS = [
@@ -16,7 +16,7 @@ const TEXTS = [
   /\breasoning\b.{0,200}\bwas provided without its required following item/is,
 ]
 
-/** Whether an error refuses the reasoning that came back, and not the rest of the request. */
+/** Whether an error refuses returned reasoning, rather than anything else in the request. */
 export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal | null): boolean {
   if (fact !== null && isMeant(status, error, fact)) return true
   return status === 400 && (error.code === CODE || TEXTS.some(text => text.test(error.message)))
@@ -25,13 +25,13 @@ export function refusesSeals(status: number, error: ErrorBody, fact: RefusedSeal
 function isMeant(status: number, error: ErrorBody, fact: RefusedSeal): boolean {
   const code = fact.code ?? null
   const message = fact.message ?? null
-  // Neither would be any error of that status.
+  // With neither, any error of this status would match.
   if (fact.status !== status || (code === null && message === null)) return false
   if (code !== null && code.toLowerCase() !== error.code) return false
   return message === null || error.message.toLowerCase().includes(message.toLowerCase())
 }
 
-/** The body without items of reasoning, every other item's bytes as they were; null where it has none. */
+/** The body without reasoning items; the other items keep their bytes. Null if there are none to remove. */
 export function withoutSeals(body: Buffer): Buffer | null {
   const text = byteText(body)
   const json = parseUndecoded(text)

@@ -1,4 +1,4 @@
-/** Usage of the responses format: cached tokens stand inside `input_tokens`. */
+/** Usage figures of the responses format, whose `input_tokens` include cached tokens. */
 
 import { onlyProgramCalls, ProgramCalls } from '../../conversation/program-calls.ts'
 import {
@@ -14,12 +14,12 @@ import {
 } from '../../conversation/usage.ts'
 import { arrayOrEmpty, isObject, type JsonObject, type JsonValue, objectOrNull } from '../../lib/json.ts'
 
-/** Reads a `usage` object; null when it holds no count at all. */
+/** Reads a `usage` object; null without any counts. */
 export function readUsage(usage: JsonValue | undefined): TokenUsage | null {
   return isObject(usage) ? readCounts(usage, NOTHING_NAMED) : null
 }
 
-/** The usage of a response; null when it holds no count at all. */
+/** The usage of a response; null without any counts. */
 export function readResponseUsage(response: JsonObject, facts: UsageFacts): TokenUsage | null {
   return readCounts(objectOrNull(response.usage) ?? {}, namedCounts(response, facts))
 }
@@ -45,13 +45,13 @@ function readCounts(usage: JsonObject, named: NamedCounts): TokenUsage | null {
   }
 }
 
-/** What a finished response says of its tokens. */
+/** The usage report of a finished response. */
 export function reportOf(response: JsonObject, facts: UsageFacts): UsageReport {
   const zeroIsTrue = onlyProgramCalls(arrayOrEmpty(response.output))
   return usageReport(readResponseUsage(response, facts), { final: true, zeroIsTrue })
 }
 
-/** What a stream says of its tokens. */
+/** The usage report of a stream. */
 export class StreamUsage {
   readonly #facts: UsageFacts
   readonly #calls = new ProgramCalls()
@@ -61,14 +61,14 @@ export class StreamUsage {
     this.#facts = facts
   }
 
-  /** An item is complete. */
+  /** Takes a finished item. */
   item(item: JsonValue | undefined): void {
     this.#calls.add(item)
   }
 
-  /** A response as an event tells of it; gives the usage that it holds. `final`: it has ended. */
+  /** Takes the response in an event; returns its usage. `final`: the response has ended. */
   response(response: JsonObject, { final }: { final: boolean }): TokenUsage | null {
-    // Some hosts leave the items out of the last event.
+    // Some hosts omit the items in the last event.
     const output = arrayOrEmpty(response.output)
     const zeroIsTrue = output.length === 0 ? this.#calls.only : onlyProgramCalls(output)
     const usage = readResponseUsage(response, this.#facts)
@@ -78,7 +78,7 @@ export class StreamUsage {
   }
 }
 
-/** The `usage` object of a response. */
+/** Builds the `usage` object of a response. */
 export function writeUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: usage.inputTokens,

@@ -1,4 +1,4 @@
-/** Text, images and documents as content of a responses request. */
+/** Writes text, images and documents as content of a responses request. */
 
 import { dataUrl, imageUrl } from '../../conversation/images.ts'
 import type { ContentPart, ResultContent, ResultPart } from '../../conversation/request.ts'
@@ -8,12 +8,12 @@ export function isContent(part: ContentPart): part is ResultContent {
   return part.kind === 'text' || part.kind === 'image' || part.kind === 'document'
 }
 
-/** What is empty is left out. */
+/** Empty parts are left out. */
 export function writeContent(parts: readonly ResultContent[]): JsonObject[] {
   return parts.filter(part => part.kind !== 'text' || part.text !== '').map(writePart)
 }
 
-/** Texts alone are one text. The format has no word for a result that failed, so the text says it. */
+/** Text-only results become a single string. The format cannot mark a result as failed, so the text says so. */
 export function writeOutput({ content, isError }: ResultPart): JsonValue {
   if (content.every(part => part.kind === 'text')) {
     const text = content

@@ -1,10 +1,10 @@
-/** Events of a responses stream as text, numbered from 0 without a gap. */
+/** Writes the events of a responses stream as text, numbered consecutively from 0. */
 
 import { ascii, type ByteText, characters, concat, NO_BYTES, ofCharacters } from '../../lib/byte-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { asciiJson } from '../../lib/json-text.ts'
 
-/** Events of one kind that differ by their number and a text: the ASCII around these, written once. */
+/** The constant ASCII of events that only differ in their number and text, serialized once. */
 export interface DeltaFrame {
   readonly head: ByteText
   readonly middle: ByteText
@@ -14,7 +14,7 @@ export interface DeltaFrame {
 type DeltaType =
   `response.${'output_text' | 'refusal' | 'reasoning_summary_text' | 'function_call_arguments' | 'custom_tool_call_input'}.delta`
 
-/** `place`: what the event belongs to, item and indexes. `rest`: members behind the delta. */
+/** `place`: item and indexes that the event belongs to. `rest`: members after the delta. */
 export function deltaFrame(type: DeltaType, place: JsonObject, rest: JsonObject = {}): DeltaFrame {
   const name = ascii(type)
   const members = asciiJson(place).slice(1, -1)
@@ -35,7 +35,7 @@ export class EventLog {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#next++},${rest}\n\n`
   }
 
-  /** An event with a response whose JSON is there already. */
+  /** Adds an event with a response that is already serialized. */
   addResponse(type: string, responseJson: string): void {
     this.#text += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#next++},"response":${responseJson}}\n\n`
   }
@@ -44,13 +44,13 @@ export class EventLog {
     this.#text += `${characters(head)}${this.#next++}${characters(middle)}${JSON.stringify(text)}${characters(tail)}`
   }
 
-  /** A delta's event for text as it stands in JSON; it is not kept for `take`. */
+  /** Returns a delta's event for text as written in JSON, without adding it to the log. */
   written({ head, middle, tail }: DeltaFrame, text: ByteText): ByteText {
     const number = ofCharacters(String(this.#next++))
     return concat(concat(head, number, middle), ascii('"'), text, ascii('"'), tail)
   }
 
-  /** What was added since it was last asked. */
+  /** Returns the text added since the last call. */
   take(): string {
     const text = this.#text
     this.#text = ''

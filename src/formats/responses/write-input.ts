@@ -1,4 +1,4 @@
-/** Turns as `instructions` and `input` of a responses request. */
+/** Writes turns as `instructions` and `input` of a responses request. */
 
 import { UpstreamIds } from '../../conversation/names.ts'
 import { isCall, isResult, type PairedTurn } from '../../conversation/pairing.ts'
@@ -21,7 +21,7 @@ export interface WrittenInput {
   /** '' for none. */
   readonly instructions: string
   readonly input: JsonObject[]
-  /** By index of the item. */
+  /** One per item. */
   readonly places: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function writeInput(turns: readonly PairedTurn[], { dialect, tools }: Fac
   }
   const first = turns.findIndex(turn => turn.role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first)
-  // Without a turn there would be no input at all.
+  // If there are only instructions, they go into `input`, which must not be empty.
   const isField = dialect.turns.systemRole === 'instructions' && leading.length < turns.length
   const input: JsonObject[] = []
   const places: string[] = []
@@ -54,7 +54,7 @@ export function writeInput(turns: readonly PairedTurn[], { dialect, tools }: Fac
 interface InputWriting {
   readonly dialect: Dialect
   readonly ids: UpstreamIds
-  /** Names of the tools that go up as free-form ones. */
+  /** Names of the tools sent as free-form tools. */
   readonly freeform: ReadonlySet<string>
 }
 
@@ -81,7 +81,7 @@ function message(role: string, content: JsonObject[]): JsonObject {
   return { type: 'message', role, content }
 }
 
-/** Outputs first, each an item of its own; everything else of the turn is one message behind them. */
+/** Each output becomes an item; everything else in the turn follows as a single message. */
 function writeUser({ parts, answers }: PairedTurn, writing: InputWriting): JsonObject[] {
   const outputs = parts.filter(isResult).map(result => writeResult(result, answers.get(result)!, writing))
   const content = writeContent(parts.filter(isContent))
@@ -96,11 +96,11 @@ function writeResult(result: ResultPart, call: CallPart, { ids, freeform }: Inpu
   }
 }
 
-/** Items in the order of the parts; reasoning that nothing follows is left out, as providers refuse it. */
+/** Items in the order of the parts. Trailing reasoning is dropped, because providers refuse it. */
 function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): JsonObject[] {
   const items: JsonObject[] = []
   let texts: TextPart[] = []
-  // Without the word models take what was said before a call for the end of their work.
+  // Without this, models take text before a call for the end of their work.
   const phase = parts.some(isCall) ? 'commentary' : 'final_answer'
   for (const part of parts) {
     if (part.kind === 'text') {
@@ -122,7 +122,7 @@ function writeAssistant(parts: readonly ContentPart[], writing: InputWriting): J
   }
 }
 
-/** Ids of items are left out: those of another service are not found. */
+/** Item ids are omitted, because an upstream does not know those of another service. */
 function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject {
   const { name, input } = call
   const call_id = ids.of(call)
@@ -131,7 +131,9 @@ function writeCall(call: CallPart, { ids, freeform }: InputWriting): JsonObject 
   return { type: 'custom_tool_call', call_id, name, input: typeof text === 'string' ? text : JSON.stringify(input) }
 }
 
-/** With its seal as it came; without one for hosts that want the text back, which the dialect's pass knows. */
+/**
+ * Sealed reasoning is sent as it came. Other reasoning is sent as text; the dialect's pass knows which hosts take it.
+ */
 function writeReasoning({ texts, seal }: ReasoningPart, { dialect }: InputWriting): JsonObject[] {
   const summary = texts.map((text): JsonObject => ({ type: 'summary_text', text }))
   if (seal?.wire !== 'responses') return texts.length === 0 ? [] : [{ type: 'reasoning', summary }]

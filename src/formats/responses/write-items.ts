@@ -1,4 +1,4 @@
-/** Items of a response as the client gets them, the same in streams and in whole replies. */
+/** Builds the items of a response for clients, both for streams and for whole replies. */
 
 import { argumentsObject } from '../../conversation/arguments.ts'
 import { CallIds } from '../../conversation/call-ids.ts'
@@ -10,12 +10,12 @@ import type { ClientTool, ResponsesEcho } from './echo.ts'
 
 export type CallStart = PartStart & { readonly kind: 'call' }
 
-/** A call by the names that the client knows. */
+/** A call with the names that the client knows. */
 export interface ClientCall extends ClientTool {
   readonly callId: string
 }
 
-/** Gives ids out, none of them twice in a conversation. One per reply. */
+/** Assigns call ids that are unique within the conversation. Create one per reply. */
 export class ReplyCalls {
   readonly #tools: ResponsesEcho['tools']
   readonly #ids: CallIds
@@ -37,7 +37,7 @@ export function itemId(kind: keyof typeof ID_PREFIXES, { newId }: WriterFacts): 
   return ID_PREFIXES[kind] + newId()
 }
 
-/** Places of an item that says nothing yet. */
+/** State of an item without content yet. */
 const BEGUN = { status: 'in_progress' } as const
 const DONE = { status: 'completed' } as const
 
@@ -62,18 +62,18 @@ export function begunReasoning(id: string): JsonObject {
   return { id, type: 'reasoning', ...BEGUN, summary: [] }
 }
 
-/** `mark`: what stands for the provider's seal; null without one. */
+/** `mark`: wraps the provider's seal; null without one. */
 export function reasoningItem(id: string, texts: readonly string[], mark: string | null): JsonObject {
   const sealed = mark === null ? {} : { encrypted_content: mark }
   return { id, type: 'reasoning', ...DONE, summary: texts.map(summaryPart), ...sealed }
 }
 
 export function markOf(seal: Seal | null | undefined, { markSeal }: WriterFacts): string | null {
-  // The texts stay apart, so that their lengths need not be told.
+  // The texts stay separate in this format, so the mark need not record their lengths.
   return seal == null ? null : markSeal(seal, [])
 }
 
-/** `json`: the arguments as the model wrote them; null while they are not known. */
+/** `json`: the arguments as the model wrote them; null while they are unknown. */
 export function callItem(id: string, call: ClientCall, json: string | null): JsonObject {
   const state = json === null ? BEGUN : DONE
   const { callId: call_id, name } = call
@@ -103,12 +103,12 @@ export function callItem(id: string, call: ClientCall, json: string | null): Jso
   }
 }
 
-/** Name of the one text that a free-form tool takes as a function. */
+/** Name of the single string parameter of a free-form tool sent as a function. */
 export const FREE_TEXT_KEY = 'input'
 
 /**
- * What the model wants to give to a free-form tool: the one text of its arguments. Models name it as they like, and some
- * write it without any JSON around it.
+ * The input for a free-form tool: the single string among its arguments. Some models rename it, and some write the text
+ * without any JSON around it.
  */
 export function freeText(json: string): string {
   const value = parseJson(json)

@@ -1,4 +1,4 @@
-/** The item that is open in a responses stream: each kind with the events that fill it. */
+/** The open item of a responses stream, with the events that fill it. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import { GatheredText } from '../../conversation/gathered-text.ts'
@@ -20,24 +20,24 @@ import {
   textContent,
 } from './write-items.ts'
 
-/** Where an item writes itself. */
+/** Where an item writes its events. */
 export interface ItemPlace {
   readonly events: EventLog
   readonly outputIndex: number
   readonly facts: WriterFacts
 }
 
-/** Incomplete: the reply was cut in it. */
+/** `incomplete`: the reply was cut off within the item. */
 export type EndStatus = 'completed' | 'incomplete'
 
 export interface OpenItem {
   readonly kind: PartKind
-  /** `written` may follow. */
+  /** `written` may be called. */
   readonly takesRaw: boolean
   delta(text: string): void
   written(text: ByteText): ByteText
   divide(): void
-  /** The finished item; null when it never began, because there was nothing to show. */
+  /** The finished item; null if it never started, because it was empty. */
   close(seal: Seal | null, status: EndStatus): JsonObject | null
 }
 
@@ -51,7 +51,7 @@ function finishItem({ events, outputIndex }: ItemPlace, done: JsonObject, status
   return item
 }
 
-/** A message with one part: text, or why the model refuses. It begins with its first piece. */
+/** A message with a single part: text or a refusal. Starts with its first piece. */
 export class MessageItem implements OpenItem {
   readonly kind: 'text' | 'refusal'
   readonly #place: ItemPlace
@@ -111,14 +111,14 @@ export class MessageItem implements OpenItem {
   }
 }
 
-/** Reasoning as summary parts: raw reasoning is what readers hide. It begins with its first piece, or with its seal. */
+/** Reasoning as summary parts, because clients hide raw reasoning. Starts with its first piece, or with its seal. */
 export class ReasoningItem implements OpenItem {
   readonly kind = 'reasoning'
   readonly #place: ItemPlace
   #text = new GatheredText()
   readonly #texts: string[] = []
   #id = ''
-  /** Of the part that is open. */
+  /** Of the open part. */
   #frame: DeltaFrame | null = null
 
   constructor(place: ItemPlace) {
@@ -180,8 +180,8 @@ export class ReasoningItem implements OpenItem {
 }
 
 /**
- * A call. Arguments of a function go out as they come; those of other tools, which the client gets in another form than the
- * model writes them in, all at once.
+ * A call. A function's arguments are sent as they arrive. Other kinds, whose form differs from what the model writes,
+ * are sent at the end.
  */
 export class CallItem implements OpenItem {
   readonly kind = 'call'
@@ -189,7 +189,7 @@ export class CallItem implements OpenItem {
   readonly #call: ClientCall
   readonly #id: string
   readonly #at: JsonObject
-  /** null: nothing goes out before the end. */
+  /** Null: nothing is sent before the end. */
   readonly #frame: DeltaFrame | null
   readonly #arguments = new GatheredText()
 
@@ -221,7 +221,7 @@ export class CallItem implements OpenItem {
   close(_seal: Seal | null, status: EndStatus): JsonObject {
     const { events } = this.#place
     const given = this.#arguments.text
-    // Clients parse the arguments of every call, so empty ones are written out.
+    // Clients parse the arguments of every call, so empty ones become `{}`.
     const json = this.#frame !== null && given === '' ? '{}' : given
     const item = callItem(this.#id, this.#call, json)
     if (this.#frame !== null) {

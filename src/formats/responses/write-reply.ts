@@ -1,4 +1,4 @@
-/** A reply as a responses stream, or as a whole response. */
+/** Writes a reply as a responses stream or as a whole response. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { FoldedPart, FoldedReply, PartKind, PartStart, ReplyWriter, StopReason } from '../../conversation/reply.ts'
@@ -30,12 +30,14 @@ export class ResponsesWriter implements ReplyWriter {
   readonly #calls: ReplyCalls
   readonly #echo: ResponsesEcho
   readonly #facts: WriterFacts
-  /** JSON of the finished items. */
+  /** The finished items, serialized. */
   readonly #items: string[] = []
   /** Finished items that the client may refer to. */
   readonly #referable: JsonObject[] = []
   #open: OpenItem | null = null
-  /** Its part is over; whether it is complete shows when the next one begins, or at the end. */
+  /**
+   * The item of a closed part. Its status (completed or incomplete) is known when the next part opens, or at the end.
+   */
   #over: { readonly item: OpenItem; readonly seal: Seal | null } | null = null
   #started = false
   #refused = false
@@ -96,7 +98,7 @@ export class ResponsesWriter implements ReplyWriter {
 
   said(): void {}
 
-  /** What ends a stream that went wrong. Readers of the format want to have seen its start before. */
+  /** The events that end a failed stream. Clients require the start of the response before them. */
   fail(error: GatewayError): string {
     this.start()
     this.#finish('completed')
@@ -150,12 +152,12 @@ export function writeReply(reply: FoldedReply, echo: ResponsesEcho, facts: Write
   )
 }
 
-/** A reply that was cut was cut in its last item. */
+/** A truncated reply is truncated in its last item. */
 function lastStatus({ status }: ResponseState): EndStatus {
   return status === 'incomplete' ? status : 'completed'
 }
 
-/** Null for a part of which there is nothing to show. */
+/** Null for an empty part. */
 function wholeItem(part: FoldedPart, calls: ReplyCalls, facts: WriterFacts): JsonObject | null {
   switch (part.kind) {
     case 'text':

@@ -1,4 +1,4 @@
-/** A conversation as a responses request. */
+/** Writes a conversation as a responses request. */
 
 import type { WritableRequest, WriteFacts, WrittenRequest } from '../../conversation/format.ts'
 import { refuse } from '../../conversation/refuse.ts'
@@ -7,8 +7,8 @@ import { writeInput } from './write-input.ts'
 import { writeTools } from './write-tools.ts'
 
 /**
- * The canonical body. How reasoning and a JSON reply are asked for is left to the dialect's pass. Throws GatewayError
- * `invalid_request` for stop sequences, which this format has no word for: the reply would go on where it should end.
+ * Writes the standard body. The dialect's pass adds reasoning and JSON output. Throws GatewayError `invalid_request`
+ * for stop sequences, which this format lacks: without them the reply would not end where it should.
  */
 export function writeRequest(request: WritableRequest, { model, dialect }: WriteFacts): WrittenRequest {
   const { tools, sampling, words, stopSequences } = request

@@ -1,4 +1,4 @@
-/** The response object, in the events of a stream and as a whole reply. */
+/** Builds the response object, for events and for whole replies. */
 
 import type { WriterFacts } from '../../conversation/format.ts'
 import type { StopReason } from '../../conversation/reply.ts'
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { ResponsesEcho } from './echo.ts'
 import { writeUsage } from './usage.ts'
 
-/** Members that do not depend on the request; nothing is stored, whatever it asked for. */
+/** Members that never depend on the request; nothing is stored, whatever it says. */
 const CONSTANT: JsonObject = {
   background: false,
   max_tool_calls: null,
@@ -18,15 +18,15 @@ const CONSTANT: JsonObject = {
   top_logprobs: 0,
 }
 
-/** Long members of the request: clients look for them, if at all, where the response is complete. */
+/** Long members of the request. Clients that read them do so in the finished response. */
 const LEFT_OUT_AT_THE_START: JsonObject = { instructions: null, tools: [] }
 
-/** How a response stands, but for its items. */
+/** The state of a response, without its items. */
 export interface ResponseState {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly error: JsonObject | null
   readonly incomplete_details: JsonObject | null
-  /** Seconds since 1970; null unless it is complete. */
+  /** Seconds since 1970; null unless the response is complete. */
   readonly completed_at: number | null
   readonly usage: JsonObject | null
 }
@@ -35,7 +35,7 @@ const OPEN = { error: null, incomplete_details: null, completed_at: null, usage:
 export const IN_PROGRESS: ResponseState = { status: 'in_progress', ...OPEN }
 
 export interface EndFacts {
-  /** The reply says itself why the model does not answer. */
+  /** The reply itself explains the refusal. */
   readonly refused: boolean
   readonly nowSeconds: number
 }
@@ -55,7 +55,7 @@ export function failedState(code: string, message: string): ResponseState {
   return { ...OPEN, status: 'failed', error: { code, message } }
 }
 
-/** Writes the states of one response, all under one id. */
+/** Writes the successive states of one response, under a single id. */
 export class ResponseObject {
   readonly #head: JsonObject
   readonly #fields: JsonObject
@@ -69,12 +69,12 @@ export class ResponseObject {
     return { ...this.#head, ...state, output, ...CONSTANT, ...this.#fields }
   }
 
-  /** As JSON, before anything of it is known. */
+  /** The initial state as JSON. */
   begun(): string {
     return JSON.stringify({ ...this.whole(IN_PROGRESS, []), ...LEFT_OUT_AT_THE_START })
   }
 
-  /** As JSON, out of the JSON of its items. */
+  /** The final state as JSON, from serialized items. */
   ended(state: ResponseState, items: readonly string[]): string {
     const head = JSON.stringify({ ...this.#head, ...state }).slice(0, -1)
     const rest = JSON.stringify({ ...CONSTANT, ...this.#fields }).slice(1)

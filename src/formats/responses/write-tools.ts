@@ -1,16 +1,16 @@
-/** Tools and tool choice of a responses request. */
+/** Writes tools and tool choice of a responses request. */
 
 import type { ToolChoice, ToolDefinition, ToolRequest } from '../../conversation/request.ts'
 import type { Dialect } from '../../generated/types.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
-/** Names of the tools that go up as they were given: free-form ones, where the host has them. */
+/** Names of the free-form tools that stay as they are, if the host supports them. */
 export function freeformNames({ definitions }: ToolRequest, { tools }: Dialect): ReadonlySet<string> {
   if (tools.custom !== 'native') return new Set()
   return new Set(definitions.filter(tool => tool.freeform !== undefined).map(({ name }) => name))
 }
 
-/** Without tools none of the fields may be sent. */
+/** Without tools, all of these fields must be absent. */
 export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   if (tools.definitions.length === 0) return {}
   const freeform = freeformNames(tools, dialect)
@@ -22,7 +22,7 @@ export function writeTools(tools: ToolRequest, dialect: Dialect): JsonObject {
   }
 }
 
-/** A tool that does not say is taken for strict, so that models fill in what is optional: the word is always there. */
+/** Always writes `strict`: its default is true here, which makes models fill in optional parameters. */
 function functionTool({ name, description, schema, strict }: ToolDefinition): JsonObject {
   return { type: 'function', name, ...(description !== null && { description }), parameters: schema, strict }
 }

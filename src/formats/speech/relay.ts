@@ -1,4 +1,4 @@
-/** Speech as events: pieces of audio go through as they came, the last event is kept until the call has been settled. */
+/** Relays speech events. Audio passes through unchanged; the last event is held back until the call is settled. */
 
 import type { ReplyStream } from '../../conversation/reply-stream.ts'
 import { failedStream, readEvent } from '../../conversation/stream-event.ts'
@@ -30,7 +30,7 @@ export class SpeechRelay implements ReplyStream {
   }
 
   end(): ByteText {
-    if (!this.finished) throw failedStream('speech without its end')
+    if (!this.finished) throw failedStream('a speech stream without its final event')
     return this.#terminal
   }
 

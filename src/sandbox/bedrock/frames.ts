@@ -12,7 +12,7 @@ export function chunkFrame(event: JsonObject): Buffer {
   return frame({ ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' }, payload)
 }
 
-/** Breaks a stream off in the middle. */
+/** The frame that breaks off a stream. */
 export function exceptionFrame(type: string, message: string): Buffer {
   const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }
   return frame(headers, { message })
@@ -31,7 +31,7 @@ function frame(headers: Readonly<Record<string, string>>, payload: JsonObject): 
   return made
 }
 
-/** Type 7 is a string with its length in two bytes. */
+/** Header values of type 7 are strings, with their length in two bytes. */
 function header(name: string, value: string): Buffer {
   const made = Buffer.alloc(1 + name.length + 3 + value.length)
   made.writeUInt8(name.length, 0)

@@ -1,6 +1,6 @@
 /**
- * Verifies Signature Version 4 from AWS's published description, without a library: the gateway signs with one, and a
- * double must not agree by construction.
+ * Verifies Signature Version 4 according to AWS's published description, without AWS's library. The gateway signs with
+ * that library, and a test double that shared it could not find its mistakes.
  */
 
 import { createHash, createHmac } from 'node:crypto'
@@ -16,7 +16,7 @@ export function isSigned(exchange: Exchange): boolean {
   return exchange.header('authorization').startsWith(`${ALGORITHM} `)
 }
 
-/** Throws ProviderError 403 in the cloud's wording when the signature is not made with the sandbox's own key. */
+/** Throws ProviderError 403, in the cloud's wording, unless the signature was made with the sandbox's own key. */
 export async function checkSignature(exchange: Exchange): Promise<void> {
   const parts =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(

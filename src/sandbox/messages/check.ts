@@ -32,7 +32,7 @@ export function checkMessagesRequest(body: JsonObject, facts: ModelFacts): void 
   checkCacheMarks(body)
 }
 
-/** Without threads, clients repeat the call with the whole history; this answer makes them do so. */
+/** Makes clients repeat the call with the whole history, as they do where threads are unsupported. */
 function checkThread(body: JsonObject): void {
   if (!isObject(body.thread)) return
   throw invalid('thread: message threads are not supported here', {

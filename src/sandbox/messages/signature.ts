@@ -1,4 +1,4 @@
-/** Signatures of thinking blocks: a client must return a block unchanged; a changed or invented one is refused. */
+/** Signatures of thinking blocks. Clients must return blocks unchanged; altered or forged ones are refused. */
 
 import { createHmac } from 'node:crypto'
 
@@ -6,7 +6,7 @@ const MARK = 'sandbox-thinking:'
 /** Not a secret: it only ties a signature to its text. */
 const KEY = 'sandbox'
 
-/** What the real provider's signatures have in common: base64 that begins with `E`, and random-looking bytes. */
+/** The real provider's signatures are base64 that begins with `E`, of random-looking bytes. */
 const REAL = /^E[A-Za-z0-9+/]{40,}={0,2}$/
 const DISTINCT_BYTES_MIN = 16
 
@@ -15,9 +15,9 @@ export function signThinking(thinking: string): string {
 }
 
 /**
- * True for the sandbox's own signature of this text, or of a text omitted from the reply (`display: omitted`), and for
- * one that looks like the real provider's, where the conversation may have begun. Seals of other vendors, and of a
- * gateway, are refused as the real provider refuses them.
+ * True for the sandbox's own signature of this text (or of omitted text, with `display: omitted`), and for signatures
+ * that look like the real provider's, where the conversation may have started. Seals of other vendors, and of a
+ * gateway, are refused as the real provider does.
  */
 export function isAcceptedSignature(signature: string, thinking: string): boolean {
   const bytes = Buffer.from(signature, 'base64')

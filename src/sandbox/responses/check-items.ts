@@ -26,7 +26,7 @@ const ID_STARTS: Readonly<Record<string, string>> = {
 }
 const LENGTH_MAX = 64
 
-/** `stored`: the provider stores its answers, so that an id alone may stand for an item. */
+/** `stored`: the provider stores its replies, so that an id alone can refer to an item. */
 export function checkItem(item: Json, at: string, facts: ModelFacts, { stored }: { stored: boolean }): void {
   if (!isObject(item)) throw wrongType(at, 'an object', item)
   const type = textOf(item.type) || 'message'
@@ -86,7 +86,7 @@ function checkReasoningItem(item: JsonObject, at: string, facts: ModelFacts, sto
   )
 }
 
-/** Reasoning comes before what it led to; where it is text, every call must have it. */
+/** Reasoning comes before what it led to. Where it is text, every call must have some. */
 export function checkReasoningOrder(items: readonly JsonObject[], { reasoningItems }: ModelFacts): void {
   let reasoned = false
   for (const [index, item] of items.entries()) {

@@ -11,7 +11,7 @@ import { ResponseMemory } from './memory.ts'
 import { inputItems, readResponsesPrompt } from './read.ts'
 import { outputItems, responsesErrorEvent, responsesReply, responsesStream } from './write.ts'
 
-/** One per sandbox, because it remembers responses. */
+/** Create one per sandbox, because it remembers responses. */
 export function createResponsesFormat(): WireFormat {
   const memory = new ResponseMemory()
 

@@ -8,7 +8,7 @@ export class ResponseMemory {
   readonly #responses = new Map<string, readonly JsonObject[]>()
   readonly #items = new Map<string, JsonObject>()
 
-  /** A response: its input and its own items. Too large ones are not kept, and the oldest make room. */
+  /** Stores a response: its input and its own items. Large ones are not stored, and the oldest are evicted. */
   keep(id: string, before: readonly JsonObject[], output: readonly JsonObject[]): void {
     const items = [...before, ...output]
     if (JSON.stringify(items).length > LIMITS.itemCharacters) return

@@ -16,7 +16,7 @@ export interface Container {
 /** The file in chunks; encoding happens as they are consumed. `samples` are 16 bits, little-endian, mono. */
 export type Writer = (samples: Buffer) => Iterable<Buffer>
 
-/** Supported containers; others need encoders that are not worth their weight here. */
+/** The supported containers. Others would need large encoders. */
 export const CONTAINERS: Readonly<Record<string, Container>> = {
   mp3: { contentType: 'audio/mpeg', open: openMp3 },
   flac: { contentType: 'audio/flac', open: async () => samples => chunksOf(flacFile(samples, SAMPLES_PER_SECOND)) },

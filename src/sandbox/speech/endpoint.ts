@@ -14,7 +14,7 @@ import { withoutWords } from '../words.ts'
 import { CONTAINERS } from './containers.ts'
 import { tonesOf } from './tones.ts'
 
-/** Voices if the model's facts name none. */
+/** The voices if the model's facts name none. */
 const VOICES: readonly string[] = [
   ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'marin', 'cedar'],
   ...['nova', 'onyx', 'sage', 'shimmer', 'verse'],
@@ -44,7 +44,7 @@ export async function answerSpeech(exchange: Exchange, lookUp: ModelLookup): Pro
   await sendStream(exchange, steps, { words, errorEvent: asEvents ? chatErrorEvent() : '', contentType })
 }
 
-/** Each named voice has its own pitch; a customer's voice gets one of those. */
+/** Each listed voice has its own pitch; a customer's own voice shares one of those. */
 function pitchOf(voice: Json | undefined, facts: ModelFacts): number {
   const voices = facts.voices ?? VOICES
   if (typeof voice === 'string') return voices.indexOf(voice)

@@ -58,7 +58,7 @@ function withoutAdded(text: string): string {
   return kept.join('')
 }
 
-/** Without the quotes that a command line puts around a whole prompt. */
+/** Removes the quotes that some command lines put around the whole prompt. */
 function unquoted(text: string): string {
   const inner = /^"((?:[^"\\]|\\.)*)"$/s.exec(text)?.[1]
   return inner === undefined ? text : inner.replaceAll(/\\(["\\])/g, '$1')

@@ -17,7 +17,7 @@ const QUOTED = /`([^`\n]{1,2000})`|"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|(
 const RUN = /(?<!\p{L})(?:run|execute|chạy|thực thi)(?!\p{L})/giu
 const RUN_FILLER =
   /^\s*(?:(?:for me|please|the|this|following|shell|bash|terminal|command|lệnh|câu lệnh)(?!\p{L})\s*)*:?\s*/iu
-/** Bounded, so that no input makes the patterns below slow. */
+/** Bounded, so that no input can make the patterns below slow. */
 const PATH = String.raw`(?:["'\x60“]([^"'\x60“”\n]{1,200})["'\x60”]|([\w.@~+/\\-]{1,200}))`
 const IS_PATH = /\.[A-Za-z]\w{0,9}$|[/\\][^/\\]+$|^(?:Makefile|Dockerfile|README|LICENSE)$/
 const FILE = 'file|tệp|tập tin'
@@ -41,10 +41,10 @@ const CONTENT =
   /(?<!\p{L})(?:with(?: the| a| this| exactly| only| just)*(?: contents?| text| lines?| words?| body| message)?|containing|that (?:says|contains|reads)|saying|contents?|text|(?:với |có )?nội dung(?: là)?|chứa)(?!\p{L})\s*[:=]?\s*/iu
 const LIST =
   /(?<!\p{L})(?:list|show|liệt kê|xem)(?!\p{L})(?:\s+(?:me|all|the|tất cả|các))*\s+(?:files|tệp|tập tin|directory|thư mục)(?!\p{L})/iu
-/** A question about a task is not the task. */
+/** A question about a task is not a request to do it. */
 const ASKS_HOW =
   /^\s*(?:how|why|when|explain|should|what (?:does|do|would|happens)|can you explain|tại sao|vì sao|làm (?:sao|thế nào)|giải thích)(?!\p{L})/iu
-/** Starts the next task of one request. */
+/** Separates the tasks of one request. */
 const NEXT =
   /[\s,;.]+(?:and |then |rồi |sau đó )+(?:run|execute|show|tell|read|list|print|say|chạy|đọc|nói)(?!\p{L}).*$/isu
 

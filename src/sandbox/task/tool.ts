@@ -21,7 +21,7 @@ const WRITE_NAMES = ['write', 'create', 'save', 'editor', 'edit']
 const READ_NAMES = ['read', 'view', 'open', 'cat', 'show', 'editor']
 const NO_TEXT_NAMES = ['image', 'pdf', 'notebook', 'mcp', 'resource', 'directory', 'stdin']
 
-/** Null when no offered tool does it. */
+/** Null if no offered tool can do it. */
 export function toolFor(task: Task, tools: readonly OfferedTool[], directory: string | null): ToolUse | null {
   switch (task.kind) {
     case 'run':
@@ -37,12 +37,12 @@ export function toolFor(task: Task, tools: readonly OfferedTool[], directory: st
   }
 }
 
-/** True for a coding agent's tools, whose names are everyday words that may occur by chance. */
+/** True for the tools of a coding agent, whose names are everyday words that may occur by chance. */
 export function isCodingKit(tools: readonly OfferedTool[]): boolean {
   return shellUse(tools, '') !== null || writeUse(tools, { path: '', content: '' }, null) !== null
 }
 
-/** The tool through which some agents want every answer, and its text property; null without one. */
+/** The call to a tool through which some agents want every answer; null without such a tool. */
 export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse | null {
   const tool = tools.find(offered => /^attempt_?completion$/i.test(offered.name))
   if (tool === undefined) return null
@@ -50,7 +50,7 @@ export function closingUse(tools: readonly OfferedTool[], text: string): ToolUse
   return property === undefined ? null : { tool, given: new Map([[property, text]]) }
 }
 
-/** True for a tool that starts another agent; called only if a prompt word or the choice names it. */
+/** True for a tool that starts another agent; only called if a prompt word or the tool choice names it. */
 export function startsAgent(tool: OfferedTool): boolean {
   const required = requiredOf(tool)
   const takesPrompt = required.some(name => /^(?:prompt|task|system_?prompt|instructions|script)$/i.test(name))
@@ -60,7 +60,7 @@ export function startsAgent(tool: OfferedTool): boolean {
   return named && (takesPrompt || Object.hasOwn(propertiesOf(tool), 'subagent_type'))
 }
 
-/** The words of a name, in lower case: `run_shell_command`, `RunCommand` and `run-command` have several. */
+/** The words in a name, in lower case: `run_shell_command`, `RunCommand` and `run-command` have several. */
 export function nameWords(name: string): string[] {
   return name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')

@@ -1,4 +1,4 @@
-/** Decodes AWS's binary event stream of a Messages reply into the server-sent events that it stands for. */
+/** Decodes AWS's binary event stream of a Messages reply into the server-sent events that it carries. */
 
 import { EventStreamCodec } from '@smithy/core/event-streams'
 import {
@@ -18,7 +18,7 @@ import { UpstreamFault } from '../fault.ts'
 
 /** Length of a frame, length of its headers, checksum of both. */
 const PRELUDE_BYTES = 12
-/** Prelude and checksum of the whole. */
+/** Prelude and the checksum of the whole frame. */
 const FRAME_BYTES_MIN = 16
 
 /** Metrics that AWS adds to the last event; they are for the operator. */
@@ -31,7 +31,7 @@ const codec = new EventStreamCodec(
 
 type Frame = ReturnType<typeof codec.decode>
 
-/** Takes bytes cut anywhere and returns whole events. */
+/** Takes chunks split anywhere and returns whole events. */
 export class EventStreamDecoder {
   readonly #frameBytesMax: number
   #rest: Buffer = Buffer.alloc(0)
@@ -77,7 +77,7 @@ function damaged(): UpstreamFault {
   return new UpstreamFault('garbage', 'an event frame is damaged')
 }
 
-/** Checks both checksums. */
+/** Verifies both checksums. */
 function decode(bytes: Buffer): Frame {
   try {
     return codec.decode(bytes)
@@ -91,7 +91,7 @@ function textHeader(frame: Frame, name: string): string {
   return header?.type === 'string' ? header.value : ''
 }
 
-/** The event; nothing for frames that carry none. */
+/** The event; empty for frames without one. */
 function eventOf(frame: Frame): ByteText {
   const payload = Buffer.from(frame.body.buffer, frame.body.byteOffset, frame.body.length)
   switch (textHeader(frame, ':message-type')) {
