@@ -1,4 +1,4 @@
-/** Marks around sealed reasoning: opened by the gateway that made them, for the account that got them, and by nobody else. */
+/** Marks around sealed reasoning: only the gateway that made them can open them, for the account that got them. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const payload = { origin: 'up/1', seal: { wire: 'messages', signature: 'EqQBCkYI
 const mark = sealer.seal(payload)
 
 describe('a mark', () => {
-  test('opens for its own account and no other', () => {
+  test('opens for its own account only', () => {
     expect(makeSealer(keys, '7').open(mark)).toEqual(payload)
     expect(makeSealer(keys, '8').open(mark)).toBeNull()
   })
@@ -29,7 +29,7 @@ describe('a mark', () => {
     expect(makeSealer(replaced, '7').open(mark)).toBeNull()
   })
 
-  test('holds letters, digits, underscores, hyphens and points only', () => {
+  test('consists of letters, digits, underscores, hyphens and points', () => {
     expect(mark).toMatch(/^[\w.-]+$/)
     expect(isMark(mark)).toBe(true)
   })
@@ -38,7 +38,7 @@ describe('a mark', () => {
     const changed = [...mark].map(
       (character, at) => mark.slice(0, at) + (character === 'A' ? 'B' : 'A') + mark.slice(at + 1),
     )
-    // The last character of base64 has bits that say nothing; the bytes are what is compared.
+    // The last base64 character has unused bits; the bytes are compared.
     const last = mark.length - 1
     const sound = changed.filter((text, at) => at !== last && sealer.open(text) !== null)
     expect(sound).toEqual([])
@@ -49,15 +49,15 @@ describe('a mark', () => {
     ['a signature of Anthropic', 'EqQBCkYIBhgC'],
     ['nothing', ''],
     ['its prefix alone', 'gwm1.'],
-    ['a key that is none', 'gwm1.99999.e30.AAAAAAAAAAAAAAAAAAAAAA'],
-    ['a mark of another length', `${mark}AA`],
-    ['one that is cut', mark.slice(0, -5)],
-    ['one that is longer than any', `gwm1.1.${'A'.repeat(MARK_LENGTH_MAX)}.${'A'.repeat(22)}`],
+    ['a key that does not exist', 'gwm1.99999.e30.AAAAAAAAAAAAAAAAAAAAAA'],
+    ['a mark of a different length', `${mark}AA`],
+    ['a truncated one', mark.slice(0, -5)],
+    ['one that is too long', `gwm1.1.${'A'.repeat(MARK_LENGTH_MAX)}.${'A'.repeat(22)}`],
   ])('is not %s', (_what, text) => {
     expect(sealer.open(text)).toBeNull()
   })
 
-  test('gives back every payload, and nothing for any other text', () => {
+  test('opens to its payload; any other text opens to null', () => {
     fc.assert(
       fc.property(fc.jsonValue(), value => {
         expect(sealer.open(sealer.seal(value as JsonValue))).toEqual(JSON.parse(JSON.stringify(value)))

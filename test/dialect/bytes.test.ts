@@ -1,4 +1,7 @@
-/** What no fact names keeps its bytes: unknown members, odd spacing, numbers beyond a double, keys named like prototypes. */
+/**
+ * Bytes that no fact refers to stay the same: unknown members, odd spacing, numbers beyond a double, keys like
+ * `__proto__`.
+ */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +16,7 @@ import { planSameFormat, type SameFormatPlan } from '../../src/translate/same-fo
 import type { ChatFormat } from '../../src/translate/translator.ts'
 import { dialectOf } from '../translate/support.ts'
 
-/** Asks for nothing of what the bodies here hold. */
+/** Facts that require no change to the bodies here. */
 const IDLE: Readonly<Record<ChatFormat, Words>> = {
   messages: { turns: { threads: true, prefill: 'continue' }, sampling: { top_k: true } },
   chat_completions: {
@@ -22,7 +25,7 @@ const IDLE: Readonly<Record<ChatFormat, Words>> = {
     sampling: { top_k: true },
   },
 }
-/** Asks for nearly everything. */
+/** Facts that require nearly every change. */
 const BUSY: Words = {
   output: { cap_field: 'max_completion_tokens', cap_min: 99 },
   turns: { mid_system: 'hoist', prefill: 'user_turn', alternate: true },
@@ -42,7 +45,7 @@ const BUSY: Words = {
   end_user: { field: null },
 }
 
-/** JSON text that a parser would write otherwise. */
+/** JSON text that a serializer would write differently. */
 const raw = fc.oneof(
   fc.constantFrom(
     '1.50',
@@ -61,7 +64,7 @@ const space = fc.constantFrom('', ' ', '\n\t', '  ')
 
 interface Written {
   readonly text: string
-  /** Parts that nobody may touch. */
+  /** Parts that must not change. */
   readonly parts: readonly string[]
 }
 
@@ -100,11 +103,11 @@ function planned(format: ChatFormat, text: string, words: Words): SameFormatPlan
   }
 }
 
-/** Parsed; a zero has no sign. */
+/** Parsed, with negative zeros made positive. */
 const plain = (text: string) => JSON.parse(JSON.stringify(JSON.parse(text)))
 
 describe.each(['messages', 'chat_completions'] as const)('%s', format => {
-  test('a body of which nothing is asked stays as it is', () => {
+  test('a body that needs no change stays as it is', () => {
     fc.assert(
       fc.property(fc.array(raw, { minLength: 5, maxLength: 5 }), space, (raws, gap) => {
         expect(planned(format, written(format, raws, gap).text, IDLE[format])?.edits).toEqual([])
@@ -112,7 +115,7 @@ describe.each(['messages', 'chat_completions'] as const)('%s', format => {
     )
   })
 
-  test('a body of which much is asked keeps all that no fact names', () => {
+  test('a body that needs many changes keeps everything else', () => {
     fc.assert(
       fc.property(fc.array(raw, { minLength: 5, maxLength: 5 }), space, (raws, gap) => {
         const { text, parts } = written(format, raws, gap)

@@ -1,4 +1,7 @@
-/** Word × wire × road: each word of the dialect acts wherever the table of docs/conversion.md says that it does. */
+/**
+ * Word × wire × path (same format or converted): each word of the dialect works wherever the table in
+ * docs/conversion.md says so.
+ */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +25,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Every word, as the catalogue writes it: nested objects are groups, but for those whose keys are the operator's. */
+/** Every word, as the catalogue writes it. Nested objects are groups, except those whose keys the operator chooses. */
 function wordsOf(value: object, path = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const word = `${path}${snake(name)}`
@@ -36,7 +39,7 @@ function settingOf(dialect: Dialect, word: string): JsonValue | undefined {
   return word.split('.').reduce<unknown>((value, name) => (value as JsonObject)[camel(name)], dialect) as JsonValue
 }
 
-/** Tests of what happens to a word before or behind the pass. */
+/** Tests of words that work before or after the pass. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'output.choices_max': 'test/http/choices.test.ts',
   'turns.phase': 'test/formats/responses-write-request.test.ts',
@@ -70,7 +73,7 @@ interface Adapted {
   readonly reply: ReplyFacts | null
 }
 
-/** What becomes of the client's request on its way to a wire. */
+/** The request as it arrives on a wire. */
 function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): Seen {
   const body = structuredClone({ ...BASICS[client], ...row.asks[client] }) as JsonObject
   const before = JSON.stringify(body)
@@ -94,12 +97,12 @@ function outcome(row: Row, client: WireName, wire: WireName, dialect: Dialect): 
   }
 }
 
-/** What of an outcome a word can change. */
+/** The parts of an outcome that a word can change. */
 function visible({ text, refusal, betas, reply }: Seen): unknown {
   return { text, refusal, betas, reply: reply && { ...reply, names: reply.names !== null } }
 }
 
-/** Where the row must show, as client and wire. */
+/** Where the row must have an effect: client format and wire. */
 function roadsOf(word: string, { asks, ownOnly = [] }: Row, wire: WireName): WireName[] {
   const reach = reachOf(word, wire)
   return WIRES.filter(client => {
@@ -129,7 +132,7 @@ function together(base: Words, set: Words): Words {
   return merge(base, set) as Words
 }
 
-/** Each dialect of the catalogue once, by wire. */
+/** Each distinct dialect of the catalogue, by wire. */
 const entries: readonly ModelEntry[] = TABLES.entries
 const REAL = new Map<string, { readonly wire: WireName; readonly dialect: Dialect; readonly entry: string }>()
 for (const entry of entries.filter(({ kind }) => kind === 'chat')) {
@@ -140,20 +143,20 @@ for (const entry of entries.filter(({ kind }) => kind === 'chat')) {
   }
 }
 
-test('each word of the dialect stands in the table, and has its row where the pass acts on it', () => {
+test('each word of the dialect is in the table, and has a row if the pass implements it', () => {
   const words = wordsOf(DIALECT)
   expect(Object.keys(MATRIX).sort()).toEqual(words.sort())
   const inPass = words.filter(word => MATRIX[word]?.some(reach => reach !== null && reach !== 'elsewhere'))
   expect(Object.keys(ROWS).sort()).toEqual(inPass.sort())
 })
 
-test('what happens outside the pass is tested there', () => {
+test('words that work outside the pass are tested in the files named', () => {
   const outside = Object.keys(MATRIX).filter(word => MATRIX[word]?.includes('elsewhere'))
   expect(Object.keys(ELSEWHERE).sort()).toEqual(outside.sort())
   for (const file of Object.values(ELSEWHERE)) expect(existsSync(`${ROOT}/${file}`), file).toBe(true)
 })
 
-test('docs/conversion.md has the table as it is', () => {
+test('docs/conversion.md has the current table', () => {
   expect(readFileSync(`${ROOT}/docs/conversion.md`, 'utf8')).toBe(renderConversion(ROOT))
 })
 
@@ -162,7 +165,7 @@ describe.each(Object.entries(ROWS))('%s', (word, row) => {
     const settings = settingsOf(row, wire)
     for (const client of roadsOf(word, row, wire)) {
       const road = client === wire ? 'own format' : `from ${client}`
-      test(`${wire}, ${road}: set, it changes what goes up`, () => {
+      test(`${wire}, ${road}: setting it changes the upstream body`, () => {
         expect(settings.length).toBeGreaterThan(0)
         const base = baseOf(row, wire)
         const plain = outcome(row, client, wire, dialectOf(base))
@@ -180,7 +183,7 @@ describe.each(Object.entries(ROWS))('%s', (word, row) => {
           JSON.stringify(settingOf(each.dialect, word)) !== JSON.stringify(settingOf(DIALECT, word)),
       )
       if (real.length === 0) continue
-      test(`${wire}, ${road}: every model that sets it`, () => {
+      test(`${wire}, ${road}: works for every model that sets it`, () => {
         for (const { dialect, entry } of real) {
           try {
             row.check(outcome(row, client, wire, dialect))

@@ -1,4 +1,4 @@
-/** What each word of the dialect does to a responses request: to the client's own, and to one written of another format. */
+/** The effect of each word of the dialect on responses requests, both the client's own and converted ones. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ function adapt(body: object, words: Words, road: Road, { shown, ...more }: More 
   }
   const before = JSON.stringify(given)
   const adapted = adaptResponses(given, facts)
-  // Nothing that was given is ever changed.
+  // Nothing that was passed in is ever modified.
   expect(JSON.stringify(given)).toBe(before)
   return adapted
 }
@@ -88,10 +88,10 @@ const fn = (name: string, rest: object = {}) => ({
 const tools = [fn('f', { strict: false })]
 const text = (value: string) => ({ type: 'input_text', text: value })
 
-/** Case, words, body before, body after on both roads, or only on the client's own. */
+/** Name, words, body before, body after: for both paths, or for the client's own format only. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
-  ['a cap stays within the model', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],
+  ['a cap is lowered to the model's limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],
   ['a cap is as large as the host wants it', { output: { cap_min: 16 } }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
   ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 1, top_p: 1, top_logprobs: 2, user: 'u' }, { user: 'u' }],
   ['the temperature is clamped', { sampling: { temperature_max: 1 } }, { temperature: 1.5, top_p: 0.5 }, { temperature: 1, top_p: 0.5 }],

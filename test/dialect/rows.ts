@@ -1,4 +1,6 @@
-/** For each word of the dialect a request that it bears upon, in each format, and what must be true of what goes up. */
+/**
+ * For each word of the dialect: requests that it affects, in each format, and what must be true of the upstream body.
+ */
 
 import { expect } from 'vitest'
 import type { DialectFacts as Words } from '../../codegen/generated/types.ts'
@@ -6,14 +8,14 @@ import type { ReplyFacts, Road } from '../../src/dialect/types.ts'
 import type { Capability, Dialect, WireName } from '../../src/generated/types.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/json.ts'
 
-/** What became of a request. */
+/** The result of a request. */
 export interface Seen {
   readonly wire: WireName
   readonly road: Road
   readonly dialect: Dialect
-  /** Empty where it was refused. */
+  /** Empty if it was refused. */
   readonly sent: JsonObject
-  /** `sent` as text. */
+  /** `sent`, serialized. */
   readonly text: string
   readonly refusal: string | null
   readonly betas: readonly string[]
@@ -23,13 +25,13 @@ export interface Seen {
 type PerWire<Value> = Readonly<Partial<Record<WireName, Value>>>
 
 export interface Row {
-  /** What else the dialect says, so that the word matters: for all wires, or for each its own. */
+  /** Other dialect settings that the word needs to have an effect: for all wires, or per wire. */
   readonly base?: Words | PerWire<Words>
-  /** The word, set in each way that matters: each must change what goes up. */
+  /** The word with each value that matters; each must change the upstream body. */
   readonly set: readonly Words[] | PerWire<readonly Words[]>
-  /** A request in each format, beside what all have; a format without one cannot say it. */
+  /** A request per format, besides the common fields; a missing format cannot express it. */
   readonly asks: PerWire<object>
-  /** Formats in which it can be asked for, and which no other carries it from. */
+  /** Formats that can request it, where no conversion from another format does. */
   readonly ownOnly?: readonly WireName[]
   readonly capabilities?: readonly Capability[]
   readonly betas?: readonly string[]
@@ -66,7 +68,7 @@ interface ToolSpec {
   readonly schema?: object
 }
 
-/** One tool and what is said of it, in each format. */
+/** One tool and its settings, in each format. */
 function withTool({ name = 'look', strict, schema = SCHEMA }: ToolSpec = {}, more: PerWire<object> = {}) {
   const mark = strict === undefined ? {} : { strict }
   return {
@@ -117,7 +119,7 @@ const content = (messages: object, chat: object, responses: object): PerWire<obj
   },
 })
 
-/** An effort, as each format asks for it. */
+/** A requested effort, as each format writes it. */
 const effort = (level: string): PerWire<object> => ({
   [MESSAGES]: { thinking: { type: 'adaptive' }, output_config: { effort: level } },
   [CHAT]: { reasoning_effort: level },
@@ -147,7 +149,7 @@ const perWire = (make: (wire: WireName) => Words): PerWire<Words> => ({
   [RESPONSES]: make(RESPONSES),
 })
 
-/** The effort that went up, wherever the wire has it. */
+/** The effort sent upstream, wherever the wire has it. */
 function effortIn({ sent }: Seen): JsonValue | undefined {
   const of = (value: JsonValue | undefined) => (value as JsonObject | undefined)?.effort
   return sent.reasoning_effort ?? of(sent.output_config) ?? of(sent.reasoning)
@@ -181,7 +183,7 @@ const THOUGHT: PerWire<object> = {
 }
 const TEXTS: Words = { reasoning: { field: 'item_content' } }
 
-/** Where each wire may carry a reasoning text. */
+/** Where each wire may have reasoning text. */
 const placesOfThought = (seen: Seen) => ({
   reasoning_content: turnsOf(seen).some(turn => turn.reasoning_content === 'Hm.'),
   reasoning: turnsOf(seen).some(turn => turn.reasoning === 'Hm.'),
@@ -192,7 +194,7 @@ const placesOfThought = (seen: Seen) => ({
 })
 
 const LONG = `mcp__${'server_'.repeat(9)}look`
-/** Names of tools that went up. */
+/** Names of tools sent upstream. */
 const namesIn = ({ sent }: Seen) => list(sent.tools).map(tool => String(((tool.function as JsonObject) ?? tool).name))
 const idsIn = (seen: Seen) =>
   [...seen.text.matchAll(/"(?:tool_call_id|tool_use_id|call_id)":"([^"]*)"/g)].map(match => match[1] as string)
@@ -317,7 +319,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       if (prefill === 'unsupported' && seen.wire === MESSAGES) refused(seen, 'prefill')
       else expect(last?.role).toBe(prefill === 'user_turn' ? 'user' : 'assistant')
       if (seen.wire !== CHAT || (prefill !== 'prefix' && prefill !== 'partial')) return
-      // A client of the chat format sets the flag itself.
+      // Clients of the chat format set the flag themselves.
       expect(last?.[prefill]).toBe(seen.road === 'converted' ? true : undefined)
     },
   },
@@ -340,7 +342,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'input_image', image_url: 'https://example.com/a.png' },
     ),
-    // What is fetched has taken the URL's place before.
+    // Fetched images replaced their URLs before this.
     check: seen =>
       seen.dialect.content.imageUrl === 'pass' ? expect(seen.refusal).toBeNull() : refused(seen, 'image URLs'),
   },
@@ -606,7 +608,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'tools.call_id': {
     base: { [MESSAGES]: {} },
     set: {
-      // A writer of this format knows what its ids look like.
+      // Clients of this format know its form of ids.
       [MESSAGES]: [{ tools: { call_id: 'alphanumeric_9' } }],
       [CHAT]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],
       [RESPONSES]: [{ tools: { call_id: 'word' } }, { tools: { call_id: 'alphanumeric_9' } }],

@@ -1,4 +1,4 @@
-/** Replies in one format, where something was done to their request: what the client gets, however the text is cut. */
+/** Same-format replies to requests that were changed: what the client gets, however the text is split into pieces. */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'
@@ -56,7 +56,7 @@ function spoken(text: string): { text: string; reasoning: string; events: number
   }
 }
 
-/** Every way to cut a text in three. */
+/** Every way to split a text into three pieces. */
 function* cuts(text: string): Generator<string[]> {
   for (let first = 0; first <= text.length; first++) {
     for (let second = first; second <= text.length; second++) {
@@ -66,14 +66,14 @@ function* cuts(text: string): Generator<string[]> {
 }
 
 describe('a chat stream', () => {
-  test('reasoning leaves the text, wherever it is cut', () => {
+  test('reasoning is taken out of the text, wherever it is split', () => {
     for (const pieces of cuts('<think>Nghĩ</think>\n\nHà <b>')) {
       const told = relayed(chatStream(THINK), pieces.map(content => chunk({ content })).join('') + FINISH)
       expect(spoken(told), JSON.stringify(pieces)).toMatchObject({ text: 'Hà <b>', reasoning: 'Nghĩ' })
     }
   })
 
-  test('a text without the tag stays, and what follows it is not looked at any more', () => {
+  test('text without the tag stays, and later text is not examined', () => {
     const text =
       chunk({ role: 'assistant', content: 'Hà' }) +
       Array.from({ length: 50 }, () => chunk({ content: ' Nội' })).join('')
@@ -82,14 +82,14 @@ describe('a chat stream', () => {
     }
   })
 
-  test('JSON leaves its fence, wherever it is cut', () => {
+  test('JSON is taken out of its fence, wherever it is split', () => {
     for (const pieces of cuts('```json\n{"a":"ế"}\n```')) {
       const told = relayed(chatStream(FENCE), pieces.map(content => chunk({ content })).join('') + FINISH)
       expect(spoken(told).text, JSON.stringify(pieces)).toBe('{"a":"ế"}')
     }
   })
 
-  test('what was held comes with the end of the text: a finish, a call, a stream that just ends', () => {
+  test('held-back text is sent when the text ends: at a finish reason, a call, or the end of the stream', () => {
     expect(spoken(relayed(chatStream(THINK), chunk({ content: ' <thi' }) + FINISH)).text).toBe(' <thi')
     const call = chunk({ tool_calls: [{ index: 0, id: '1', function: { name: 'ok', arguments: '{}' } }] })
     const finish = chunk({}, { finish_reason: 'tool_calls' })
@@ -113,7 +113,7 @@ describe('a chat stream', () => {
     )
   })
 
-  test('choices are told apart', () => {
+  test('choices are kept apart', () => {
     const of = (index: number, content: string) =>
       `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index, delta: { content } }] })}\n\n`
     const text = of(0, '<think>a') + of(1, 'plain') + of(0, '</think>b') + of(1, '<think>c')
@@ -157,7 +157,7 @@ describe('a messages stream', () => {
   const thinking = block(0, { type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking: '```' })
   const stream = (undoing: Undoing | null) => new MessagesRelay({ clientModel: 'client', countTokens, undoing })
 
-  test('JSON leaves its fence, wherever it is cut; thinking stays', () => {
+  test('JSON is taken out of its fence, wherever it is split; thinking stays', () => {
     for (const pieces of cuts('```json\n{"a":"ế"}\n```')) {
       const told = relayed(stream(FENCE), start + thinking + text(pieces) + stop)
       const events = told
@@ -184,7 +184,7 @@ describe('a messages stream', () => {
   })
 })
 
-test('whole replies: the same, with every other byte', () => {
+test('whole replies change in the same way, and keep every other byte', () => {
   const chat = (content: string, name: string, more: object = {}) => ({
     choices: [
       { message: { role: 'assistant', content, ...more, tool_calls: [{ function: { name, arguments: '{}' } }] }, n: 1 },

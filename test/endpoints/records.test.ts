@@ -1,4 +1,4 @@
-/** The records of the endpoints: one place for each fact, and every list that has to stand elsewhere agrees with them. */
+/** The records of the endpoints hold each fact once, and every list that must be elsewhere agrees with them. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -30,7 +30,7 @@ test('codes in the usage table are never reused: they only ever gain new ones', 
   })
 })
 
-test('paths and operations are distinct, and the description knows every body', () => {
+test('paths and operations are distinct, and the API description covers every body', () => {
   const all = [...MODEL_ENDPOINTS, ...FREE_ENDPOINTS]
   expect(new Set(all.map(({ path }) => path)).size).toBe(all.length)
   expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length)
@@ -38,7 +38,7 @@ test('paths and operations are distinct, and the description knows every body', 
   expect(named.filter(name => !(name in SCHEMAS))).toEqual([])
 })
 
-test('a new endpoint touches at most eight files, and the list of them is true', () => {
+test('a new endpoint touches at most eight files, and the list of them is correct', () => {
   const readme = readFileSync('src/endpoints/README.md', 'utf8')
   const files = [...readme.matchAll(/^\d+\. `([^`]+)`/gm)].map(match => match[1] as string)
   expect(files.length).toBeGreaterThan(0)

@@ -1,4 +1,6 @@
-/** Two providers that nobody has seen, added by YAML alone, for the Anthropic SDK: messages and counting. */
+/**
+ * Two providers with unusual APIs, added by YAML alone, used through the Anthropic SDK: messages and token counting.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -49,7 +51,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     return stream ? client.messages.stream(params).finalMessage() : client.messages.create(params)
   }
 
-  test.each([false, true])('answers, with what clients send by habit (stream: %s)', async stream => {
+  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
     const message = await ask(
       {
         system: [{ type: 'text', text: 'Be brief.', ...EPHEMERAL }],
@@ -67,7 +69,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(provider().refused).toEqual([])
   })
 
-  test.each([false, true])('thinks, runs a tool, and thinks on (stream: %s)', async stream => {
+  test.each([false, true])('thinks, runs a tool, and continues thinking (stream: %s)', async stream => {
     const messages: Anthropic.MessageParam[] = [QUESTION]
     const thinking = { type: 'enabled' as const, budget_tokens: 4096 }
     const body = { messages, thinking, tools: [{ ...TOOL, ...EPHEMERAL }] }
@@ -87,7 +89,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(world.thinking(double)).toBe('high')
   })
 
-  test('an effort in the words of the client', async () => {
+  test('an effort as the client writes it', async () => {
     const message = await ask(
       { messages: [QUESTION], thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
       false,
@@ -97,7 +99,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test('a tool that must be called, with thinking wanted', async () => {
+  test('a forced tool while thinking is requested', async () => {
     const message = await ask(
       {
         messages: [QUESTION],
@@ -112,7 +114,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test.each([false, true])('gives an object of a schema (stream: %s)', async stream => {
+  test.each([false, true])('returns an object that matches a schema (stream: %s)', async stream => {
     const message = await ask(
       { messages: [QUESTION], output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
       stream,
@@ -122,7 +124,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test('a beta flag that a client sends goes no further', async () => {
+  test('a client's beta flag is not sent upstream', async () => {
     await client.beta.messages.create({
       model,
       max_tokens: 100,
@@ -133,7 +135,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test('counts tokens without asking the provider, for nothing', async () => {
+  test('counts tokens free of charge, without calling the provider', async () => {
     const { input_tokens } = await client.messages.countTokens({ model, messages: [QUESTION], tools: [TOOL] })
     expect(input_tokens).toBeGreaterThan(10)
     expect([provider().served, provider().refused, await world.spent()]).toEqual([[], [], 0n])

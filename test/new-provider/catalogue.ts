@@ -1,4 +1,4 @@
-/** The project's catalogue with the two providers in it, as their operator would add them: two blocks and two files of YAML. */
+/** The project's catalogue with the two providers, added as their operator would: two blocks and two files of YAML. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import type { Tables } from '../../src/generated/types.ts'
 const root = join(import.meta.dirname, '../..')
 export const FAMILIES = ['orchard', 'harbour'] as const
 
-/** A file of this folder's `catalogue/`. */
+/** Reads a file from this folder's `catalogue/`. */
 export function added(name: string): string {
   return readFileSync(join(import.meta.dirname, 'catalogue', name), 'utf8')
 }
@@ -38,7 +38,7 @@ export function sources(): SourceText[] {
   return [...own, ...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Throws with the findings when there is an error among them. */
+/** Throws the findings if there are errors among them. */
 export function compileTables(): Tables {
   const { tables, findings } = ownCompiler().compile(sources())
   if (tables === null) throw new Error(formatFindings(findings.filter(isError), 'text'))

@@ -1,4 +1,7 @@
-/** What the doubles of both providers share: a server on a loopback port, strict reading, and the scene that they play. */
+/**
+ * Shared by the doubles of both providers: a server on a loopback port, strict reading, and the script that they
+ * follow.
+ */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +15,7 @@ export interface Received {
 
 export interface Double {
   readonly url: string
-  /** Calls that were served, and those that were refused. */
+  /** Calls served and calls refused. */
   readonly served: readonly Received[]
   readonly refused: readonly { readonly call: Received; readonly reason: string }[]
   /** Empties both lists. */
@@ -20,7 +23,7 @@ export interface Double {
   close(): Promise<void>
 }
 
-/** Thrown by a double for what it does not take. */
+/** Thrown by a double for anything that it does not accept. */
 export class Refusal extends Error {
   readonly status: number
   constructor(status: number, reason: string) {
@@ -31,7 +34,7 @@ export class Refusal extends Error {
 
 export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
-  /** A JSON value, or the events of a stream as they are written. */
+  /** A JSON value, or serialized stream events. */
   readonly body: JsonValue | readonly string[]
 }
 
@@ -95,7 +98,7 @@ function write(response: ServerResponse, headers: Readonly<Record<string, string
   response.end()
 }
 
-/** Refuses members that are not listed, in the words `<place>: not supported`. */
+/** Refuses unlisted members with `<place>: not supported`. */
 export function onlyKeys(value: JsonValue | undefined, known: readonly string[], place: string): JsonObject {
   if (!isObject(value)) throw new Refusal(400, `${place}: an object was expected`)
   const foreign = Object.keys(value).find(key => !known.includes(key))
@@ -107,10 +110,12 @@ export function refuseUnless(holds: boolean, reason: string): asserts holds {
   if (!holds) throw new Refusal(400, reason)
 }
 
-/** The scene: a question about the weather, one tool call, its result, an answer; or an object of a schema. */
+/**
+ * The script: a question about the weather, one tool call, its result, an answer; or an object that matches a schema.
+ */
 export const ANSWER = 'Ở Hà Nội trời nắng, 31 °C.'
 export const THOUGHT = 'Người dùng hỏi về thời tiết.'
 export const OBJECT = { city: 'Hà Nội', degrees: 31 }
 export const TOOL_INPUT = { city: 'Hà Nội' }
-/** What each reply has used, in tokens. Thought is part of the output, cached of the input. */
+/** Usage of each reply in tokens. Reasoning is part of the output, cached tokens part of the input. */
 export const USED = { input: 1234, cached: 400, output: 77, thought: 33 }

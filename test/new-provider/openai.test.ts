@@ -1,4 +1,6 @@
-/** Two providers that nobody has seen, added by YAML alone, for the OpenAI SDK: chat completions and responses. */
+/**
+ * Two providers with unusual APIs, added by YAML alone, used through the OpenAI SDK: chat completions and responses.
+ */
 
 import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
@@ -43,7 +45,7 @@ const textOf = (message: { content: string | null }) => (message.content ?? '').
 describe.each(MODELS)('$model', ({ model, price, double }) => {
   const provider = (): Double => world[double]
 
-  test.each([false, true])('answers, with what clients send by habit (stream: %s)', async stream => {
+  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
     const body = {
       model,
       messages: [{ role: 'system' as const, content: 'Be brief.' }, QUESTION],
@@ -61,7 +63,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(provider().refused).toEqual([])
   })
 
-  test('usage that a client asks for in a stream is what is billed', async () => {
+  test('the usage that a client requests in a stream equals what is billed', async () => {
     const stream = await client.chat.completions.create({
       model,
       messages: [QUESTION],
@@ -75,12 +77,12 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
       prompt_tokens: row.input_tokens,
       prompt_tokens_details: { cached_tokens: USED.cached },
       completion_tokens: row.output_tokens,
-      // The other format does not tell how much of the output was thought.
+      // The other format does not report how much of the output was reasoning.
       completion_tokens_details: { reasoning_tokens: double === 'orchard' ? USED.thought : 0 },
     })
   })
 
-  test.each([false, true])('runs a tool to an answer, while it thinks (stream: %s)', async stream => {
+  test.each([false, true])('runs a tool loop to its answer while thinking (stream: %s)', async stream => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [QUESTION]
     const body = { model, messages, tools: [TOOL], reasoning_effort: 'high' as const, parallel_tool_calls: false }
     const ask = () =>
@@ -112,7 +114,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     expect(provider().refused).toEqual([])
   })
 
-  test('a tool that must be called', async () => {
+  test('a forced tool', async () => {
     const completion = await client.chat.completions.create({
       model,
       messages: [QUESTION],
@@ -124,7 +126,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test.each([false, true])('gives an object of a schema (stream: %s)', async stream => {
+  test.each([false, true])('returns an object that matches a schema (stream: %s)', async stream => {
     const body = { model, messages: [QUESTION], response_format: zodResponseFormat(WEATHER, 'weather') }
     const completion = stream
       ? await client.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
@@ -142,7 +144,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
   })
 })
 
-test('an error of a shape of its own reaches the client in the words of the provider, uncharged', async () => {
+test('an error of unusual shape reaches the client in the provider's words, uncharged', async () => {
   const body = { model: 'orchard-large-2', messages: [QUESTION], colour: 'blue' }
   for (const stream of [false, true]) {
     const failed = client.chat.completions.create({ ...body, stream } as OpenAI.ChatCompletionCreateParamsNonStreaming)
@@ -166,7 +168,7 @@ describe('responses', () => {
   const model = 'orchard-large-2'
   const WEATHER_TOOL = { ...TOOL.function, type: 'function' as const }
 
-  test.each([false, true])('answers, with what clients send by habit (stream: %s)', async stream => {
+  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
     const body = {
       model,
       input: QUESTION.content,
@@ -190,7 +192,7 @@ describe('responses', () => {
     expect(world.thinking('orchard')).toBe('low')
   })
 
-  test.each([false, true])('runs a tool to an answer (stream: %s)', async stream => {
+  test.each([false, true])('runs a tool loop to its answer (stream: %s)', async stream => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION.content }]
     const ask = () => {
       const body = { model, input, tools: [WEATHER_TOOL], parallel_tool_calls: false }
@@ -205,14 +207,14 @@ describe('responses', () => {
     expect(world.orchard.refused).toEqual([])
   })
 
-  test('gives an object of a schema', async () => {
+  test('returns an object that matches a schema', async () => {
     const text = { format: zodTextFormat(WEATHER, 'weather') }
     const response = await client.responses.parse({ model, input: QUESTION.content, text })
     expect(response.output_parsed).toEqual(OBJECT)
     await world.expectBilled(1, 3000n)
   })
 
-  test('a model whose provider does not speak the format answers all the same', async () => {
+  test('a model whose provider does not speak the format still answers', async () => {
     const response = await client.responses.create({ model: 'harbour-1', input: QUESTION.content })
     expect(response).toMatchObject({ model: 'harbour-1', status: 'completed', output_text: ANSWER })
     expect(world.harbour.served).toHaveLength(1)

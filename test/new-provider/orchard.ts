@@ -112,7 +112,7 @@ function replyTo(body: JsonObject): Reply {
   return { text: thought + (wantsObject ? JSON.stringify(OBJECT) : ANSWER), call: null }
 }
 
-/** Usage elsewhere, under names of its own. */
+/** Usage in an unusual place, under unusual names. */
 const METER = {
   prompt: USED.input,
   prompt_from_cache: USED.cached,

@@ -1,4 +1,4 @@
-/** docs/new-provider.md, walked: its YAML goes into a copy of the project, and its commands are run there as they stand. */
+/** Follows docs/new-provider.md: adds its YAML to a copy of the project, and runs its commands there as they are. */
 
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -39,17 +39,17 @@ afterAll(async () => {
 })
 
 const root = () => dirname(dirname(project.main))
-/** What `make generate` runs. */
+/** The command behind `make generate`. */
 const generateArguments = () => [join(root(), 'codegen/main.ts'), 'generate']
 
-/** Lines of a block in the copy, by a shell, as somebody would paste them. */
+/** Runs the lines of a block in the copy with a shell, as a reader would paste them. */
 async function paste(lines: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const options = { cwd: root(), env: { ...programEnvironment(), ...environment } }
   const { stdout } = await promisify(execFile)('bash', ['-e', '-c', lines], options)
   return stdout
 }
 
-test('the families on the page are those that are tested', () => {
+test('the families on the page are the ones tested here', () => {
   const withoutComment = (name: string) => added(name).replace(/^# yaml-language-server.*\n/, '')
   expect(yaml).toContain(withoutComment('orchard.yaml'))
   expect(yaml).toContain(withoutComment('harbour.yaml'))
@@ -57,7 +57,7 @@ test('the families on the page are those that are tested', () => {
   expect(yaml).toEqual(expect.arrayContaining(blocks))
 })
 
-test('from the line of the provider to a priced call', async () => {
+test('leads from the provider's first line to a priced call', async () => {
   const provider = {
     ORCHARD_KEY: 'orchard-secret',
     UPSTREAM_ORCHARD_BASE_URL: `${orchard.url}/api`,
@@ -81,7 +81,7 @@ test('from the line of the provider to a priced call', async () => {
 
   const surroundings = { DATABASE_URL: database.url, DATA_DIR: folder.path, LOG_LEVEL: 'info' }
   const key = { ...surroundings, ...provider, UPSTREAM_ORCHARD_API_KEY: provider.ORCHARD_KEY }
-  /** What the calls of the page print, from a program that is started for them. */
+  /** The output of the page's calls, with a program started for them. */
   const call = async () => {
     const program = await startProgram({ ...key, PORT: String(await freePort()) }, project.main)
     const email = `person-${program.url.slice(-5)}@example.com`
@@ -97,7 +97,7 @@ test('from the line of the provider to a priced call', async () => {
   expect(first.split(ANSWER)).toHaveLength(3)
   expect(first.match(/x-svc-cost-vnd: 0\.\d+/g)).toHaveLength(2)
 
-  // Its usage stands elsewhere, which the finished file says.
+  // The finished file says where its usage is.
   project.edit('catalogue/upstreams.yaml', yaml[0] ?? '', yaml.find(text => text.includes('errors:')) ?? '')
   writeFileSync(join(root(), 'catalogue/families/orchard.yaml'), yaml.find(text => text.includes('/meter/')) ?? '')
   execFileSync(process.execPath, generateArguments(), { stdio: 'pipe' })

@@ -22,12 +22,12 @@ export interface NewProviders {
   readonly orchard: Double
   readonly harbour: Double
   readonly account: TestAccount
-  /** A fresh account, and doubles that have seen nothing. */
+  /** A fresh account, and doubles without recorded calls. */
   begin(): Promise<void>
-  /** Every call of the account has cost what the provider says that it used, at the price of a token in µVND. */
+  /** Checks that every call of the account cost what the provider reports, at the entry's price per token in µVND. */
   expectBilled(calls: number, price: bigint): Promise<UsageRow>
   spent(): Promise<bigint>
-  /** The effort that the last call of a double thought with; null: it did not think. */
+  /** The effort of a double's last call; null: it did not think. */
   thinking(double: 'orchard' | 'harbour'): 'low' | 'high' | null
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What it takes to add the two providers: YAML, and little of it, without a finding. */
+/** Adding the two providers takes little YAML and leaves no findings. */
 
 import { expect, test } from 'vitest'
 import { ownCompiler } from '../../codegen/compile.ts'

@@ -1,6 +1,7 @@
 /**
- * Agent libraries as clients: each runs a tool loop to its end with models of four dialects, on the format that the
- * library speaks. The sandbox refuses what a provider would refuse, so a leak of one format into the other fails here.
+ * Agent libraries as clients: each completes a tool loop with models of four dialects, in the format that the library
+ * speaks. The sandbox refuses what a provider would refuse, so any field that leaks from one format into another fails
+ * here.
  */
 
 import { createAnthropic } from '@ai-sdk/anthropic'
@@ -94,10 +95,10 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
     expect((await result.usage).totalTokens).toBe(tokensOf(rows))
   })
 
-  test('an object of a schema', async () => {
+  test('an object that matches a schema', async () => {
     const schema = z.object({ city: z.string(), population: z.number() })
     const model = provider === '@ai-sdk/anthropic' ? 'gpt-5.5' : 'claude-opus-5'
-    // Only with this does the provider for compatible services send the schema.
+    // The provider for compatible services only sends the schema with this option.
     const language = provider.endsWith('compatible')
       ? createOpenAICompatible({
           name: 'gateway',
@@ -147,7 +148,7 @@ const LANGCHAIN = [
 
 describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
   test.each(MODELS.flatMap(model => [[model, 'invoke'] as const, [model, 'stream'] as const]))(
-    'a bindTools loop with %s by %s',
+    'a bindTools loop with %s, using %s',
     async (model, way) => {
       const bound: Bound = modelOf(model).bindTools([langchainWeather])
       const messages: BaseMessage[] = [new HumanMessage(QUESTION)]
@@ -168,7 +169,7 @@ describe.each(LANGCHAIN)('%s', (_library, modelOf) => {
         }
       }
       const rows = await expectLoop(world, model, answer?.text ?? '')
-      // Streamed from the messages format it reads the input from the estimate at the start.
+      // With a streamed Messages reply, it reads the input tokens from the estimate at the start.
       if (way === 'invoke') expect(told).toBe(tokensOf(rows))
       else expect(told).toBeGreaterThan(0)
     },
@@ -202,13 +203,13 @@ describe('@openai/agents on chat completions', () => {
   test.each(MODELS)('streamed with %s', async model => {
     const result = await new Runner({ tracingDisabled: true }).run(agentOf(model), QUESTION, { stream: true })
     for await (const _event of result) {
-      // Read to the end.
+      // Consume the whole stream.
     }
     await result.completed
     await expectLoop(world, model, String(result.finalOutput))
   })
 
-  test.each(['claude-opus-5', 'gpt-5.5'])('hands over to another agent, with %s', async model => {
+  test.each(['claude-opus-5', 'gpt-5.5'])('hands off to another agent, with %s', async model => {
     const forecaster = agentOf(model)
     const desk = new Agent({ name: 'desk', model: forecaster.model, handoffs: [forecaster] })
     const question = 'What is the weather in "Hanoi"? sandbox:tool=transfer_to_weather'

@@ -1,4 +1,7 @@
-/** The Anthropic SDKs with models of the other format: create, streams, tool runner, structured output, as with natives. */
+/**
+ * The Anthropic SDKs with models of other formats: create, streams, tool runner, structured output, all as with native
+ * models.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod'
@@ -37,7 +40,7 @@ const textOf = (message: Pick<Anthropic.Message, 'content'>) =>
   message.content.map(block => (block.type === 'text' ? block.text : '')).join('')
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer has the blocks of a whole one, in both generations of the SDK', async () => {
+  test('a streamed answer has the same blocks as a whole one, in both generations of the SDK', async () => {
     const older = new AnthropicOlder({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })
     const request = {
       ...ask(model, 'Tell me something about Huế.'),
@@ -71,7 +74,7 @@ describe.each(MODELS)('%s', model => {
   })
 
   test.each([false, true])(
-    'beta.messages.toolRunner runs two tools at once to an answer (stream: %s)',
+    'beta.messages.toolRunner runs two parallel tool calls to an answer (stream: %s)',
     async stream => {
       const cities: string[] = []
       const weather = betaZodTool({
@@ -92,7 +95,7 @@ describe.each(MODELS)('%s', model => {
       expect(cities).toHaveLength(2)
       expect(answer.stop_reason).toBe('end_turn')
       expect(textOf(answer as Anthropic.Message)).toContain('31 degrees')
-      // The first try asks for a thread; it is refused, uncharged, and the SDK goes on without.
+      // The first try asks for a thread; it is refused, uncharged, and the SDK continues without one.
       const rows = await running.usage(account.accountId)
       expect(rows.map(row => [row.status, row.cost > 0n])).toEqual([
         [400, false],
@@ -105,7 +108,7 @@ describe.each(MODELS)('%s', model => {
 
 const CITY = z.object({ name: z.string(), population: z.number(), districts: z.array(z.string()) })
 
-test.each(['gpt-5.5', 'gemini-3.5-flash'])('%s: messages.parse gives an object of the schema', async model => {
+test.each(['gpt-5.5', 'gemini-3.5-flash'])('%s: messages.parse returns an object that matches the schema', async model => {
   const message = await client.messages.parse({
     ...ask(model, 'Describe "Đà Nẵng".'),
     output_config: { format: zodOutputFormat(CITY) },
@@ -114,7 +117,7 @@ test.each(['gpt-5.5', 'gemini-3.5-flash'])('%s: messages.parse gives an object o
   expect(message.content.filter(block => block.type === 'tool_use')).toEqual([])
 })
 
-test.each(['deepseek-v4-flash', 'kimi-k2.6'])('%s knows no schemas: the answer is JSON all the same', async model => {
+test.each(['deepseek-v4-flash', 'kimi-k2.6'])('%s does not support schemas, but the answer is still JSON', async model => {
   const format = zodOutputFormat(CITY)
   const message = await client.messages.create({ ...ask(model, 'Describe "Đà Nẵng".'), output_config: { format } })
   expect(JSON.parse(textOf(message))).toBeTypeOf('object')
@@ -169,7 +172,7 @@ test.each([
   ['deepseek-v4-flash', { thinking: { type: 'enabled' as const, budget_tokens: 2000 } }],
   ['svc/qwen3-vl-235b', {}],
 ])(
-  '%s: thinking of the model comes as a thinking block and goes back with its tool loop (%j)',
+  '%s: the model's reasoning arrives as a thinking block and is sent back in the tool loop (%j)',
   async (model, thinking) => {
     const request = {
       model,
@@ -201,7 +204,7 @@ test.each([
   },
 )
 
-test('what a coding agent sends to a model of another vendor is answered: names, betas, system turns, long tools', async () => {
+test('requests of coding agents to models of other vendors are answered: names, betas, system turns, long tools', async () => {
   const name = `mcp__${'a_very_long_server_name_'.repeat(3)}__get_weather`
   const stream = client.beta.messages.stream({
     model: 'gpt-5.5[1m]',
@@ -251,7 +254,7 @@ test.each([
   [429, Anthropic.RateLimitError],
   [529, Anthropic.InternalServerError],
   [400, Anthropic.BadRequestError],
-])('an error %i of the model is the SDK’s own class', async (status, type) => {
+])('a model's error %i is an instance of the SDK’s own class', async (status, type) => {
   const call = client.messages.create(ask('gpt-5.5', `sandbox:error=${status} sandbox:retry-after=3`))
   const error = await call.catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(type)
@@ -259,7 +262,7 @@ test.each([
 })
 
 test.each(['sandbox:error-event', 'sandbox:cut', 'sandbox:cut=reset'])(
-  'a stream that breaks (%s) rejects in the SDK, and is not charged',
+  'a stream that breaks (%s) rejects in the SDK and is not charged',
   async word => {
     const stream = client.messages.stream(ask('gpt-5.5', `Say something. sandbox:tokens=200 ${word}`))
     await expect(stream.finalMessage()).rejects.toThrow(/api_error|service_unavailable|overloaded|model/)

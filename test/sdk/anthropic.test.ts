@@ -1,4 +1,4 @@
-/** The Anthropic SDKs as clients of a running gateway: nothing changed but base URL and key. */
+/** The Anthropic SDKs as clients of a running gateway: only base URL and key are changed. */
 
 import Anthropic from '@anthropic-ai/sdk'
 import AnthropicZero from 'anthropic-sdk-0'
@@ -41,7 +41,7 @@ describe.each([
     () => new AnthropicZero({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 }) as unknown as Anthropic,
   ],
 ])('@anthropic-ai/sdk %s', (_version, makeClient) => {
-  test('creates a message and is told its cost', async () => {
+  test('creates a message and reports its cost', async () => {
     const { data, response } = await makeClient()
       .messages.create({ model: 'claude-opus-5', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] })
       .withResponse()
@@ -122,7 +122,7 @@ describe.each([
     expect(model).toMatchObject({ id: 'req/claude-opus-5', type: 'model', max_input_tokens: 1_000_000 })
   })
 
-  test('gets errors as its own classes, with our message', async () => {
+  test('raises errors of its own classes, with our message', async () => {
     const wrong = makeClient()
     wrong.apiKey = 'sk-svc-wrong'
     const call = wrong.messages.create({ model: 'opus', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })

@@ -1,7 +1,7 @@
 /**
- * One conversation over models of all three wires, by the official SDK of each format: reasoning, calls and results of one
- * model go to the next with the whole history, and back. The double refuses seals, signatures and ids that are not its own,
- * reasoning that is missing where it must stand, and whatever leaked from another format.
+ * One conversation across models of all three wires, with the official SDK of each format: reasoning, calls and results
+ * of one model go to the next with the whole history, and back. The test double refuses seals, signatures and ids that
+ * are not its own, missing reasoning where it is required, and anything that leaks from another format.
  */
 
 import Anthropic from '@anthropic-ai/sdk'
@@ -9,7 +9,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** Signed thinking, plain reasoning that must come back, reasoning that a provider seals, and signed calls. */
+/** Signed thinking, plain reasoning that must be sent back, sealed reasoning, and signed calls. */
 const MODELS = ['claude-opus-5', 'deepseek-v4-pro', 'gpt-5.5', 'gemini-3.5-flash']
 const PAIRS = MODELS.flatMap(one => MODELS.filter(other => other !== one).map(other => [one, other] as const))
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => running.close())
 
-/** One turn: a question, a call, its result, the answer; all of it goes into the history. */
+/** One turn: a question, a call, its result, the answer; all of it is added to the history. */
 type Turn = (model: string, city: string, streamed: boolean) => Promise<string>
 
 function byMessages(): Turn {

@@ -1,4 +1,4 @@
-/** The OpenAI SDK with Claude models: create, streams, tool runner, structured output, as with natives. */
+/** The OpenAI SDK with Claude models: create, streams, tool runner, structured output, all as with native models. */
 
 import OpenAI from 'openai'
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod'
@@ -35,7 +35,7 @@ const messageOf = (completion: OpenAI.ChatCompletion) => {
 }
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer is the whole one, and costs the same', async () => {
+  test('a streamed answer equals the whole one, and costs the same', async () => {
     const request = {
       ...ask(model, 'Tell me something about Huế.'),
       messages: [
@@ -62,7 +62,7 @@ describe.each(MODELS)('%s', model => {
   })
 
   test.each([false, true])(
-    'chat.completions.runTools runs two tools at once to an answer (stream: %s)',
+    'chat.completions.runTools runs two parallel tool calls to an answer (stream: %s)',
     async stream => {
       const cities: string[] = []
       const weather = zodFunction({
@@ -84,7 +84,7 @@ describe.each(MODELS)('%s', model => {
     },
   )
 
-  test('chat.completions.parse gives an object of the schema', async () => {
+  test('chat.completions.parse returns an object that matches the schema', async () => {
     const city = z.object({ name: z.string(), population: z.number(), districts: z.array(z.string()) })
     const completion = await client.chat.completions.parse({
       ...ask(model, 'Describe "Đà Nẵng".'),
@@ -102,7 +102,7 @@ describe.each(MODELS)('%s', model => {
     expect(streamed.choices[0]?.message.parsed).toEqual(parsed)
   })
 
-  test('reasoning comes as reasoning_content and is billed; a tool loop with it goes on', async () => {
+  test('reasoning arrives as reasoning_content and is billed; a tool loop with it continues', async () => {
     const weather = {
       type: 'function' as const,
       function: {
@@ -131,7 +131,7 @@ describe.each(MODELS)('%s', model => {
     expect(messageOf(second).content).toContain('31 degrees')
   })
 
-  test('images and documents are seen', async () => {
+  test('images and documents reach the model', async () => {
     const completion = await client.chat.completions.create(
       ask(model, [
         { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
@@ -144,7 +144,7 @@ describe.each(MODELS)('%s', model => {
   })
 })
 
-test('what chat clients send besides is taken: penalties, seeds, empty tools, null contents, several tool turns', async () => {
+test('other fields of chat clients are accepted: penalties, seeds, empty tools, null contents, several tool turns', async () => {
   const call = (id: string) => ({ id, type: 'function' as const, function: { name: 'f', arguments: '' } })
   const completion = await client.chat.completions.create({
     model: 'claude-opus-5',
@@ -178,7 +178,7 @@ test.each([
   [429, OpenAI.RateLimitError],
   [529, OpenAI.InternalServerError],
   [400, OpenAI.BadRequestError],
-])('an error %i of the model is the SDK’s own class', async (status, type) => {
+])('a model's error %i is an instance of the SDK’s own class', async (status, type) => {
   const call = client.chat.completions.create(ask('claude-opus-5', `sandbox:error=${status} sandbox:retry-after=3`))
   const error = await call.catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(type)
@@ -186,7 +186,7 @@ test.each([
 })
 
 test.each(['sandbox:error-event', 'sandbox:cut', 'sandbox:cut=reset'])(
-  'a stream that breaks (%s) rejects in the SDK, and is not charged',
+  'a stream that breaks (%s) rejects in the SDK and is not charged',
   async word => {
     const stream = client.chat.completions.stream(ask('claude-opus-5', `Say something. sandbox:tokens=200 ${word}`))
     await expect(stream.finalChatCompletion()).rejects.toBeInstanceOf(OpenAI.APIError)

@@ -1,4 +1,4 @@
-/** The OpenAI SDK on images, speech and responses: nothing changed but base URL and key; the wallet is checked to the µVND. */
+/** The OpenAI SDK on images, speech and responses: only base URL and key are changed; checks the wallet to the µVND. */
 
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ async function expectSpent(microVnd: bigint, rows: readonly object[]) {
 const isPng = (bytes: Buffer) => bytes.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n'
 const sizeOf = (bytes: Buffer) => [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
 
-test('images.generate: two images of the size asked for, at the price of two', async () => {
+test('images.generate: two images of the requested size, at the price of two', async () => {
   const { data, response } = await client.images
     .generate({ model: 'req/gpt-image-2', prompt: 'Một con mèo', size: '1536x1024', n: 2 })
     .withResponse()
@@ -82,7 +82,7 @@ test('images.edit: one image and several, with a mask', async () => {
   await expectSpent(2600n * PER_VND, [{ cost: 650n * PER_VND }, { cost: 650n * PER_VND }, { cost: 1300n * PER_VND }])
 })
 
-test('audio.speech.create: audio, and audio as events, at one price each', async () => {
+test('audio.speech.create: audio, and audio as events, at the same price', async () => {
   const spoken = await client.audio.speech.create({ model: 'req/gpt-4o-mini-tts', voice: 'alloy', input: 'Xin chào' })
   const bytes = Buffer.from(await spoken.arrayBuffer())
   expect(bytes.readUInt16BE(0) & 0xffe0).toBe(0xffe0)
@@ -104,7 +104,7 @@ test('audio.speech.create: audio, and audio as events, at one price each', async
   ])
 })
 
-test('what the provider refuses is refused in its words and costs nothing', async () => {
+test('the provider's refusals keep their wording and cost nothing', async () => {
   const speech = { model: 'req/gpt-4o-mini-tts', voice: 'alloy', input: 'x' }
   await expect(client.audio.speech.create({ ...speech, speed: 9 })).rejects.toMatchObject({
     status: 400,
@@ -145,7 +145,7 @@ test('responses.create: text, and its cost from the usage it reports', async () 
   await expectSpent(cost, [{ model: 'gpt-5.5', cost, streamed: false, input_tokens: data.usage?.input_tokens }])
 })
 
-test('responses.stream: runs a tool loop, with the same name of the model in every event', async () => {
+test('responses.stream: runs a tool loop, with the same model name in every event', async () => {
   const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'What is the weather in Hanoi?' }]
   const first = client.responses.stream({ model: 'gpt-5.5', input, tools: [WEATHER] })
   const models = new Set<string>()
@@ -170,7 +170,7 @@ test('responses.stream: runs a tool loop, with the same name of the model in eve
 })
 
 test.each(['cut', 'error-event'])(
-  'a broken stream (%s) is told as a failed response, never as a good one',
+  'a broken stream (%s) ends as a failed response, never as a good one',
   async word => {
     const stream = client.responses.stream({ model: 'gpt-5.5', input: `Tell me a story. sandbox:${word}` })
     const types: string[] = []

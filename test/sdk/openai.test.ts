@@ -1,4 +1,4 @@
-/** The OpenAI SDK as a client of a running gateway: nothing changed but base URL and key. */
+/** The OpenAI SDK as a client of a running gateway: only base URL and key are changed. */
 
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const WEATHER = {
   },
 }
 
-test('creates a completion and is told its cost', async () => {
+test('creates a completion and reports its cost', async () => {
   const { data, response } = await client.chat.completions
     .create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'Hello' }] })
     .withResponse()
@@ -42,7 +42,7 @@ test('creates a completion and is told its cost', async () => {
 
 const MODELS = ['gpt-5.5', 'claude-opus-5', 'claude-haiku-4-5', 'deepseek-v4-flash', 'svc/claude-sonnet-5']
 
-test.each(MODELS)('streams a completion of %s; without include_usage no chunk is without choices', async model => {
+test.each(MODELS)('streams a completion of %s; without include_usage, every chunk has choices', async model => {
   const stream = await client.chat.completions.create({
     model,
     stream: true,
@@ -60,7 +60,7 @@ test.each(MODELS)('streams a completion of %s; without include_usage no chunk is
   expect(finishReasons).toEqual(['stop'])
 })
 
-test.each(MODELS)('gets the usage chunk of %s when it asks for it', async model => {
+test.each(MODELS)('gets the usage chunk of %s on request', async model => {
   const stream = client.chat.completions.stream({
     model,
     stream_options: { include_usage: true },
@@ -100,7 +100,7 @@ test('lists the models and retrieves one by its id with a slash', async () => {
   expect(await client.models.retrieve('req/gpt-5.5')).toMatchObject({ id: 'req/gpt-5.5', object: 'model' })
 })
 
-test('gets errors as its own classes, with our message', async () => {
+test('raises errors of its own classes, with our message', async () => {
   const wrong = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: 'sk-svc-wrong', maxRetries: 0 })
   await expect(
     wrong.chat.completions.create({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'x' }] }),
@@ -111,7 +111,7 @@ test('gets errors as its own classes, with our message', async () => {
   ).rejects.toMatchObject({ status: 404, message: expect.stringContaining('/v1') })
 })
 
-test('with a base address that lacks /v1, the models are not found instead of none', async () => {
+test('with a base URL that lacks /v1, listing models fails instead of returning none', async () => {
   const misplaced = new OpenAI({ baseURL: running.url, apiKey: account.apiKey, maxRetries: 0 })
   const message = expect.stringContaining('http://gateway.test/v1/models')
   const listing = Array.fromAsync(misplaced.models.list())

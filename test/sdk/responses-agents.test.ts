@@ -1,4 +1,7 @@
-/** Agent libraries whose default is the Responses format, with their defaults: tool loops with models of every wire. */
+/**
+ * Agent libraries that use the Responses format by default, with their default settings: tool loops with models of
+ * every wire.
+ */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
@@ -20,7 +23,7 @@ import {
   useWeatherWorld,
 } from '../support/weather.ts'
 
-/** Messages, chat, responses of two kinds of reasoning, and both AWS wires. */
+/** Messages, chat, responses with two kinds of reasoning, and both AWS wires. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',
@@ -37,7 +40,7 @@ function weatherIn({ city }: { city: string }): string {
   return `${city}: 31 degrees, humid`
 }
 
-describe('ai with openai(model), which refers to items of earlier turns by their ids', () => {
+describe('ai with openai(model), which refers to items of earlier turns by id', () => {
   const modelOf = (model: string) =>
     createOpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey })(model)
   const tools = { [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: weatherIn }) }
@@ -49,7 +52,7 @@ describe('ai with openai(model), which refers to items of earlier turns by their
     maxRetries: 0,
   })
 
-  /** A later turn: the texts of earlier ones come back as references now. */
+  /** A later turn, in which texts of earlier ones are sent as references. */
   async function goOn(model: string, earlier: readonly ModelMessage[]): Promise<void> {
     const messages: ModelMessage[] = [
       { role: 'user', content: QUESTION },
@@ -90,11 +93,11 @@ describe('ai with openai(model), which refers to items of earlier turns by their
       { role: 'user', content: 'And of "Vinh"?' },
     ]
     const second = await generateText({ model: modelOf(model), messages, maxRetries: 0 })
-    // The double tells how many messages it was sent.
+    // The test double says how many messages it received.
     expect(second.text).toMatch(/Vinh[\s\S]*3/)
   })
 
-  test.each(MODELS)('an object of a schema, with %s', async model => {
+  test.each(MODELS)('an object that matches a schema, with %s', async model => {
     const schema = z.object({ city: z.string(), population: z.number() })
     const prompt = 'Describe "Đà Nẵng".'
     const { output } = await generateText({
@@ -131,13 +134,13 @@ describe('@openai/agents with its defaults', () => {
   test.each(MODELS)('streamed with %s', async model => {
     const result = await runner().run(agentOf(model), QUESTION, { stream: true })
     for await (const _event of result) {
-      // Read to the end.
+      // Consume the whole stream.
     }
     await result.completed
     await expectLoop(world, model, String(result.finalOutput))
   })
 
-  test.each(MODELS)('hands over to another agent, with %s', async model => {
+  test.each(MODELS)('hands off to another agent, with %s', async model => {
     const forecaster = agentOf(model)
     const desk = new Agent({ name: 'desk', model, handoffs: [forecaster] })
     const question = 'What is the weather in "Hanoi"? sandbox:tool=transfer_to_weather'
@@ -158,7 +161,7 @@ describe('@langchain/openai with the Responses format', () => {
   }
 
   test.each(MODELS.flatMap(model => [[model, 'invoke'] as const, [model, 'stream'] as const]))(
-    'a bindTools loop with %s by %s',
+    'a bindTools loop with %s, using %s',
     async (model, way) => {
       const bound = new ChatOpenAI({
         model,

@@ -1,4 +1,4 @@
-/** The OpenAI SDK's Responses client with models of every wire: create, stream, parse, tool loops, pictures, errors. */
+/** The OpenAI SDK's Responses client with models of every wire: create, stream, parse, tool loops, images, errors. */
 
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
-/** Messages, chat, responses of two kinds of reasoning, and both AWS wires. */
+/** Messages, chat, responses with two kinds of reasoning, and both AWS wires. */
 const MODELS = [
   'claude-opus-5',
   'gemini-3.5-flash',
@@ -50,7 +50,7 @@ const WEATHER: OpenAI.Responses.Tool = {
 }
 const QUESTION = 'In parallel, what is the weather in "Hanoi" and "Paris"?'
 
-/** A whole response, or the one that the SDK puts together from a stream. */
+/** A whole response, or the one that the SDK assembles from a stream. */
 async function respond(
   body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
   streamed: boolean,
@@ -59,7 +59,7 @@ async function respond(
 }
 
 describe.each(MODELS)('%s', model => {
-  test('a streamed answer is the whole one, and costs the same', async () => {
+  test('a streamed answer equals the whole one, and costs the same', async () => {
     const body = { model, instructions: 'Be kind.', input: 'Tell me something about Huế.' }
     const whole = await respond(body, false)
     expect(whole).toMatchObject({
@@ -90,7 +90,7 @@ describe.each(MODELS)('%s', model => {
   })
 
   test.each([false, true])(
-    'runs two tools at once to an answer, its reasoning sent back (stream: %s)',
+    'runs two parallel tool calls to an answer, sending reasoning back (stream: %s)',
     async streamed => {
       const body = {
         model,
@@ -116,7 +116,7 @@ describe.each(MODELS)('%s', model => {
     },
   )
 
-  test.each([false, true])('parses an object of the schema (stream: %s)', async streamed => {
+  test.each([false, true])('parses an object that matches the schema (stream: %s)', async streamed => {
     const body = { model, input: 'Plan a trip to "Huế" for 3 days.', text: { format: zodTextFormat(TRIP, 'trip') } }
     const response = streamed ? await client.responses.stream(body).finalResponse() : await client.responses.parse(body)
     expect(response.output_parsed).toEqual({ city: 'Huế', days: 3, stops: [expect.any(String)] })
@@ -157,7 +157,7 @@ describe.each(MODELS)('%s', model => {
     expect((await running.usage(account.accountId)).map(row => row.cost)).toEqual([0n])
   })
 
-  test('an error before the first event is one of its classes, with our words', async () => {
+  test('an error before the first event is one of its own classes, with our message', async () => {
     for (const stream of [false, true]) {
       const failed = client.responses.create({ model, input: 'sandbox:error=429 sandbox:retry-after=3', stream })
       await expect(failed).rejects.toBeInstanceOf(OpenAI.RateLimitError)
@@ -187,7 +187,7 @@ test.each(SEES)('shows a picture to %s, in a message and from a tool', async mod
   expect(shown.output_text).toContain('get_weather returned')
 })
 
-test.each(MODELS)('calls a tool of free text, with %s', async model => {
+test.each(MODELS)('calls a free-form tool, with %s', async model => {
   const tool: OpenAI.Responses.Tool = {
     type: 'custom',
     name: 'run_query',
@@ -212,7 +212,7 @@ test.each(MODELS)('calls a tool of free text, with %s', async model => {
   }
 })
 
-test.each(MODELS)('takes all forms of a choice of tools, with %s', async model => {
+test.each(MODELS)('accepts every form of tool choice, with %s', async model => {
   const other: OpenAI.Responses.Tool = {
     ...WEATHER,
     type: 'function',
@@ -235,13 +235,13 @@ test.each(MODELS)('takes all forms of a choice of tools, with %s', async model =
     mode: 'required',
     tools: [{ type: 'function', name: 'get_time' }],
   })
-  // Some models take no force: the choice is left to them then.
+  // Some models do not support forced calls, so they may choose.
   expect([['get_weather'], []]).toContainEqual(forced)
   expect([['get_time'], []]).toContainEqual(named)
   expect([['get_time'], []]).toContainEqual(allowed)
 })
 
-test('what needs a memory here is refused in words', async () => {
+test('requests that need stored responses are refused with an explanation', async () => {
   const model = 'claude-opus-5'
   const ask = (more: object) => client.responses.create({ model, input: 'Hello', ...more })
   await expect(ask({ previous_response_id: 'resp_1' })).rejects.toMatchObject({

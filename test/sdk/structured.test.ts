@@ -1,4 +1,7 @@
-/** `parse()` of both official SDKs, with models that take a schema natively, as JSON mode only, and in the prompt only. */
+/**
+ * `parse()` of both official SDKs, with models that support schemas natively, in JSON mode only, and in the prompt
+ * only.
+ */
 
 import Anthropic from '@anthropic-ai/sdk'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
@@ -55,7 +58,7 @@ describe.each(MODELS)('%s', model => {
   })
 })
 
-test('responses.parse, with a model that speaks responses', async () => {
+test('responses.parse, with a model that speaks the responses format', async () => {
   const response = await openai.responses.parse({
     model: 'gpt-5.5',
     input: QUESTION,

@@ -21,7 +21,7 @@ afterAll(() => running.close())
 
 const provider = () => createOpenAI({ baseURL: `${running.url}/v1`, apiKey: account.apiKey })
 
-test('generates images, though it asks for base64 by a parameter that the provider refuses', async () => {
+test('generates images, although it requests base64 with a parameter that the provider refuses', async () => {
   const { images } = await generateImage({
     model: provider().image('req/gpt-image-2'),
     prompt: 'a cat',
@@ -58,7 +58,7 @@ test('speaks', async () => {
   expect(await running.balance(account.accountId)).toBe(CREDIT - 1350n * PER_VND)
 })
 
-test('answers by the responses format, whole and streamed', async () => {
+test('answers in the responses format, whole and streamed', async () => {
   const model = provider().responses('gpt-5.5')
   const whole = await generateText({ model, prompt: 'Hello', maxRetries: 0 })
   expect(whole.text.length).toBeGreaterThan(3)

@@ -1,4 +1,4 @@
-/** Any JSON of given keys and words: bodies that no client has written yet. */
+/** Random JSON from given keys and words: bodies that no client has written yet. */
 
 import fc from 'fast-check'
 

@@ -4,13 +4,13 @@ import { Secret, TOTP } from 'otpauth'
 
 const STEP_MS = 30_000
 
-/** The code of now, or of so many steps later; the one of the next step is taken too. */
+/** The code at this time step, or a number of steps later; gateways also accept the next step's code. */
 export function codeOf(secret: string, { stepsLater = 0, nowMs = Date.now() } = {}): string {
   const totp = new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) })
   return totp.generate({ timestamp: nowMs + stepsLater * STEP_MS })
 }
 
-/** Six digits that are not the code of now nor of the steps around it. */
+/** Six digits that are not a code of this or a neighbouring time step. */
 export function wrongCode(secret: string): string {
   const right = [-2, -1, 0, 1, 2].map(stepsLater => codeOf(secret, { stepsLater }))
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find(code => !right.includes(code)) as string

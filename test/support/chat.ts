@@ -1,4 +1,4 @@
-/** Good replies of providers in both chat formats, and calls for them; trimmed to what tests look at. */
+/** Good provider replies in both chat formats, and calls for them; reduced to what tests check. */
 
 import { type Answer, end, json, sse, write } from './scripted-upstream.ts'
 

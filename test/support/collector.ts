@@ -1,4 +1,4 @@
-/** A collector of traces on a real socket: takes OTLP over HTTP as JSON, refuses it, or never answers. */
+/** A trace collector on a real socket: accepts OTLP batches over HTTP as JSON, refuses them, or never replies. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,19 +15,19 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, unknown>>
   /** 2: error. */
   readonly statusCode: number
-  /** Of the service. */
+  /** Attributes of the service. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
 export interface Collector {
   readonly url: string
   readonly spans: readonly ReceivedSpan[]
-  /** Every body as it came. */
+  /** Every body as received. */
   readonly bodies: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
-  /** What it does with the next batches. */
+  /** How it handles the next batches. */
   behaviour: 'take' | 'refuse' | 'hang'
-  /** Resolves when this holds; rejects after 20 s. */
+  /** Resolves when the condition holds; rejects after 20 s. */
   until(holds: (spans: readonly ReceivedSpan[]) => boolean): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * A gateway in front of one scripted provider that stands for all of them, and the good replies of both formats: for calls
- * whose two sides speak different formats.
+ * A gateway in front of one scripted provider that serves as every upstream, with good replies of both formats: for
+ * calls whose two sides speak different formats.
  */
 
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -28,19 +28,19 @@ export interface ConversionWorld {
   readonly provider: ScriptedUpstream
   /** A fresh one for each test. */
   account: TestAccount
-  /** What the provider answers from now on. */
+  /** Sets what the provider replies from now on. */
   answer(answer: Answer | ((request: RecordedRequest) => Answer)): void
-  /** The body of the latest request that the provider got. */
+  /** Body of the latest request to the provider. */
   sent(): JsonObject
   call(
     path: Path | '/v1/responses',
     body: object,
     init?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Response>
-  /** The one usage row of the account, with all its counts. */
+  /** The account's only usage row, with all its counts. */
   row(): Promise<CallRow>
   spent(): Promise<bigint>
-  /** µVND per token of an entry that is priced by tokens. */
+  /** Price in µVND per token of an entry priced by tokens. */
   priceOf(model: string): Promise<bigint>
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface CallRow {
   readonly estimated: boolean
 }
 
-/** One for the file that calls this at its top, with a fresh account for each of its tests. */
+/** Call it at the top of a test file: one gateway per file, with a fresh account per test. */
 export function useConversionWorld(): ConversionWorld {
   let world: ConversionWorld
   beforeAll(async () => {
@@ -128,7 +128,7 @@ export async function startConversionWorld(options: TestGatewayOptions = {}): Pr
   return world
 }
 
-/** A request that either format understands. */
+/** A request that is valid in either format. */
 export function question(model: string, extra: object = {}): object {
   return { model, max_tokens: 500, messages: [{ role: 'user', content: 'Thủ đô của Việt Nam?' }], ...extra }
 }
@@ -141,7 +141,7 @@ export function messagesText(...events: readonly { readonly type?: string }[]): 
   return events.map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 }
 
-/** A stream that the provider ends as HTTP would have it, whatever the events say. */
+/** A stream that ends properly at the HTTP level, whatever its events say. */
 export function streamOf(text: string, cutEvery?: number): Answer {
   return [sse(), write(text, cutEvery === undefined ? {} : { cutEvery }), end()]
 }

@@ -1,4 +1,4 @@
-/** The schema of a database as SQL-like text, from the system catalogues, in an order that never changes. */
+/** Dumps a database's schema as SQL-like text from the system catalogues, in a stable order. */
 
 import type { Sql } from '../../src/lib/database.ts'
 

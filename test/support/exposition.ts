@@ -1,9 +1,9 @@
-/** Reads what a scrape gets, and throws at everything that Prometheus would refuse. */
+/** Parses a metrics scrape, and throws for anything that Prometheus would reject. */
 
 export interface ParsedSample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Name as it stands in the text, with `_bucket` and the like. */
+  /** Name as in the text, including suffixes such as `_bucket`. */
   readonly name: string
 }
 
@@ -70,7 +70,7 @@ function parseLabels(text: string): Record<string, string> {
   return labels
 }
 
-/** A gateway's figures at one moment. */
+/** A gateway's metrics at one moment. */
 export class Figures {
   readonly families: ReadonlyMap<string, ParsedFamily>
 
@@ -78,7 +78,7 @@ export class Figures {
     this.families = parseExposition(text)
   }
 
-  /** Sum of the samples under labels that have these values; 0 when there are none. `name` may be part of a histogram. */
+  /** Sum of the samples with these label values; 0 if there are none. `name` may be part of a histogram. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name) ?? this.families.get(name.replace(/_(bucket|sum|count)$/, ''))
     if (family === undefined) throw new Error(`there is no ${name}`)

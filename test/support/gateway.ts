@@ -1,4 +1,4 @@
-/** A gateway of this process on a database of its own, with accounts and what tests want to know of their money. */
+/** A gateway in this process, on a database of its own, with accounts and helpers to inspect their money. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,17 +44,17 @@ export interface TestGateway {
   readonly dataDir: string
   account(creditMicroVnd: bigint): Promise<TestAccount>
   balance(accountId: number): Promise<bigint>
-  /** Waits until every call of the account that was answered has its row. */
+  /** Waits until every answered call of the account has its usage row. */
   usage(accountId: number): Promise<UsageRow[]>
   /** A second gateway process on the same database. */
   sibling(): Promise<Gateway>
   close(): Promise<void>
 }
 
-/** A bank account, so that there are orders where nothing is simulated. */
+/** A bank account, so that top-up orders exist where nothing is simulated. */
 export const TEST_BANK = { BANK_BIN: '970436', BANK_ACCOUNT: '0071000123456', BANK_ACCOUNT_NAME: 'CONG TY SVC' }
 
-/** Who runs it. */
+/** The operator of the service. */
 export const TEST_COMPANY = {
   COMPANY_NAME: 'Công ty TNHH SVC',
   COMPANY_ADDRESS: '1 Lê Lợi, Quận 1, TP. Hồ Chí Minh',
@@ -62,7 +62,7 @@ export const TEST_COMPANY = {
   SUPPORT_EMAIL: 'help@example.com',
 } as const
 
-/** What production demands of the environment. */
+/** What production requires of the environment. */
 export const PRODUCTION = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://gateway.test',
@@ -73,14 +73,14 @@ export const PRODUCTION = {
 } as const
 
 export interface TestGatewayOptions {
-  /** Base URLs by upstream id, with API keys where one is not enough; all others are the sandbox's. */
+  /** Base URLs by upstream id, with API keys where needed. All other upstreams are the sandbox's. */
   readonly upstreams?: Readonly<Record<string, string | { readonly url: string; readonly keys: readonly string[] }>>
-  /** Instead of the generated ones. */
+  /** Tables to use instead of the generated ones. */
   readonly tables?: Tables
   readonly log?: Logger
   readonly environment?: Readonly<Record<string, string>>
   readonly imageFetch?: GatewayOptions['imageFetch']
-  /** As in KEY_PEPPERS and KEY_ENCRYPTION_KEYS; both are new ones otherwise. */
+  /** As in KEY_PEPPERS and KEY_ENCRYPTION_KEYS; absent: fresh ones. */
   readonly secrets?: string
 }
 
@@ -111,7 +111,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       DATA_DIR: dataDir,
       LOG_LEVEL: 'silent',
       PUBLIC_URL: 'http://gateway.test',
-      // On a busy machine a settlement may take long; these tests ask what it says, not how fast it is.
+      // Settlements may be slow on a busy machine, and these tests are not about speed.
       LIMIT_SETTLE_WAIT_MS: '20000',
       ...Object.fromEntries(upstreamVariables),
       ...options.environment,

@@ -1,4 +1,4 @@
-/** Files share their worker: whatever one changes in the process for itself, it takes back. */
+/** Test files share a worker process, so each must undo what it changes in the process. */
 
 import { afterAll, expect, vi } from 'vitest'
 
@@ -7,7 +7,7 @@ const folder = process.cwd()
 const replaceable = () => [performance.now, Date.now, Math.random, JSON.parse, globalThis.fetch, globalThis.setTimeout]
 const functions = replaceable()
 
-// The last of a file's hooks, for it is the first that is there.
+// Registered first, so it is the last hook of a file to run.
 afterAll(() => {
   const names = new Set([...Object.keys(environment), ...Object.keys(process.env)])
   const changed = [...names].filter(name => environment[name] !== process.env[name])

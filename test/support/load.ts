@@ -1,6 +1,6 @@
 /**
- * Calls without end on a gateway, streamed and whole, on connections that stay and on new ones, and what became of each.
- * The provider behind it answers streams over some hundred milliseconds, so that they outlive what happens meanwhile.
+ * Endless calls to a gateway, streamed and whole, on kept and new connections, with the outcome of each. The provider
+ * behind it streams for some hundred milliseconds, so that streams outlast what happens meanwhile.
  */
 
 import { createServer } from 'node:http'
@@ -22,7 +22,7 @@ function event(choices: readonly object[], more: object = {}): string {
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: LOAD_MODEL, choices, ...more })}\n\n`
 }
 
-/** Base URL of a provider in the chat format; it answers in `streamMs` and `wholeMs`. */
+/** Base URL of a provider in the chat format that replies within `streamMs` and `wholeMs`. */
 export async function startLoadProvider({ streamMs = 400, wholeMs = 20 } = {}) {
   const whole = JSON.stringify({
     id: 'c',
@@ -61,16 +61,16 @@ export async function startLoadProvider({ streamMs = 400, wholeMs = 20 } = {}) {
 export interface LoadOptions {
   readonly url: string
   readonly apiKey: string
-  /** Calls at one time. */
+  /** Concurrent calls. */
   readonly callers: number
-  /** Calls per second that are aimed at; absent: as many as the callers get done. */
+  /** Target number of calls per second; absent: as many as possible. */
   readonly rate?: number
 }
 
 export interface LoadResult {
   readonly calls: number
   readonly streams: number
-  /** What went wrong, each with the time since the start; empty when no call failed and no stream broke. */
+  /** Failures, each with the time since the start; empty if no call failed and no stream broke. */
   readonly failures: readonly string[]
   readonly seconds: number
   /** Latency of whole calls in ms. */
@@ -78,7 +78,7 @@ export interface LoadResult {
   readonly p99: number
 }
 
-/** Goes on until `stop`, which resolves when the last call has ended. */
+/** Runs until `stop`, which resolves when the last call has ended. */
 export function startLoad({ url, apiKey, callers, rate }: LoadOptions): {
   calls(): number
   stop(): Promise<LoadResult>
@@ -144,7 +144,7 @@ async function onAgent(agent: Agent, url: string, apiKey: string, body: string):
   return { status: reply.statusCode, text: await reply.body.text() }
 }
 
-/** A bare socket; the reply as it came, its body decoded from chunks. */
+/** Sends over a plain socket; returns the raw reply and its body, de-chunked. */
 function onNewConnection(url: string, apiKey: string, body: string): Promise<Reply> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

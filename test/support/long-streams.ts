@@ -1,4 +1,4 @@
-/** A provider whose streams are as long as a test lets them be, in every wire format, as fast as they are read. */
+/** A provider whose streams are as long as a test wants, in every wire format, sent as fast as they are read. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesEvent, textDelta } from './chat.ts'
 
 export interface LongStreamsOptions {
-  /** Events with text in one stream; the text of each. */
+  /** Text events per stream; the text of each. */
   readonly events: number
   readonly text: string
-  /** What is reported at the end, or with a whole reply. */
+  /** Usage reported at the end, or with a whole reply. */
   readonly inputTokens: number
   readonly outputTokens: number
   /** Pause before each event; 0: none. */
@@ -20,13 +20,13 @@ export interface LongStreamsOptions {
 export interface LongStreams {
   readonly url: string
   options: LongStreamsOptions
-  /** While it is set, every reply waits for it behind its first event. */
+  /** While set, every reply waits for it after its first event. */
   gate: Promise<unknown> | null
-  /** Bodies as they came, parsed. */
+  /** Request bodies, parsed. */
   readonly bodies: readonly Readonly<Record<string, unknown>>[]
-  /** The last stream has been written to its end. */
+  /** The last stream was written to its end. */
   readonly served: boolean
-  /** Replies that were broken off by the gateway. */
+  /** Replies that the gateway aborted. */
   readonly aborted: number
   close(): Promise<void>
 }
@@ -161,7 +161,7 @@ export async function startLongStreams(options: LongStreamsOptions): Promise<Lon
   return streams
 }
 
-/** A provider writes no more than it is allowed to. */
+/** A provider writes no more than it is asked for. */
 function wholeWithin(options: LongStreamsOptions, body: Readonly<Record<string, unknown>>): object {
   const cap = body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens
   const outputTokens = typeof cap === 'number' ? Math.min(cap, options.outputTokens) : options.outputTokens

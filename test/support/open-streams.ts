@@ -1,6 +1,6 @@
 /**
- * A thread that is both sides of a gateway's streams, so that what the gateway keeps can be told from what they keep: a
- * provider that says how its reply begins and then nothing more, and clients that wait for the rest.
+ * A thread that acts as both ends of a gateway's streams, so that the gateway's own memory can be measured: a provider
+ * that starts its replies and then falls silent, and clients that wait for the rest.
  */
 
 import { type ClientRequest, createServer, request } from 'node:http'
@@ -13,14 +13,14 @@ export interface StreamsToOpen {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** What the provider says. */
+  /** What the provider sends. */
   readonly begin: string
   readonly count: number
 }
 
 export interface OpenStreams {
   readonly providerUrl: string
-  /** Resolves when each has got the beginning of its reply; rejects for any status but 200. */
+  /** Resolves when every client has received the start of its reply; rejects for any status but 200. */
   open(streams: StreamsToOpen): Promise<void>
   close(): Promise<void>
 }

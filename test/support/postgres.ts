@@ -1,4 +1,4 @@
-/** One database per test file, on the one embedded Postgres of the run: a copy of one that was migrated once. */
+/** One database per test file, on the run's embedded Postgres: a copy of a template that was migrated once. */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -15,17 +15,17 @@ export interface TestDatabase {
 }
 
 interface Server {
-  /** Of a database of this name. */
+  /** Connection URL of the database with this name. */
   urlOf(name: string): string
   readonly admin: Sql
-  /** A migrated database that nobody connects to. */
+  /** The migrated template, which nothing connects to. */
   readonly template: string
 }
 
 /** A busy machine may take seconds to start a server process. */
 const CONNECT_TIMEOUT_MS = 60_000
 
-/** Of this process, which uses it as long as it lives: the server stays up until the run ends. */
+/** Taken by this process for its lifetime: the server runs until the test run ends. */
 let server: Promise<Server> | null = null
 let databases = 0
 
@@ -37,7 +37,7 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
   await admin.unsafe(`create database ${name} template ${migrated ? template : 'template1'}`)
   const url = urlOf(name)
   const sql = openDatabase({ url, name: 'test', connectionsMax: 8, connectTimeoutMs: CONNECT_TIMEOUT_MS })
-  // The one row that is no database's but its own.
+  // The only row that differs between databases.
   if (migrated) await sql.unsafe('update database_identity set database_id = gen_random_uuid()')
   return {
     url,
@@ -50,13 +50,13 @@ export async function createTestDatabase({ migrated = true }: { migrated?: boole
 }
 
 async function joinServer(): Promise<Server> {
-  // Room for three workers, each with several gateways.
+  // Enough for three workers with several gateways each.
   const settings = { max_connections: '300' }
   const { url } = await startEmbeddedPostgres({ dataDir: inject('postgresDir'), durable: false, settings })
   const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
   const admin = openDatabase({ url, name: 'test admin', connectionsMax: 1, connectTimeoutMs: CONNECT_TIMEOUT_MS })
   const template = `migrated_${digestOfMigrations()}`
-  // Two processes at once: the second finds what the first has made.
+  // Two processes may do this at once; the second finds the first one's work.
   await admin.unsafe(`select pg_advisory_lock(hashtext('${template}'))`)
   const found = await admin`select 1 from pg_database where datname = ${template}`
   if (found.length === 0) {

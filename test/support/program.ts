@@ -1,4 +1,4 @@
-/** The program as operators run it: a process of its own, its words, its signals, its end. */
+/** Runs the program as operators do: a process of its own, with its output, signals and exit status. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -8,33 +8,33 @@ const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface Program {
   readonly child: ChildProcess
-  /** Where it listens. */
+  /** Its base URL. */
   readonly url: string
-  /** What it logged so far. */
+  /** Its log so far. */
   readonly log: string
   /** Resolves when the log matches. */
   logged(pattern: RegExp): Promise<void>
-  /** Resolves with the exit status, or the signal that ended it. */
+  /** Resolves with the exit status, or with the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
   signal(signal: NodeJS.Signals): void
 }
 
 /**
- * What every process of a test is started with: nothing of the operator's. What one has compiled the next one takes, which
- * halves its start.
+ * Environment of every process that a test starts: nothing of the operator's. Compiled code is cached for the next
+ * process, which halves its start-up time.
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE }
 }
 
-/** Programs that run; none outlives the test that started it, however that ends. */
+/** Running programs. None outlives the test that started it, however that ends. */
 const started = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Ends at once what still runs. */
+/** Kills those that are still running. */
 export async function killPrograms(): Promise<void> {
   await Promise.all(
     [...started].map(child => {
@@ -54,7 +54,10 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** `serve --json`, ready. Rejects with what it said when it ends before that. `main`: of a copy of the project. */
+/**
+ * Starts `serve --json` and waits until it is ready. Rejects with its output if it ends before that. `main`: entry
+ * point of a copy of the project.
+ */
 export async function startProgram(
   environment: Readonly<Record<string, string | undefined>>,
   main: string = MAIN,

@@ -1,4 +1,4 @@
-/** A copy of the project in a folder of its own, so that a test can change its catalogue or code while it runs. */
+/** A copy of the project in a temporary folder, so that a test can change its catalogue or code. */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ const PARTS = ['src', 'codegen', 'catalogue', 'schemas', 'docs', 'package.json']
 
 export interface ProjectCopy {
   readonly main: string
-  /** Changes the text of a file; throws when `from` is not there. */
+  /** Replaces text in a file; throws if `from` is missing. */
   edit(file: string, from: string, to: string): void
-  /** Sets the price of an entry in whole dong, and generates. */
+  /** Sets an entry's price in whole dong, and regenerates. */
   reprice(entryId: string, vnd: number): void
   remove(): void
 }

@@ -1,4 +1,4 @@
-/** Mulberry32: small, seeded, and the same everywhere; gives numbers from 0 to below `below`. */
+/** Mulberry32: a small seeded generator, the same everywhere. Returns integers from 0 to below `below`. */
 export type Random = (below: number) => number
 
 export function seededRandom(seed: number): Random {

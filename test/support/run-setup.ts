@@ -1,6 +1,6 @@
 /**
- * Gives the run a folder for one embedded Postgres and for what its processes compile, and takes everything away afterwards,
- * also what a killed run left.
+ * Creates a folder for the run's embedded Postgres and for its processes' compiled code, and cleans up afterwards,
+ * including what a killed run left behind.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -25,12 +25,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const folder = join(tmpdir(), `${PREFIX}${process.pid}`)
   mkdirSync(folder, { recursive: true })
   project.provide('postgresDir', folder)
-  // Each worker has it, and the programs that tests start.
+  // Passed to every worker, and to the programs that tests start.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled')
   return () => remove(folder)
 }
 
-/** Joining makes this process the last user, so that leaving stops the server. */
+/** Joining makes this process the server's last user, so leaving stops it. */
 async function remove(folder: string): Promise<void> {
   if (existsSync(join(folder, 'postgres', 'data'))) {
     const instance = await startEmbeddedPostgres({ dataDir: folder, durable: false })

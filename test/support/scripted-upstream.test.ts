@@ -25,7 +25,7 @@ async function start(script: Script): Promise<string> {
 
 afterEach(() => upstream.close())
 
-/** Bytes of a body in the chunks in which they came, and whether the body ended well. */
+/** A body's bytes in the chunks in which they arrived, and whether it ended properly. */
 async function chunksOf(response: Response): Promise<{ chunks: Buffer[]; endedWell: boolean }> {
   const chunks: Buffer[] = []
   try {
@@ -36,7 +36,7 @@ async function chunksOf(response: Response): Promise<{ chunks: Buffer[]; endedWe
   }
 }
 
-test('answers in order with status, headers and body, and records what was asked', async () => {
+test('answers in order with status, headers and body, and records the requests', async () => {
   const url = await start([json(429, { a: 1 }, { 'retry-after': '2' }), json(200, { b: 2 })])
   const first = await fetch(`${url}/v1/x?q=1`, { method: 'POST', headers: { 'x-api-key': 'k' }, body: '{"é":1}' })
   expect([first.status, first.headers.get('retry-after'), await first.json()]).toEqual([429, '2', { a: 1 }])
@@ -51,14 +51,14 @@ test('answers in order with status, headers and body, and records what was asked
   expect([get!.method, get!.body.length, await get!.outcome]).toEqual(['GET', 0, 'finished'])
 })
 
-test('says so when the script is at its end', async () => {
+test('reports when the script has run out', async () => {
   const url = await start([])
   const response = await fetch(url)
   expect(response.status).toBe(599)
   expect(await response.text()).toContain('no answer for request 1')
 })
 
-test('cuts inside characters and between CR and LF, each part a chunk of its own', async () => {
+test('cuts inside characters and between CR and LF, with each part as a separate chunk', async () => {
   const url = await start([[sse(), write('data: é\r\n\r\n', { cutEvery: 1 }), write('x'), end()]])
   const { chunks, endedWell } = await chunksOf(await fetch(url))
   expect(chunks.map(chunk => chunk.length)).toEqual(Array(13).fill(1))
@@ -96,7 +96,7 @@ test.each([
   expect([Buffer.concat(chunks).toString(), endedWell]).toEqual(['data: {"a', false])
 })
 
-test('sends what is no HTTP at all', async () => {
+test('sends bytes that are not HTTP', async () => {
   const url = await start([[raw('SSH-2.0-nonsense\r\n'), drop()]])
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
@@ -110,7 +110,7 @@ test('answers before it has read the body', async () => {
 test.each([
   ['before the head', [hang()]],
   ['in the middle of a stream', [sse(), write('data: 1\n\n'), hang()]],
-])('hangs %s and records that the client gave up', async (_name, answer) => {
+])('hangs %s and records that the client aborted', async (_name, answer) => {
   const url = await start(() => answer)
   const controller = new AbortController()
   const call = fetch(url, { signal: controller.signal }).then(response => response.text())

@@ -35,7 +35,7 @@ export interface Cuts {
 export type Answer = readonly Step[]
 export type Script = readonly Answer[] | ((request: RecordedRequest, index: number) => Answer)
 
-/** How an exchange ended: as scripted with a whole answer, by the client going away, or by the script breaking it off. */
+/** How an exchange ended: with a whole reply as scripted, by the client leaving, or by a fault in the script. */
 export type Outcome = 'finished' | 'aborted' | 'broken'
 
 export interface RecordedRequest {
@@ -43,22 +43,22 @@ export interface RecordedRequest {
   /** With the query string. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Whole, unless the answer began `early`. */
+  /** The whole body, unless the answer started `early`. */
   readonly body: Buffer
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON; throws if it is not JSON. */
   json(): unknown
-  /** Settles when the exchange is over; `aborted` is how a gateway is seen to give up. */
+  /** Settles when the exchange is over; `aborted` means that the gateway gave up. */
   readonly outcome: Promise<Outcome>
 }
 
 export interface ScriptedUpstream {
   readonly url: string
   readonly requests: readonly RecordedRequest[]
-  /** Sockets that were ever opened; tells whether connections are reused. */
+  /** Sockets opened so far; shows whether connections are reused. */
   readonly connections: number
   /** Resolves when this many requests have arrived; rejects after 5 s. */
   received(count: number): Promise<void>
-  /** Ends hanging answers too. */
+  /** Also ends hanging answers. */
   close(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export function write(data: string | Uint8Array, cuts: Cuts = {}): Step {
   return { do: 'write', data: typeof data === 'string' ? Buffer.from(data) : data, cuts }
 }
 
-/** Bytes past the HTTP layer, for answers that are no HTTP; only before any head. */
+/** Raw bytes, for answers that are not HTTP; only before any head. */
 export function raw(data: string | Uint8Array): Step {
   return { do: 'raw', data: typeof data === 'string' ? Buffer.from(data) : data }
 }
@@ -91,7 +91,7 @@ export function pause(milliseconds: number): Step {
   return { do: 'pause', milliseconds }
 }
 
-/** Goes on when the test resolves (or rejects) the promise. */
+/** Continues when the test resolves (or rejects) the promise. */
 export function until(promise: Promise<unknown>): Step {
   return { do: 'until', promise }
 }
@@ -106,17 +106,17 @@ export function reset(): Step {
   return { do: 'reset' }
 }
 
-/** FIN in the middle: the body is not finished as HTTP would have it. */
+/** FIN in the middle: the body is incomplete at the HTTP level. */
 export function drop(): Step {
   return { do: 'drop' }
 }
 
-/** The body ends as HTTP would have it, whatever the events in it say. */
+/** Ends the body properly at the HTTP level, whatever its events say. */
 export function end(): Step {
   return { do: 'end' }
 }
 
-/** As the first step: answers without reading the request's body. */
+/** Use it as the first step: answers without reading the request's body. */
 export function early(): Step {
   return { do: 'early' }
 }
@@ -217,7 +217,7 @@ async function perform(step: Step, response: ServerResponse, signal: AbortSignal
   }
 }
 
-/** What was written has left this process, so that a break comes after it and not instead of it. */
+/** Waits until written data has left this process, so that a fault comes after it rather than replacing it. */
 async function drained(response: ServerResponse): Promise<void> {
   for (let turn = 0; turn < 100 && (response.socket?.writableLength ?? 0) > 0; turn += 1) await rest(1)
   await rest(20)
@@ -250,7 +250,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   } catch {
-    // The client went away while sending; what came is kept.
+    // The client left while sending; keep what arrived.
   }
   return Buffer.concat(chunks)
 }
@@ -266,7 +266,7 @@ function recordOf(request: IncomingMessage, body: Buffer, outcome: Promise<Outco
   }
 }
 
-/** A status that no provider sends, so that a test with too short a script fails in plain words. */
+/** A status that no provider sends, so that a test whose script is too short fails clearly. */
 function beyond(index: number): Answer {
   return json(599, {
     error: { message: `the script has no answer for request ${index + 1}`, type: 'script_exhausted' },

@@ -1,4 +1,4 @@
-/** The generated tables with changes, for tests that need other upstreams or shorter waits. */
+/** Modified generated tables, for tests that need other upstreams or shorter timeouts. */
 
 import { TABLES } from '../../src/generated/tables.ts'
 import type { ModelEntry, Tables, Upstream, UpstreamCost, UpstreamTarget } from '../../src/generated/types.ts'
@@ -8,7 +8,7 @@ export interface TableChanges {
   readonly upstreams?: Readonly<Record<string, Partial<Upstream>>>
   /** Changes to all upstreams. */
   readonly everyUpstream?: Partial<Upstream>
-  /** Upstream ids by entry id, each as the entry's own target with another `via`, and a weight where one is given. */
+  /** Upstream ids by entry id; each becomes the entry's own target with another `via`, and a weight if given. */
   readonly targets?: Readonly<Record<string, readonly (string | readonly [via: string, weight: number])[]>>
   /** By entry id: what each of its targets costs the operator. */
   readonly costs?: Readonly<Record<string, readonly UpstreamCost[]>>
@@ -40,8 +40,8 @@ export function changedTables(changes: TableChanges): Tables {
 }
 
 /**
- * The same where a client of another format is always answered by way of the model's standard, whatever else it speaks: for
- * tests of that road. Clients of a format that the model speaks keep their own.
+ * The same tables, but clients of other formats are always served over the model's standard wire, whatever else it
+ * speaks; for tests of that conversion. Clients of a format that the model speaks keep their own.
  */
 export function standardFirst(tables: Tables = TABLES): Tables {
   const reordered = (target: UpstreamTarget): UpstreamTarget => {

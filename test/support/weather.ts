@@ -1,4 +1,7 @@
-/** The tool loop that agent libraries run against the gateway: one tool, asked for two cities, and an answer that tells of both. */
+/**
+ * The tool loop that agent libraries run against the gateway: one tool, called for two cities, and an answer about
+ * both.
+ */
 
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { z } from 'zod'
@@ -16,11 +19,11 @@ export interface WeatherWorld {
   readonly running: TestGateway
   /** A fresh one for each test. */
   readonly account: TestAccount
-  /** Cities that the tool was called for. */
+  /** Cities for which the tool was called. */
   readonly cities: string[]
 }
 
-/** One gateway for the tests of a file. */
+/** One gateway for all tests of a file. */
 export function useWeatherWorld(): WeatherWorld {
   const world = {} as { -readonly [Member in keyof WeatherWorld]: WeatherWorld[Member] }
   beforeAll(async () => {
@@ -34,7 +37,7 @@ export function useWeatherWorld(): WeatherWorld {
   return world
 }
 
-/** Two tools were run and the answer tells of them; every call succeeded and was charged. */
+/** Checks that two tools ran, that the answer mentions both results, and that every call succeeded and was charged. */
 export async function expectLoop(world: WeatherWorld, model: string, answer: string): Promise<UsageRow[]> {
   expect(world.cities).toHaveLength(2)
   expect(answer).toContain('31 degrees')

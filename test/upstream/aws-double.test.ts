@@ -1,4 +1,4 @@
-/** The double of AWS is honest: AWS's own client signs for it and reads what it sends, and our signatures are AWS's. */
+/** The AWS test double is faithful: AWS's own client can talk to it, and our signatures equal AWS's. */
 
 import {
   BedrockRuntimeClient,
@@ -42,7 +42,7 @@ function body(text = 'hi'): Uint8Array {
   )
 }
 
-test("AWS's client gets a whole reply from it, with and without a session token", async () => {
+test("AWS's client gets a whole reply from the double, with and without a session token", async () => {
   for (const credentials of [GOOD, { ...GOOD, sessionToken: 'a/session+token==' }]) {
     const reply = await client(credentials).send(new InvokeModelCommand({ modelId: 'thinker', body: body() }))
     expect(JSON.parse(Buffer.from(reply.body).toString())).toMatchObject({ type: 'message', stop_reason: 'end_turn' })
@@ -63,7 +63,7 @@ test("AWS's client decodes its stream, and gets its exceptions as AWS's own", as
   await expect(stream('sandbox:error-event')).rejects.toMatchObject({ name: 'ModelStreamErrorException' })
 })
 
-test('it refuses signatures by another key, and by another secret', async () => {
+test('it refuses signatures made with another key or secret', async () => {
   const call = (credentials: typeof GOOD) =>
     client(credentials).send(new InvokeModelCommand({ modelId: 'thinker', body: body() }))
   await expect(call({ ...GOOD, accessKeyId: 'AKIANOBODY' })).rejects.toMatchObject({

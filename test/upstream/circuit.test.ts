@@ -14,7 +14,7 @@ function failOnce() {
   circuit.fail(circuit.enter())
 }
 
-test('opens after faults in a row only', () => {
+test('opens after consecutive faults only', () => {
   failOnce()
   failOnce()
   circuit.succeed()
@@ -25,7 +25,7 @@ test('opens after faults in a row only', () => {
   expect([circuit.state, circuit.admits, circuit.waitMs]).toEqual(['open', false, 100])
 })
 
-test('lets one call at a time try it when its time is over, and takes all after a success', () => {
+test('admits one probe at a time when its time is over, and every call after a success', () => {
   circuit.trip('call')
   nowMs += 100
   expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
@@ -36,7 +36,7 @@ test('lets one call at a time try it when its time is over, and takes all after 
   expect([circuit.state, circuit.admits]).toEqual(['closed', true])
 })
 
-test('stays aside twice as long after each trial that fails, up to a limit', () => {
+test('stays open twice as long after each failed probe, up to a limit', () => {
   const waits: number[] = []
   circuit.trip('call')
   for (let trial = 0; trial < 4; trial++) {
@@ -47,7 +47,7 @@ test('stays aside twice as long after each trial that fails, up to a limit', () 
   expect(waits).toEqual([100, 200, 350, 350])
 })
 
-test('is not kept aside longer by calls that were under way already', () => {
+test('is not kept open longer by calls that were already in flight', () => {
   const other = new Circuit({ failures: 1, baseMs: 100, maxMs: 350 }, () => nowMs)
   const underWay = [other.enter(), other.enter()]
   other.fail(underWay[0] as 'call')
@@ -56,7 +56,7 @@ test('is not kept aside longer by calls that were under way already', () => {
   expect(other.waitMs).toBe(40)
 })
 
-test('takes the time that is asked for, up to its limit', () => {
+test('stays open for the requested time, up to its limit', () => {
   circuit.trip('call', 30)
   expect(circuit.waitMs).toBe(30)
   circuit.succeed()
@@ -64,14 +64,14 @@ test('takes the time that is asked for, up to its limit', () => {
   expect(circuit.waitMs).toBe(350)
 })
 
-test('a trial that tells nothing leaves room for another', () => {
+test('an inconclusive probe makes room for another', () => {
   circuit.trip('call')
   nowMs += 100
   circuit.leave(circuit.enter())
   expect([circuit.state, circuit.admits]).toEqual(['half_open', true])
 })
 
-test('goes on counting faults when answers begin well and break off', () => {
+test('keeps counting faults when replies start well and then break off', () => {
   for (let calls = 0; calls < 3; calls++) {
     circuit.recover()
     failOnce()
@@ -79,7 +79,7 @@ test('goes on counting faults when answers begin well and break off', () => {
   expect(circuit.state).toBe('open')
 })
 
-test('is never put aside under a limit of 0', () => {
+test('never opens with a limit of 0', () => {
   const always = new Circuit({ failures: 1, baseMs: 0, maxMs: 0 }, () => nowMs)
   always.fail(always.enter())
   always.trip('call', 5000)

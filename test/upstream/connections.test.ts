@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { type Connection, Connections } from '../../src/upstream/connections.ts'
 
-test('one that was given back is used before another is made, also after it was lost', async () => {
+test('a released connection is reused before a new one is made, even after it was lost', async () => {
   let made = 0
   const server = createServer((request, response) => {
     if (request.url === '/lost') request.socket.destroy()
@@ -36,7 +36,7 @@ test('one that was given back is used before another is made, also after it was 
   expect(await ask(connections.take(), '/')).toBe('fine')
   expect(made).toBe(3)
 
-  // Beyond the limit a call waits behind another.
+  // At the limit, a call queues behind another.
   expect(connections.take()).toBe(first)
   const shared = connections.take()
   expect([first, second]).toContain(shared)

@@ -1,4 +1,6 @@
-/** Image URLs of clients: nothing inside the network is ever connected to, and nothing outside can hold the gateway up. */
+/**
+ * Image URLs from clients: never lead to a connection inside the network, and no server outside can stall the gateway.
+ */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
@@ -13,11 +15,11 @@ const PNG = Buffer.from(
 )
 const BYTES_MAX = 64 * 1024
 
-/** Stands for the inside: must never be connected to. */
+/** A server inside the network, which must never be connected to. */
 let canary: TcpServer
 let canaryHits = 0
 let canaryPort = 0
-/** Stands for the outside; on another loopback address, which the tests declare open. */
+/** A server outside, on another loopback address, which the tests declare public. */
 let outside: Server
 let outsidePort = 0
 let answer: (request: IncomingMessage, response: ServerResponse) => void
@@ -36,7 +38,7 @@ beforeAll(async () => {
     requests.push(request.headers)
     answer(request, response)
   })
-  // The canary has every address of the machine on its port, so this one needs another.
+  // The canary listens on its port on every address of the machine, so this server needs another port.
   await new Promise<void>(resolve => outside.listen(0, OUTSIDE, resolve))
   outsidePort = (outside.address() as AddressInfo).port
 })
@@ -137,7 +139,7 @@ test.each(HOSTILE_HOSTS)('refuses the host %s without a connection', async host 
   expect(canaryHits).toBe(0)
 })
 
-test('refuses names of this machine, whether the system knows them or not', async () => {
+test('refuses names of this machine, whether or not they can be resolved', async () => {
   for (const host of ['localhost.', 'ip6-localhost', 'sub.localhost']) {
     await expect(attempt(`http://${host}:${canaryPort}/a.png`)).rejects.toMatchObject({ code: 'invalid_request' })
   }
@@ -150,9 +152,9 @@ test.each([
   ['FTP', 'ftp://127.0.0.1/a.png', /only http and https/],
   ['a data URL', 'data:image/png;base64,AAAA', /only http and https/],
   ['credentials', 'http://user:secret@example.com/a.png', /with credentials/],
-  ['a host hidden behind credentials', 'http://example.com@127.0.0.1/a.png', /with credentials/],
+  ['a host hidden after credentials', 'http://example.com@127.0.0.1/a.png', /with credentials/],
   ['a port of another service', 'http://93.184.216.34:22/a.png', /only ports 80 and 443/],
-  ['no URL', 'http://', /the URL is invalid/],
+  ['an incomplete URL', 'http://', /the URL is invalid/],
   ['a bad host', 'http://exa mple/', /the URL is invalid/],
   ['a bad address', 'http://256.256.256.256/', /the URL is invalid/],
 ])('refuses %s', async (_name, url, message) => {
@@ -161,19 +163,19 @@ test.each([
 })
 
 test.each([
-  ['a closed address', ['127.0.0.1']],
-  ['a closed address among open ones', ['93.184.216.34', '127.0.0.1']],
+  ['a private address', ['127.0.0.1']],
+  ['a private address among public ones', ['93.184.216.34', '127.0.0.1']],
   ['a mapped address', ['::ffff:127.0.0.1']],
   ['a NAT64 address', ['64:ff9b::7f00:1']],
-  ['metadata of a cloud', ['169.254.169.254']],
+  ['a cloud metadata address', ['169.254.169.254']],
   ['no address at all', []],
-])('refuses a name that leads to %s', async (_name, addresses) => {
+])('refuses a name that resolves to %s', async (_name, addresses) => {
   const refused = attempt(`http://inside.test:${canaryPort}/a.png`, { resolve: async () => addresses })
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('not public') })
   expect(canaryHits).toBe(0)
 })
 
-test('connects to the address that was checked: a name that changes its mind leads nowhere', async () => {
+test('connects to the address that was checked: a name that later resolves differently gains nothing', async () => {
   const turns = [[OUTSIDE], ['127.0.0.1']]
   let lookups = 0
   const resolve = async () => turns[lookups++] ?? ['127.0.0.1']
@@ -198,10 +200,10 @@ test('fetches an image, asks for it uncompressed, and follows three redirects', 
 })
 
 test.each([
-  ['to the inside', () => `http://127.0.0.1:${canaryPort}/`, /not public/],
+  ['to the internal network', () => `http://127.0.0.1:${canaryPort}/`, /not public/],
   ['to metadata', () => 'http://169.254.169.254/latest/meta-data/', /not public/],
   ['to a file', () => 'file:///etc/passwd', /only http and https/],
-  ['in a circle', () => '/again', /more than 3 times/],
+  ['in a loop', () => '/again', /more than 3 times/],
 ])('refuses a redirect %s', async (_name, location, message) => {
   answer = (_request, response) => response.writeHead(302, { location: location() }).end('moved')
   const refused = attempt(`http://${OUTSIDE}:${outsidePort}/a.png`)
@@ -210,7 +212,7 @@ test.each([
   expect(canaryHits).toBe(0)
 })
 
-/** Sends until the other side has had enough. */
+/** Sends until the other side closes the connection. */
 function endless(response: ServerResponse): void {
   const more = () => {
     while (!response.destroyed && response.write(Buffer.alloc(16_384, PNG))) {}
@@ -261,7 +263,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining('did not arrive within 0.2 s') })
 })
 
-test('stops when the call is given up, and does not fetch more at once than it may', async () => {
+test('stops when the call is aborted, and respects its limit of concurrent fetches', async () => {
   const arrived = Promise.withResolvers<void>()
   answer = () => arrived.resolve()
   const fetcher = makeFetcher({ parallelMax: 1 })
