@@ -91,61 +91,61 @@ const text = (value: string) => ({ type: 'input_text', text: value })
 /** Name, words, body before, body after: for both paths, or for the client's own format only. */
 // biome-ignore format: one case per line
 const BOTH: [string, Words, object, object][] = [
-  ['a cap is lowered to the model's limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],
-  ['a cap is as large as the host wants it', { output: { cap_min: 16 } }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
-  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 1, top_p: 1, top_logprobs: 2, user: 'u' }, { user: 'u' }],
+  ['a cap is lowered to the model’s limit', {}, { max_output_tokens: 5000 }, { max_output_tokens: 1000 }],
+  ['a cap is raised to the host’s minimum', { output: { cap_min: 16 } }, { max_output_tokens: 3 }, { max_output_tokens: 16 }],
+  ['sampling parameters are removed where none are accepted', { sampling: { parameters: null } }, { temperature: 1, top_p: 1, top_logprobs: 2, user: 'u' }, { user: 'u' }],
   ['the temperature is clamped', { sampling: { temperature_max: 1 } }, { temperature: 1.5, top_p: 0.5 }, { temperature: 1, top_p: 0.5 }],
-  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
-  ['top_k goes', {}, { top_k: 5 }, {}],
-  ['sampling goes while the model reasons', { ...DEEPSEEK, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
-  ['an effort goes to the nearest one', OPENAI, { reasoning: { effort: 'max' } }, { reasoning: { effort: 'high' } }],
+  ['of two parameters, the temperature stays', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+  ['top_k is removed', {}, { top_k: 5 }, {}],
+  ['sampling parameters are removed while the model reasons', { ...DEEPSEEK, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
+  ['an effort becomes the nearest level', OPENAI, { reasoning: { effort: 'max' } }, { reasoning: { effort: 'high' } }],
   ['an effort that is accepted stays', OPENAI, { reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
-  ['an effort goes where none is taken', {}, { reasoning: { effort: 'low' } }, {}],
-  ['an effort goes beside tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'refused' } }, { reasoning: { effort: 'low' }, tools }, { tools }],
+  ['an effort is removed where none is accepted', {}, { reasoning: { effort: 'low' } }, {}],
+  ['an effort is removed if there are tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'refused' } }, { reasoning: { effort: 'low' }, tools }, { tools }],
   ['an effort stays without tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'refused' } }, { reasoning: { effort: 'low' } }, { reasoning: { effort: 'low' } }],
-  ['no effort is said beside tools', { reasoning: { ...OPENAI.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning: { effort: 'none' } }],
+  ['with tools, the effort is explicitly none', { reasoning: { ...OPENAI.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning: { effort: 'none' } }],
   ['reasoning is off', OPENAI, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
-  ['reasoning is off where it is a switch elsewhere', DEEPSEEK, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
-  ['reasoning is least where it cannot be off', { reasoning: { parameter: 'reasoning_effort', levels: ['low', 'high'], disable: 'refused' } }, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'low' } }],
+  ['reasoning can be off if another format has a switch', DEEPSEEK, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'none' } }],
+  ['reasoning gets the lowest effort where it cannot be off', { reasoning: { parameter: 'reasoning_effort', levels: ['low', 'high'], disable: 'refused' } }, { reasoning: { effort: 'none' } }, { reasoning: { effort: 'low' } }],
   ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
   ['a named tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'function', name: 'f' } }, { tools, tool_choice: 'auto' }],
   ['a set of tools cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: [] } }, { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }],
   ['only a named tool can be forced', { tools: { forced: 'named_only' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: { type: 'function', name: 'f' } }],
   ['of several tools none is named', { tools: { forced: 'named_only' } }, { tools: [...tools, ...tools], tool_choice: 'required' }, { tools: [...tools, ...tools], tool_choice: 'auto' }],
   ['a forced tool switches reasoning off', { ...DEEPSEEK, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'required', reasoning: { effort: 'none' } }],
-  ['a forced tool gives way where reasoning cannot', { reasoning: { parameter: null, by_default: true }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
-  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
-  ['strict goes', { tools: { strict: 'drop' } }, { tools: [fn('f', { strict: true })] }, { tools: [fn('f')] }],
-  ['the meta schema goes', { tools: { schema: 'no_meta_schema' } }, { tools: [fn('f', { strict: false, parameters: { $schema: 'x', type: 'object', properties: {} } })] }, { tools }],
-  ['the end user goes', { end_user: { field: null } }, { user: 'u', safety_identifier: 's' }, {}],
+  ['a tool is not forced if reasoning cannot be switched off', { reasoning: { parameter: null, by_default: true }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
+  ['the parallel flag is removed', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
+  ['strict is removed', { tools: { strict: 'drop' } }, { tools: [fn('f', { strict: true })] }, { tools: [fn('f')] }],
+  ['the meta schema is removed', { tools: { schema: 'no_meta_schema' } }, { tools: [fn('f', { strict: false, parameters: { $schema: 'x', type: 'object', properties: {} } })] }, { tools }],
+  ['the end user is removed', { end_user: { field: null } }, { user: 'u', safety_identifier: 's' }, {}],
   ['an end user that is too long is hashed', { end_user: { length_max: 8 } }, { safety_identifier: 'x'.repeat(9) }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{8}$/) }],
-  ['developers are called system', { turns: { system_role: 'system' } }, { input: [system('a'), user('hi')] }, { input: [system('a', 'system'), user('hi')] }],
+  ['developer messages become system messages', { turns: { system_role: 'system' } }, { input: [system('a'), user('hi')] }, { input: [system('a', 'system'), user('hi')] }],
   ['later instructions stay', OPENAI, { input: [user('hi'), system('a'), user('x')] }, { input: [user('hi'), system('a'), user('x')] }],
   ['later instructions move up', { turns: { ...OPENAI.turns, mid_system: 'hoist' } }, { input: [system('a'), user('hi'), system('b'), said('x')] }, { input: [system('a'), system('b'), user('hi'), said('x')] }],
   ['later instructions become user text', { turns: { ...OPENAI.turns, mid_system: 'user_text' } }, { input: [system('a'), user('hi'), system('b')] }, { input: [system('a'), user('hi'), { ...system('b'), role: 'user' }] }],
-  ['a last answer is followed by a turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
+  ['a trailing answer is followed by a user turn', { turns: { ...OPENAI.turns, prefill: 'user_turn' } }, { input: [user('a'), said('x')] }, { input: [user('a'), said('x'), user([text('Continue.')])] }],
   ['documents become notes', { content: { documents: 'placeholder' } }, { input: [user([pdf, text('?')])] }, { input: [user([text('[document a.x omitted: this model takes no documents]'), text('?')])] }],
   ['text documents become text', { content: { documents: 'placeholder' } }, { input: [user([file('data:text/plain;base64,aGk=')])] }, { input: [user([text('a.x\n\nhi')])] }],
-  ['images of results stand behind them', {}, { input: [call('c'), output('c', [text('see'), image]), user('?')] }, { input: [call('c'), output('c', 'see\n[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image, text('?')])] }],
-  ['images of results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), said('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), said('x')] }],
-  ['images of the last results too', {}, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', '[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image])] }],
-  ['images of results become notes', { tools: { result_images: 'placeholder' } }, { input: [call('c'), output('c', [text('see'), pdf])] }, { input: [call('c'), output('c', 'see\n[document: omitted]')] }],
-  ['images of results stay', OPENAI, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', [image])] }],
-  ['ids of calls that are too long', {}, { input: [call('x'.repeat(70)), output('x'.repeat(70))] }, { input: [call(expect.stringMatching(/^x{47}_/) as never), output(expect.stringMatching(/^x{47}_/) as never)] }],
-  ['ids of calls in the host’s form', { tools: { call_id: 'alphanumeric_9' } }, { input: [call('call_1'), output('call_1')] }, { input: [call(expect.stringMatching(/^[0-9a-f]{9}$/) as never), output(expect.stringMatching(/^[0-9a-f]{9}$/) as never)] }],
-  ['reasoning stands before every call', DEEPSEEK, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), call('b'), output('a'), output('b'), call('c'), output('c')] }, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('b'), output('a'), output('b'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '' }] }, call('c'), output('c')] }],
+  ['images in results move to the next user message', {}, { input: [call('c'), output('c', [text('see'), image]), user('?')] }, { input: [call('c'), output('c', 'see\n[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image, text('?')])] }],
+  ['images in results get a message of their own', {}, { input: [call('c'), call('d'), output('c', [image]), output('d'), said('x')] }, { input: [call('c'), call('d'), output('c', '[image: see the next user message]'), output('d'), user([text('Attached to the result of tool call c:'), image]), said('x')] }],
+  ['images in the last results, too', {}, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', '[image: see the next user message]'), user([text('Attached to the result of tool call c:'), image])] }],
+  ['images in results become notes', { tools: { result_images: 'placeholder' } }, { input: [call('c'), output('c', [text('see'), pdf])] }, { input: [call('c'), output('c', 'see\n[document: omitted]')] }],
+  ['images in results stay', OPENAI, { input: [call('c'), output('c', [image])] }, { input: [call('c'), output('c', [image])] }],
+  ['call ids that are too long', {}, { input: [call('x'.repeat(70)), output('x'.repeat(70))] }, { input: [call(expect.stringMatching(/^x{47}_/) as never), output(expect.stringMatching(/^x{47}_/) as never)] }],
+  ['call ids in the host’s form', { tools: { call_id: 'alphanumeric_9' } }, { input: [call('call_1'), output('call_1')] }, { input: [call(expect.stringMatching(/^[0-9a-f]{9}$/) as never), output(expect.stringMatching(/^[0-9a-f]{9}$/) as never)] }],
+  ['reasoning is put before every call', DEEPSEEK, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), call('b'), output('a'), output('b'), call('c'), output('c')] }, { input: [user('hi'), { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('b'), output('a'), output('b'), { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '' }] }, call('c'), output('c')] }],
   ['reasoning that is text stays', DEEPSEEK, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), call('a'), output('a')] }, { input: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, said('x'), { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a')] }],
-  ['unknown reasoning has the host’s word for it', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo_placeholder: '…' } }, { input: [call('a'), output('a')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '…' }] }, call('a'), output('a')] }],
-  ['reasoning is told where it is known', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo: 'if_present' } }, { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }],
+  ['unknown reasoning becomes the host’s placeholder', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo_placeholder: '…' } }, { input: [call('a'), output('a')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: '…' }] }, call('a'), output('a')] }],
+  ['reasoning is sent where it is known', { ...DEEPSEEK, reasoning: { ...DEEPSEEK.reasoning, echo: 'if_present' } }, { input: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }, { input: [{ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }, call('a'), output('a'), call('b'), output('b')] }],
 ]
 
-describe('on both roads', () => {
+describe('for same-format and converted calls', () => {
   test.each(BOTH)('%s', (_what, words, before, after) => {
     expect(same(before, words)).toEqual(after)
     expect(converted(before, words)).toEqual(after)
   })
 
-  test('a body that fits is left as it is, every part of it', () => {
+  test('a body that fits stays as it is, in every part', () => {
     const body = {
       model: 'm',
       instructions: 'i',
@@ -170,7 +170,7 @@ describe('on both roads', () => {
     expect(converted(body)).toEqual(body)
   })
 
-  test('the wallet caps what nobody else does', () => {
+  test('the wallet’s cap applies if there is no other', () => {
     expect(same({}, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 500 })
     expect(converted({}, OPENAI, { outputTokensAfforded: 5000 })).toEqual({ max_output_tokens: 1000 })
     expect(same({ max_output_tokens: 5 }, OPENAI, { outputTokensAfforded: 500 })).toEqual({ max_output_tokens: 5 })
@@ -231,7 +231,7 @@ describe('on both roads', () => {
     })
   })
 
-  test('nothing fails for the shape of a body', () => {
+  test('no shape of a body causes a failure', () => {
     const key = fc.constantFrom(
       'type',
       'role',
@@ -296,17 +296,17 @@ describe('on both roads', () => {
   })
 })
 
-describe('on the client’s own road', () => {
+describe('for same-format calls', () => {
   // biome-ignore format: one case per line
   test.each<[string, Words, object, object]>([
-    ['a cap of nonsense is the host’s to refuse', OPENAI, { max_output_tokens: -5 }, { max_output_tokens: -5 }],
-    ['a level that came later is the host’s to judge', OPENAI, { reasoning: { effort: 'ultra' } }, { reasoning: { effort: 'ultra' } }],
-    ['the other words of reasoning stay', OPENAI, { reasoning: { effort: 'max', summary: 'auto', mode: 'x' } }, { reasoning: { effort: 'high', summary: 'auto', mode: 'x' } }],
-    ['a schema that is not strict is the host’s to refuse', OPENAI, { tools: [fn('f', { strict: true })] }, { tools: [fn('f', { strict: true })] }],
-    ['a format that the host knows stays', OPENAI, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }],
-    ['a schema becomes words', { structured_output: { method: 'prompt' }, turns: { system_role: 'instructions' } }, { instructions: 'i', text: { format: { type: 'json_schema', name: 'n', schema: {} } }, input: 'hi' }, { instructions: expect.stringMatching(/^i\n\nReply with one JSON object/), input: 'hi' }],
-    ['a schema becomes an object and words', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} }, verbosity: 'low' }, input: [system('s', 'system'), user('hi')] }, { text: { format: { type: 'json_object' }, verbosity: 'low' }, input: [system('s', 'system'), system(expect.stringMatching(/^Reply with/) as never, 'system'), user('hi')] }],
-    ['an object that the host knows stays', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_object' } } }, { text: { format: { type: 'json_object' } } }],
+    ['an invalid cap is left for the host to refuse', OPENAI, { max_output_tokens: -5 }, { max_output_tokens: -5 }],
+    ['a future level is left for the host to judge', OPENAI, { reasoning: { effort: 'ultra' } }, { reasoning: { effort: 'ultra' } }],
+    ['other reasoning settings stay', OPENAI, { reasoning: { effort: 'max', summary: 'auto', mode: 'x' } }, { reasoning: { effort: 'high', summary: 'auto', mode: 'x' } }],
+    ['a schema that is not strict is left for the host to refuse', OPENAI, { tools: [fn('f', { strict: true })] }, { tools: [fn('f', { strict: true })] }],
+    ['a format that the host supports stays', OPENAI, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }],
+    ['a schema is described in the prompt', { structured_output: { method: 'prompt' }, turns: { system_role: 'instructions' } }, { instructions: 'i', text: { format: { type: 'json_schema', name: 'n', schema: {} } }, input: 'hi' }, { instructions: expect.stringMatching(/^i\n\nReply with one JSON object/), input: 'hi' }],
+    ['a schema becomes JSON mode and a description', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_schema', name: 'n', schema: {} }, verbosity: 'low' }, input: [system('s', 'system'), user('hi')] }, { text: { format: { type: 'json_object' }, verbosity: 'low' }, input: [system('s', 'system'), system(expect.stringMatching(/^Reply with/) as never, 'system'), user('hi')] }],
+    ['JSON mode that the host supports stays', { structured_output: { method: 'json_object' } }, { text: { format: { type: 'json_object' } } }, { text: { format: { type: 'json_object' } } }],
   ])('%s', (_what, words, before, after) => {
     expect(same(before, words)).toEqual(after)
   })
@@ -331,7 +331,7 @@ describe('on the client’s own road', () => {
     expect(same({ input })).toEqual({ input: [user('hi'), own, kept, kept, kept, reference] })
   })
 
-  test('an id that carries other items stands for them', () => {
+  test('an id that carries other items is replaced with them', () => {
     const kept = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] }
     const id = carryingId('rs_', [kept], sealer.seal)!
     const refer = (to: string) => ({ type: 'item_reference', id: to })
@@ -343,12 +343,12 @@ describe('on the client’s own road', () => {
     })
   })
 
-  test('reasoning without a seal stays as it is', () => {
+  test('reasoning without a seal stays if responses are stored', () => {
     const body = { input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said('x')] }
     expect(same(body)).toBe(body)
   })
 
-  test('unless nothing is stored, where its id alone says nothing to a provider that seals', () => {
+  test('and is dropped if nothing is stored, because a provider that seals cannot find it by id', () => {
     const bare: JsonValue = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'a' }] }
     const sealed: JsonValue = { ...bare, id: 'rs_2', encrypted_content: 'gAAAA' }
     const body = { store: false, input: [bare, sealed, said('x')] }
@@ -359,7 +359,7 @@ describe('on the client’s own road', () => {
   })
 })
 
-describe('on the road from another format', () => {
+describe('for converted calls', () => {
   const wants = (reasoning: Partial<ReasoningRequest>): More => ({
     reasoning: { wanted: null, effort: null, budgetTokens: null, shown: null, ...reasoning },
   })
@@ -367,14 +367,14 @@ describe('on the road from another format', () => {
   // biome-ignore format: one case per line
   test.each<[string, Words, Partial<ReasoningRequest>, object]>([
     ['an effort', OPENAI, { wanted: true, effort: 'xhigh' }, { reasoning: { effort: 'high' } }],
-    ['an effort that is shown', OPENAI, { wanted: true, effort: 'low', shown: true }, { reasoning: { effort: 'low', summary: 'auto' } }],
+    ['an effort with visible reasoning', OPENAI, { wanted: true, effort: 'low', shown: true }, { reasoning: { effort: 'low', summary: 'auto' } }],
     ['a budget', OPENAI, { wanted: true, budgetTokens: 5000, shown: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
-    ['reasoning as the model likes', OPENAI, { wanted: true, shown: true }, { reasoning: { summary: 'auto' } }],
-    ['nothing said', OPENAI, {}, {}],
-    ['a summary without an effort, of a model that does not reason by itself', OPENAI, { shown: true }, {}],
-    ['a summary of a model that does', { reasoning: { ...OPENAI.reasoning, by_default: true } }, { shown: true }, { reasoning: { summary: 'auto' } }],
+    ['reasoning without an effort', OPENAI, { wanted: true, shown: true }, { reasoning: { summary: 'auto' } }],
+    ['nothing requested', OPENAI, {}, {}],
+    ['a summary without an effort, for a model that does not reason by default', OPENAI, { shown: true }, {}],
+    ['a summary for a model that does', { reasoning: { ...OPENAI.reasoning, by_default: true } }, { shown: true }, { reasoning: { summary: 'auto' } }],
     ['none', OPENAI, { wanted: false, shown: true }, { reasoning: { effort: 'none' } }],
-    ['an effort of a model that takes none', {}, { wanted: true, effort: 'low', shown: true }, {}],
+    ['an effort for a model that accepts none', {}, { wanted: true, effort: 'low', shown: true }, {}],
   ])('reasoning: %s', (_what, words, asked, expected) => {
     expect(converted({}, words, wants(asked))).toEqual(expected)
   })
@@ -391,7 +391,7 @@ describe('on the road from another format', () => {
   test.each<[string, Words, StructureRequest, object]>([
     ['a schema', OPENAI, schema, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'my_reply', schema: schema.schema, strict: true } } }],
     ['a schema that cannot be strict', OPENAI, loose, { text: { verbosity: 'low', format: { type: 'json_schema', name: 'n', schema: loose.schema, strict: false } } }],
-    ['a schema in words', { structured_output: { method: 'prompt' } }, schema, { text: { verbosity: 'low' }, input: [system(expect.stringMatching(/valid against this schema/) as never, 'system'), user('hi')] }],
+    ['a schema in the prompt', { structured_output: { method: 'prompt' } }, schema, { text: { verbosity: 'low' }, input: [system(expect.stringMatching(/valid against this schema/) as never, 'system'), user('hi')] }],
     ['a tool for a schema', { structured_output: { method: 'tool' } }, schema, { tools: [{ type: 'function', name: 'json_reply', parameters: schema.schema, strict: false }], tool_choice: { type: 'function', name: 'json_reply' } }],
   ])('a JSON reply: %s', (_what, words, structure, expected) => {
     const { body, reply } = adapt({ input: [user('hi')], text: { verbosity: 'low' } }, words, 'converted', { structure })
@@ -400,7 +400,7 @@ describe('on the road from another format', () => {
     expect(reply.unwrapsFence).toBe(words.structured_output?.method === 'prompt')
   })
 
-  test('a JSON object is told in words too', () => {
+  test('a JSON object is also requested in the prompt', () => {
     const structure = { kind: 'object' } as const
     expect(converted({ input: [user('hi')] }, OPENAI, { structure })).toEqual({
       input: [user('hi')],
@@ -409,7 +409,7 @@ describe('on the road from another format', () => {
     })
   })
 
-  test('only schemas that qualify are strict, and every schema is one of an object', () => {
+  test('only schemas that qualify are strict, and every schema is an object schema', () => {
     const closed = { type: 'object', properties: {}, additionalProperties: false }
     const given = [
       fn('a', { strict: true, parameters: closed }),
@@ -421,7 +421,7 @@ describe('on the road from another format', () => {
     })
   })
 
-  test('reasoning goes where its seal can be opened, and nowhere else', () => {
+  test('sealed reasoning is only sent where it can be opened', () => {
     const sealed: JsonValue = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }
     const plain: JsonValue = { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] }
     const body = { input: [user('hi'), sealed, plain, said('x')] }

@@ -1,4 +1,4 @@
-/** Ids that carry items: what clients that refer to items by id send back, resolved without any memory. */
+/** Ids that carry items: what clients refer to by id is resolved without storing anything. */
 
 import { deflateRawSync } from 'node:zlib'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -47,12 +47,12 @@ describe('an id', () => {
   const items = [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'Xin chào' }] }]
   const id = carryingId('rs_', items, SEALER.seal) ?? ''
 
-  test('gives back what it carries', () => {
+  test('opens to the items that it carries', () => {
     expect(itemsCarriedBy(id, SEALER.open)).toEqual(items)
     expect(new CarriedItems(['msg_1', id], SEALER.open).resolve('msg_1')).toEqual(items)
   })
 
-  test('stands for nothing itself when it carries items for other ids', () => {
+  test('resolves to nothing itself when it carries items of other ids', () => {
     expect(new CarriedItems([id], SEALER.open).resolve(id)).toEqual([])
   })
 
@@ -61,23 +61,23 @@ describe('an id', () => {
     ['empty', ''],
     ['changed', id.replace(/.$/, last => (last === 'A' ? 'B' : 'A'))],
     ['cut', id.slice(0, -9)],
-    ['longer than any', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
+    ['too long', `rs_${'x'.repeat(CARRYING_ID_LENGTH_MAX)}`],
     [
-      'that is a mark of another kind',
+      'with a mark of another kind',
       `rs_${SEALER.seal({ kind: 'other', deflated: deflateRawSync(JSON.stringify(items)).toString('base64url') })}`,
     ],
-    ['whose content is no deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
+    ['without deflated JSON', `rs_${SEALER.seal({ kind: 'items', deflated: 'AAAA' })}`],
   ])('%s carries nothing', (_what, other) => {
     expect(itemsCarriedBy(other, SEALER.open)).toEqual([])
     expect(new CarriedItems([other], SEALER.open).resolve(other)).toBeNull()
   })
 
-  test('opens for the account that got it, and for no other', () => {
+  test('opens only for the account that got it', () => {
     const other = makeSealer({ currentId: 1, secrets: new Map([[1, Buffer.alloc(32, 7)]]) }, 'account-2')
     expect(itemsCarriedBy(id, other.open)).toEqual([])
   })
 
-  test('does not grow beyond its limit, and no reply inflates beyond its own', () => {
+  test('stays within its length limit, and its content within the limit for inflating', () => {
     const noise = Array.from({ length: 40_000 }, (_, index) => (index * 2_654_435_761) % 4_294_967_296).join('')
     expect(carryingId('rs_', [{ text: noise }], SEALER.seal)).toBeNull()
     expect(carryingId('rs_', [{ text: 'a'.repeat(600_000) }], SEALER.seal)).toBeNull()
@@ -86,7 +86,7 @@ describe('an id', () => {
 })
 
 describe('a stream', () => {
-  test('ends with an item that carries those before it, calls left out', async () => {
+  test('ends with an item that carries the earlier ones, without calls', async () => {
     const sse = streamOf(FIRST)
     const { output } = strictResponse(sse) as { output: JsonObject[] }
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
@@ -95,12 +95,12 @@ describe('a stream', () => {
     expect((await readByOpenAi(sse)).output_text).toBe('I look it up.')
   })
 
-  test('carries nothing for clients that send their items themselves, nor where there is nothing to refer to', () => {
+  test('carries nothing for clients that send items in full, or if there is nothing to refer to', () => {
     expect(strictResponse(streamOf(FIRST, echoOf())).output).toHaveLength(3)
     expect(strictResponse(streamOf(call('look_up', 'call_1', '{}'))).output).toHaveLength(1)
   })
 
-  test('carries texts without reasoning where both together are too long, and nothing where that is', () => {
+  test('carries texts without reasoning if both are too long together, and nothing if the texts alone are', () => {
     const noise = () => Array.from({ length: 50_000 }, () => Math.random().toString(36)[2]).join('')
     const thought = [open({ kind: 'reasoning' }), delta(noise() + noise()), { do: 'close' } as const]
     const { output } = strictResponse(streamOf([...thought, ...SECOND])) as { output: JsonObject[] }
@@ -109,7 +109,7 @@ describe('a stream', () => {
   })
 })
 
-test('items of a whole reply carry themselves, and too long ones do not', () => {
+test('items of a whole reply carry themselves, unless they are too long', () => {
   const output = writeReply(folded([...FIRST, ...call('apply_patch', 'call_2', '{"input":"x"}')]), ECHO, freshFacts())
     .output as JsonObject[]
   expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'custom_tool_call'])
@@ -124,7 +124,7 @@ test('items of a whole reply carry themselves, and too long ones do not', () => 
   }
 })
 
-test('items of a whole reply that say the same have ids of their own', () => {
+test('equal items of a whole reply get different ids', () => {
   const output = writeReply(folded([...SECOND, ...SECOND]), ECHO, freshFacts()).output as JsonObject[]
   const ids = output.map(({ id }) => String(id))
   expect(new Set(ids).size).toBe(2)
@@ -132,7 +132,10 @@ test('items of a whole reply that say the same have ids of their own', () => {
   expect(carried.resolve(ids[0]!)).toEqual(carried.resolve(ids[1]!))
 })
 
-/** AI SDK by its defaults against a server that keeps nothing: what it sends is written down with its references resolved. */
+/**
+ * The AI SDK with default settings against a server that stores nothing. Records what it sends, with references
+ * resolved.
+ */
 class Server {
   readonly inputs: JsonObject[][] = []
   readonly #replies: (readonly Step[])[]
@@ -160,7 +163,7 @@ class Server {
   }
 }
 
-describe('AI SDK by its defaults refers to items, and every one of them is there', () => {
+describe('the AI SDK with default settings refers to items, and every reference resolves', () => {
   const tools = { look_up: tool({ inputSchema: z.object({ city: z.string() }), execute: () => 'warm' }) }
   const history = [
     { role: 'user' },

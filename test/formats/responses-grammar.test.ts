@@ -1,4 +1,4 @@
-/** The strict reader of responses streams is strict: each fault that gateways were seen to make is one. */
+/** The strict reader of responses streams really is strict: it detects every fault that gateways are known to make. */
 
 import { expect, test } from 'vitest'
 import { ResponsesWriter } from '../../src/formats/responses/write-reply.ts'
@@ -28,10 +28,10 @@ test('a stream without a fault passes', () => {
 })
 
 test.each<[string, JsonObject[]]>([
-  ['numbers that stand still', EVENTS.map(event => ({ ...event, sequence_number: 1 }))],
-  ['a first number that is left out', EVENTS.map(({ sequence_number, ...event }, index) => (index === 0 ? event : { ...event, sequence_number }))],
+  ['numbers that do not increase', EVENTS.map(event => ({ ...event, sequence_number: 1 }))],
+  ['a missing first number', EVENTS.map(({ sequence_number, ...event }, index) => (index === 0 ? event : { ...event, sequence_number }))],
   ['a gap in the numbers', EVENTS.map((event, index) => ({ ...event, sequence_number: index * 2 }))],
-  ['no created', without('response.created')],
+  ['no response.created', without('response.created')],
   ['an item that was never added', without('response.output_item.added')],
   ['an item that is never done', without('response.output_item.done')],
   ['a text without its part', without('response.content_part.added')],
@@ -40,27 +40,27 @@ test.each<[string, JsonObject[]]>([
   ['a text that is not done', without('response.output_text.done')],
   ['arguments that are not done', without('response.function_call_arguments.done')],
   ['no end', without('response.completed')],
-  ['something behind the end', numbered([...EVENTS, EVENTS[3]!])],
-  ['an event that readers do not know', numbered([...EVENTS.slice(0, 3), { type: 'response.metadata' }, ...EVENTS.slice(3)])],
+  ['an event after the end', numbered([...EVENTS, EVENTS[3]!])],
+  ['an event that clients do not know', numbered([...EVENTS.slice(0, 3), { type: 'response.metadata' }, ...EVENTS.slice(3)])],
   ['a text that comes twice', numbered(EVENTS.flatMap(event => (event.type === 'response.output_text.delta' ? [event, event] : [event])))],
   ['an empty delta', changed('response.output_text.delta', event => ({ ...event, delta: '' }))],
-  ['reasoning told as text', changed('response.reasoning_summary_text.delta', event => ({ ...event, type: 'response.output_text.delta' }))],
+  ['reasoning sent as text', changed('response.reasoning_summary_text.delta', event => ({ ...event, type: 'response.output_text.delta' }))],
   ['reasoning that ends empty', changed('response.reasoning_summary_text.done', event => ({ ...event, text: '' }))],
   ['a delta without its logprobs', changed('response.output_text.delta', ({ logprobs: _, ...event }) => event)],
   ['a delta of another item', changed('response.output_text.delta', event => ({ ...event, item_id: 'msg_other' }))],
-  ['places that do not count', changed('response.output_item.added', event => ({ ...event, output_index: 0 }))],
+  ['indexes that do not increase', changed('response.output_item.added', event => ({ ...event, output_index: 0 }))],
   ['an id that changes', changed('response.output_item.done', event => ({ ...event, item: { ...itemOf(event), id: 'other' } }))],
   ['an item without a status', changed('response.output_item.done', event => ({ ...event, item: { ...itemOf(event), status: null } }))],
-  ['a call with the arguments of an object', changed('response.output_item.done', event => ({ ...event, item: { ...itemOf(event), arguments: {} } }))],
-  ['an end without the items', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), output: [] } }))],
+  ['a call with an object as arguments', changed('response.output_item.done', event => ({ ...event, item: { ...itemOf(event), arguments: {} } }))],
+  ['an end without items', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), output: [] } }))],
   ['an end without reasoning', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), output: (responseOf(event).output as JsonObject[]).slice(1) } }))],
-  ['a response of another id', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), id: 'resp_other' } }))],
-  ['cached tokens that are left out', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } } }))],
-  ['a status that is not the event’s', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), status: 'incomplete' } }))],
+  ['a response with a different id', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), id: 'resp_other' } }))],
+  ['missing cached tokens', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } } }))],
+  ['a status that contradicts the event', changed('response.completed', event => ({ ...event, response: { ...responseOf(event), status: 'incomplete' } }))],
 ])('%s is a fault', (_what, events) => {
   expect(() => strictResponse(streamOf(events))).toThrow()
 }) // biome-ignore format: a row per fault
 
-test('an end mark of another format is a fault', () => {
+test('the end marker of another format is a fault', () => {
   expect(() => strictResponse(`${streamOf(EVENTS)}data: [DONE]\n\n`)).toThrow()
 })

@@ -1,4 +1,4 @@
-/** Upstreams' responses, streamed and whole, read part after part. */
+/** Reading upstreams' responses, streamed and whole, as parts. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -15,7 +15,7 @@ import { delta, echoOf, factsOf, folded, open, type Step, USAGE, written } from 
 
 const FACTS = { usage: {}, signaturePath: null }
 
-/** Writes down what it is told, and fails where that breaks the rules of a sink. */
+/** Records the calls that it gets, and fails if they break the rules of a sink. */
 class Recorder implements ReplySink {
   readonly steps: Step[] = []
   #started = false
@@ -66,7 +66,7 @@ function read(events: readonly UpstreamEvent[]) {
   return { ...folded(sink.steps, stopReason), steps: sink.steps, usage: reader.usage }
 }
 
-/** Events as most hosts send them: the type in both places, numbers left to the reader. */
+/** Events as most hosts send them: with the type in both places. The reader ignores their numbers. */
 const eventsOf = (...list: JsonObject[]): UpstreamEvent[] =>
   list.map(data => ({ name: String(data.type), data: JSON.stringify(data) }))
 const readList = (...list: JsonObject[]) => read(eventsOf(...list))
@@ -115,7 +115,7 @@ const CALL = { kind: 'call', id: 'call_1', name: 'look_up', signature: null }
 describe('a stream of a provider', () => {
   const streams = STREAMS.filter(({ wire }) => wire === 'responses').map(stream => [stream.name, stream] as const)
 
-  test.each(streams)('%s is read as what it says, and written on by the grammar', (_name, { events, says }) => {
+  test.each(streams)('%s is read correctly, and written according to the grammar', (_name, { events, says }) => {
     const recorder = new Recorder()
     const writer = new ResponsesWriter(echoOf(), factsOf())
     const hear = () => {
@@ -144,18 +144,18 @@ describe('a stream of a provider', () => {
     expect(report.state).toBe('final')
   })
 
-  /** The input of a free-form call is told as its one text. */
+  /** The input of a free-form call is read as its only text. */
   function inputOf(json: string): unknown {
     const input = JSON.parse(json) as JsonObject
     return typeof input.input === 'string' ? input.input : input
   }
 
-  test.each(streams)('%s is the same when its response comes whole', (_name, { events, says }) => {
+  test.each(streams)('%s gives the same parts when its response is whole', (_name, { events, says }) => {
     if (says instanceof RegExp) return
     const { response } = JSON.parse(events.at(-1)!.data) as { response: JsonObject }
     const whole = read(replayResponse(response))
     const streamed = read(events)
-    // Providers encrypt anew for the final output.
+    // Providers encrypt again for the final output.
     const parts = (list: readonly FoldedPart[]) =>
       list.map(part => (part.kind === 'reasoning' ? { ...part, seal: part.seal !== null } : part))
     expect(parts(whole.parts)).toEqual(parts(streamed.parts))
@@ -163,7 +163,7 @@ describe('a stream of a provider', () => {
   })
 })
 
-test('a piece is told as soon as it is there', () => {
+test('a piece is emitted as soon as it arrives', () => {
   const sink = new Recorder()
   const reader = new ResponsesReader(sink, FACTS)
   const list = [CREATED, added(0, message('msg_1')), said(0, 'msg_1', 'a'), said(0, 'msg_1', 'b')]
@@ -174,7 +174,7 @@ test('a piece is told as soon as it is there', () => {
   expect(told).toEqual([0, 0, 2, 3])
 })
 
-describe('of a text that comes three times', () => {
+describe('when a text is sent three times', () => {
   const item = message('msg_1', 'Hello')
   const textDone = {
     type: 'response.output_text.done',
@@ -186,29 +186,29 @@ describe('of a text that comes three times', () => {
 
   test.each<[string, JsonObject[]]>([
     ['deltas and all the rest', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo'), textDone, done(0, item)]],
-    ['its end alone', [textDone, done(0, item)]],
+    ['its done event alone', [textDone, done(0, item)]],
     ['its item alone', [done(0, item)]],
-    ['deltas that lack the end', [said(0, 'msg_1', 'Hel'), textDone, done(0, item)]],
-    ['deltas without any end', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo')]],
+    ['deltas without the last piece', [said(0, 'msg_1', 'Hel'), textDone, done(0, item)]],
+    ['deltas without a done event', [said(0, 'msg_1', 'Hel'), said(0, 'msg_1', 'lo')]],
     [
       'a part that begins with it',
       [{ ...textDone, type: 'response.content_part.added', part: item.content![0 as never] }],
     ],
-  ])('only what is missing is added: %s', (_what, middle) => {
+  ])('only missing text is added: %s', (_what, middle) => {
     const head = [CREATED, added(0, message('msg_1'))]
     for (const output of [[item], []]) {
       expect(readList(...head, ...middle, ended(output)).parts).toEqual([{ kind: 'text', text: 'Hello' }])
     }
   })
 
-  test('nothing is added to one that ends otherwise than it began', () => {
+  test('nothing is added if the full text contradicts its deltas', () => {
     const list = [CREATED, added(0, message('msg_1')), said(0, 'msg_1', 'Help'), done(0, item), ended([item])]
     expect(readList(...list).parts).toEqual([{ kind: 'text', text: 'Help' }])
   })
 })
 
 describe('items', () => {
-  test('that nothing but the final output tells of are told at the end, by their ids and not by their places', () => {
+  test('that only the final output has are emitted at the end, matched by id rather than by index', () => {
     const list = [CREATED, added(5, message('msg_1')), said(5, 'msg_1', 'One'), done(5, message('msg_1', 'One'))]
     const { parts } = readList(...list, ended([thought('rs_1', 'Hm'), message('msg_1', 'One'), called('call_1', '{}')]))
     expect(parts).toEqual([
@@ -218,7 +218,7 @@ describe('items', () => {
     ])
   })
 
-  test('that get new ids in the final output are not told twice', () => {
+  test('that get new ids in the final output are not emitted twice', () => {
     const list = [CREATED, done(0, message('a', 'One')), done(1, message('b', 'Two')), done(2, called('call_1', '{}'))]
     const output = [
       message('x', 'One'),
@@ -234,7 +234,7 @@ describe('items', () => {
     ])
   })
 
-  test('of which nobody told that they began, begin with their first piece', () => {
+  test('that were never announced start with their first piece', () => {
     const list = [
       CREATED,
       {
@@ -254,7 +254,7 @@ describe('items', () => {
     ])
   })
 
-  test('that a host does not number are held together by their ids', () => {
+  test('that a host does not number are matched by id', () => {
     const same = (item: JsonObject) => [
       added(0, { ...item, content: [] }),
       said(0, String(item.id), 'Hi'),
@@ -264,7 +264,7 @@ describe('items', () => {
     expect(readList(CREATED, ...list, ended()).parts).toHaveLength(2)
   })
 
-  test('that are interleaved come one after the other', () => {
+  test('that are interleaved are put in sequence', () => {
     const list = [
       CREATED,
       added(0, called('call_1', '')),
@@ -284,7 +284,7 @@ describe('items', () => {
     expect(stopReason).toBe('tool_use')
   })
 
-  test('that are not the client’s to see, and events of the host’s own, say nothing', () => {
+  test('that clients must not see, and vendor-specific events, are ignored', () => {
     const list = [
       CREATED,
       { type: 'response.queued', response: { id: 'resp_1' } },
@@ -301,7 +301,7 @@ describe('items', () => {
     expect(readList(...list).parts).toEqual([{ kind: 'text', text: 'Hi' }])
   })
 
-  test('may wait for their turn up to a limit', () => {
+  test('are held back up to a limit only', () => {
     const head = [CREATED, added(0, thought('rs_1')), added(1, message('msg_1'))]
     const much = said(1, 'msg_1', 'x'.repeat(1_000_000))
     expect(() => readList(...head, ...Array.from({ length: 17 }, () => much))).toThrow(GatewayError)
@@ -314,11 +314,11 @@ describe('a call', () => {
 
   test.each<[string, JsonObject[]]>([
     ['deltas', [argued(0, 'call_1', '{"a"'), argued(0, 'call_1', ':1}'), argued(0, 'call_1', '{"a":1}', 'done'), done(0, whole)]],
-    ['their end alone', [argued(0, 'call_1', '{"a":1}', 'done'), done(0, whole)]],
+    ['the done event alone', [argued(0, 'call_1', '{"a":1}', 'done'), done(0, whole)]],
     ['the item alone', [done(0, whole)]],
-    ['deltas that come once more behind the end', [argued(0, 'call_1', '{"a":1}', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, whole)]],
-    ['deltas behind an end without any', [argued(0, 'call_1', '', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, called('call_1', ''))]],
-    ['deltas without an end', [argued(0, 'call_1', '{"a":1}')]],
+    ['deltas repeated after the done event', [argued(0, 'call_1', '{"a":1}', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, whole)]],
+    ['deltas after an empty done event', [argued(0, 'call_1', '', 'done'), argued(0, 'call_1', '{"a":1}'), done(0, called('call_1', ''))]],
+    ['deltas without a done event', [argued(0, 'call_1', '{"a":1}')]],
     ['an object', [done(0, { ...whole, arguments: { a: 1 } })]],
   ])('gets its arguments once: %s', (_what, middle) => {
     const { parts, stopReason } = readList(...head, ...middle, ended())
@@ -329,18 +329,18 @@ describe('a call', () => {
     expect(readList(...head, done(0, called('call_1', '')), ended()).parts).toEqual([{ ...CALL, arguments: '{}' }])
   })
 
-  test('whose name comes late waits for it', () => {
+  test('waits for a name that comes late', () => {
     const nameless = added(0, called('call_1', '', { name: null }))
     const { parts } = readList(CREATED, nameless, argued(0, 'call_1', '{"a":1}'), done(0, whole), ended())
     expect(parts).toEqual([{ ...CALL, arguments: '{"a":1}' }])
   })
 
-  test('that never gets a name breaks the reply', () => {
+  test('without a name fails the reply', () => {
     const nameless = called('call_1', '{}', { name: '' })
     expect(() => readList(CREATED, added(0, nameless), done(0, nameless), ended())).toThrow(GatewayError)
   })
 
-  test('of a free-form tool has its text as the one argument', () => {
+  test('to a free-form tool has its text as the only argument', () => {
     const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'look_up', input: 'raw "x"\n' }
     const delta = {
       type: 'response.custom_tool_call_input.delta',
@@ -365,7 +365,7 @@ describe('reasoning', () => {
   const raw = (delta: string) => ({ ...summary(0, delta), type: 'response.reasoning_text.delta', content_index: 0 })
   const seal = { wire: 'responses', id: 'rs_1', encrypted: 'gAAAA-final' } as const
 
-  test('keeps its pieces apart, and its seal is that of the finished item', () => {
+  test('keeps its pieces apart, and takes its seal from the finished item', () => {
     const list = [added(0, { ...thought('rs_1'), encrypted_content: 'gAAAA-early' }), summary(0, 'a'), summary(1, 'b')]
     const finished = { ...thought('rs_1', 'a', 'bc'), encrypted_content: 'gAAAA-final' }
     expect(readList(CREATED, ...list, done(0, finished), ended([finished])).parts).toEqual([
@@ -373,18 +373,18 @@ describe('reasoning', () => {
     ])
   })
 
-  test('that is sealed and not shown has no text', () => {
+  test('that is sealed but not shown has no text', () => {
     const finished = { ...thought('rs_1'), encrypted_content: 'gAAAA-final' }
     expect(readList(CREATED, done(0, finished), ended()).parts).toEqual([{ kind: 'reasoning', texts: [''], seal }])
   })
 
-  test('that is neither is nothing', () => {
+  test('that is neither sealed nor shown is dropped', () => {
     expect(
       readList(CREATED, added(0, thought('rs_1')), done(0, thought('rs_1')), ended([thought('rs_1')])).parts,
     ).toEqual([])
   })
 
-  test('is shown once where a host tells it raw and in a summary', () => {
+  test('is shown once if a host sends it both raw and as a summary', () => {
     const finished = { ...thought('rs_1', 'short'), content: [{ type: 'reasoning_text', text: 'at length' }] }
     expect(readList(CREATED, raw('at '), raw('length'), done(0, finished), ended()).parts).toEqual([
       { kind: 'reasoning', texts: ['at length'], seal: null },
@@ -394,7 +394,7 @@ describe('reasoning', () => {
     ])
   })
 
-  test('holds what comes behind it until its seal is there', () => {
+  test('holds back later parts until its seal arrives', () => {
     const finished = { ...thought('rs_1', 'a'), encrypted_content: 'gAAAA-final' }
     const list = [added(0, thought('rs_1')), summary(0, 'a'), said(1, 'msg_1', 'Hi'), done(0, finished), ended()]
     expect(readList(CREATED, ...list).parts).toEqual([
@@ -429,13 +429,13 @@ describe('the end', () => {
 
   test.each<[string, JsonObject[]]>([
     ['nothing at all', []],
-    ['a beginning', [CREATED]],
+    ['a start', [CREATED]],
     ['a text', [CREATED, done(0, message('msg_1', 'Hi'))]],
-  ])('is missed behind %s', (_what, list) => {
+  ])('is missing after %s', (_what, list) => {
     expect(() => readList(...list)).toThrow(expect.objectContaining({ code: 'upstream_failed' }))
   })
 
-  test('is the end: nothing behind it is read', () => {
+  test('is final: nothing after it is read', () => {
     const list = [CREATED, ended(), said(0, 'msg_1', 'late'), { type: 'error', message: 'late' }]
     expect(read([...eventsOf(...list), { name: '', data: '[DONE]' }]).parts).toEqual([])
   })
@@ -479,7 +479,7 @@ describe('errors', () => {
     for (const reply of replies) expect(() => read(replayResponse(reply))).toThrow(GatewayError)
   })
 
-  test('of data that is no JSON object', () => {
+  test('for data that is not a JSON object', () => {
     expect(() => read([{ name: 'response.created', data: 'nonsense' }])).toThrow(GatewayError)
   })
 })
@@ -532,8 +532,8 @@ function stepsOf(part: ScriptPart, index: number): Step[] {
   ]
 }
 
-describe('whatever is written is read again', () => {
-  // A seal is written as it is read, so that it comes back.
+describe('whatever is written can be read back', () => {
+  // A seal is written unchanged, so that it can be sent back.
   const facts = () => factsOf({ markSeal: seal => ('encrypted' in seal ? seal.encrypted : '') })
   const unnamed = (steps: readonly Step[]) =>
     folded(steps).parts.map(part =>
@@ -565,7 +565,7 @@ describe('whatever is written is read again', () => {
   })
 })
 
-test('a stream whose events are lost, doubled and mixed up is told by the rules, or fails as an upstream’s', () => {
+test('a stream with lost, repeated and reordered events is read by the rules, or fails as an upstream error', () => {
   const change = fc.record({ at: fc.nat(200), to: fc.nat(200), what: fc.constantFrom('drop', 'double', 'move') })
   fc.assert(
     fc.property(script, fc.array(change, { minLength: 1, maxLength: 5 }), (parts, changes) => {

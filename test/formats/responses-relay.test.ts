@@ -1,4 +1,4 @@
-/** Responses that pass through: what the client gets otherwise than the provider wrote it, and nothing else. */
+/** Responses that pass through: only intended changes are made to the provider's bytes. */
 
 import { describe, expect, test } from 'vitest'
 import { ToolNames } from '../../src/conversation/names.ts'
@@ -45,7 +45,7 @@ const fields = { ...echoOf().fields, tools: TOOLS, tool_choice: { type: 'functio
 const STEPS = [...part('reasoning', 'Hm.'), ...part('text', 'Xin chào'), ...call(SENT, 'call_1', '{"a":1}')]
 const SSE = written(new ResponsesWriter(echoOf({ fields }), factsOf()), STEPS, 'tool_use')
 
-describe('without a tool that went upstream under another name', () => {
+describe('without renamed tools', () => {
   const providers = STREAMS.filter(({ wire, says }) => wire === 'responses' && !(says instanceof RegExp))
 
   test.each(providers.map(stream => [stream.name, stream.events] as const))('%s keeps every byte', (_name, events) => {
@@ -55,8 +55,8 @@ describe('without a tool that went upstream under another name', () => {
   })
 })
 
-describe('tools get the client’s names back', () => {
-  test('in the items of a stream, and in all that a response repeats', () => {
+describe('the client’s tool names are restored', () => {
+  test('in the items of a stream, and wherever a response repeats them', () => {
     const told = relayed(SSE, { names })
     expect(told).not.toContain(SENT)
     expect(told).toBe(SSE.replaceAll(SENT, LONG))
@@ -71,7 +71,7 @@ describe('tools get the client’s names back', () => {
   })
 })
 
-describe('pieces of output that pass without a closer look', () => {
+describe('skimmed pieces of output', () => {
   const delta = (kind: string, number: number) =>
     `event: response.${kind}.delta\ndata: {"type":"response.${kind}.delta","sequence_number":${number},"delta":"Hà"}\n\n`
 
@@ -87,12 +87,12 @@ describe('pieces of output that pass without a closer look', () => {
     expect([told, stream.countOutputTokens()]).toEqual([events, 6])
   })
 
-  test('do not let the number of a failure go back', () => {
+  test('still advance the number for a failure event', () => {
     const { stream } = skimmed(delta('output_text', 4) + delta('output_text', 5))
     expect(stream.failureEvent(new GatewayError('upstream_failed', {}))).toContain('"sequence_number":6,')
   })
 
-  test('are no audio, nor events of more lines', () => {
+  test('exclude audio, and events with more lines', () => {
     const text = delta('output_text', 4)
     for (const other of [
       delta('output_audio', 5),

@@ -1,4 +1,4 @@
-/** What a responses request says, in no format: read from everything that clients write. */
+/** Reading responses requests into the conversation, in every way that clients write them. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const mark = (seal: Seal, origin = 'here') => sealer.seal(markPayload(seal, orig
 const read = (body: object, facts = FACTS) => readRequest(body as JsonObject, facts)
 const requestOf = (body: object) => read(body).request
 
-/** Turns in short: `user: hi`, `assistant: call c1 f {"a":1}`, `result c1 "text"`. */
+/** Turns in short notation: `user: hi`, `assistant: call c1 f {"a":1}`, `result c1 "text"`. */
 const told = (body: object) => requestOf(body).turns.map(turn => `${turn.role}: ${turn.parts.map(shortOf).join(' | ')}`)
 const toldItems = (...input: object[]) => told({ input })
 
@@ -78,9 +78,9 @@ const CONVERSATIONS: [string, object, string[]][] = [
   ['instructions as items', { instructions: [{ role: 'developer', content: 'one' }, { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'two' }] }], input: 'hi' }, ['system: one', 'system: two', 'user: hi']],
   ['developer messages of a coding agent', { instructions: 'i', input: [{ role: 'developer', content: 'd1' }, { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'd2' }] }, user('<environment_context/>')] }, ['system: i', 'system: d1', 'system: d2', 'user: <environment_context/>']],
   ['parts of a user message', { input: [user([{ type: 'input_text', text: 'a' }, { type: 'input_text', text: '' }, 'b'])] }, ['user: a | b']],
-  ['messages that say nothing', { input: [user(''), user([]), { role: 'assistant', content: [] }, user('hi')] }, ['user: hi']],
+  ['empty messages', { input: [user(''), user([]), { role: 'assistant', content: [] }, user('hi')] }, ['user: hi']],
   ['an answer in several messages', { input: [user('hi'), { ...said('let me look'), phase: 'commentary' }, { ...said('done'), phase: 'final_answer' }, user('thanks')] }, ['user: hi', 'assistant: let me look | gap | done', 'user: thanks']],
-  ['an answer that other clients wrote as input', { input: [user('hi'), { role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }] }, ['user: hi', 'assistant: yes']],
+  ['an answer that some clients write as input', { input: [user('hi'), { role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }] }, ['user: hi', 'assistant: yes']],
   ['a refusal', { input: [user('hi'), { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] }] }, ['user: hi', 'assistant: no']],
   ['an image', { input: [user([{ type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'original' }])] }, ['user: image image/png AAAA']],
   ['an image URL', { input: [user([{ type: 'input_image', image_url: 'https://a/b.png' }])] }, ['user: image https://a/b.png']],
@@ -98,10 +98,10 @@ const CONVERSATIONS: [string, object, string[]][] = [
   ['an output with an image', { input: [user('hi'), call('c1'), output('c1', [{ type: 'input_text', text: 'see' }, { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }])] }, ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "see | image image/png AAAA"']],
   ['an output that is an object', { input: [user('hi'), call('c1'), output('c1', { a: 1 })] }, ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "{\\"a\\":1}"']],
   ['a custom tool', { input: [user('hi'), { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin' }, { type: 'custom_tool_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'done' }] }] }, ['user: hi', 'assistant: call c1 apply_patch {"input":"*** Begin"}', 'user: result c1 "done"']],
-  ['a tool of a namespace', { input: [user('hi'), { ...call('c1', 'spawn'), namespace: 'agents' }, output('c1')] }, ['user: hi', 'assistant: call c1 agents__spawn {}', 'user: result c1 "ok"']],
-  ['a search among the client’s tools', { input: [user('hi'), { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'q' } }, { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [fn('g'), { type: 'namespace', name: 'ns', tools: [fn('h')] }] }] }, ['user: hi', 'assistant: call c1 tool_search {"query":"q"}', 'user: result c1 "Tools available: g, ns__h"']],
+  ['a tool in a namespace', { input: [user('hi'), { ...call('c1', 'spawn'), namespace: 'agents' }, output('c1')] }, ['user: hi', 'assistant: call c1 agents__spawn {}', 'user: result c1 "ok"']],
+  ['a tool search by the client', { input: [user('hi'), { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'q' } }, { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [fn('g'), { type: 'namespace', name: 'ns', tools: [fn('h')] }] }] }, ['user: hi', 'assistant: call c1 tool_search {"query":"q"}', 'user: result c1 "Tools available: g, ns__h"']],
   ['a search that found nothing', { input: [user('hi'), { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: {} }, { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [] }] }, ['user: hi', 'assistant: call c1 tool_search {}', 'user: result c1 "No tools found."']],
-  ['a search that the provider ran', { input: [user('hi'), { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} }, { type: 'tool_search_output', call_id: null, execution: 'server', tools: [] }] }, ['user: hi']],
+  ['a tool search by the provider', { input: [user('hi'), { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} }, { type: 'tool_search_output', call_id: null, execution: 'server', tools: [] }] }, ['user: hi']],
   ['a local shell', { input: [user('hi'), { type: 'local_shell_call', id: 'ls_1', call_id: 'c1', action: { type: 'exec', command: ['ls'] } }, { type: 'local_shell_call_output', id: 'c1', output: 'a b' }] }, ['user: hi', 'assistant: call c1 local_shell {"type":"exec","command":["ls"]}', 'user: result c1 "a b"']],
   ['a shell', { input: [user('hi'), { type: 'shell_call', call_id: 'c1', action: { commands: ['ls', 'x'] } }, { type: 'shell_call_output', call_id: 'c1', output: [{ stdout: 'a', stderr: '', outcome: { type: 'exit', exit_code: 0 } }, { stdout: '', stderr: 'e', outcome: { type: 'timeout' } }] }] }, ['user: hi', 'assistant: call c1 shell {"commands":["ls","x"]}', 'user: result c1 "a\\nexit code 0 | e\\ntimed out"']],
   ['a patch that failed', { input: [user('hi'), { type: 'apply_patch_call', call_id: 'c1', operation: { type: 'delete_file', path: 'a' } }, { type: 'apply_patch_call_output', call_id: 'c1', status: 'failed', output: 'no' }] }, ['user: hi', 'assistant: call c1 apply_patch {"type":"delete_file","path":"a"}', 'user: result c1 failed "no"']],
@@ -115,7 +115,7 @@ describe('a conversation', () => {
     expect(told(body)).toEqual(expected)
   })
 
-  test('keeps the places of what it holds', () => {
+  test('keeps the path of each part', () => {
     const { turns } = requestOf({
       instructions: 'i',
       input: [user('hi'), said('a'), call('c1'), output('c1'), user('b')],
@@ -126,8 +126,8 @@ describe('a conversation', () => {
 
 // biome-ignore format: one case per line
 const ORDERS: [string, object[], string[]][] = [
-  ['what one turn says is one turn', [user('hi'), said('a'), call('c1'), call('c2', 'g'), output('c1', '1'), output('c2', '2')], ['user: hi', 'assistant: a | call c1 f {} | call c2 g {}', 'user: result c1 "1" | result c2 "2"']],
-  ['rounds stay rounds', [user('hi'), call('c1'), output('c1', '1'), call('c2'), output('c2', '2')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "1"', 'assistant: call c2 f {}', 'user: result c2 "2"']],
+  ['consecutive output is one turn', [user('hi'), said('a'), call('c1'), call('c2', 'g'), output('c1', '1'), output('c2', '2')], ['user: hi', 'assistant: a | call c1 f {} | call c2 g {}', 'user: result c1 "1" | result c2 "2"']],
+  ['rounds of calls stay apart', [user('hi'), call('c1'), output('c1', '1'), call('c2'), output('c2', '2')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "1"', 'assistant: call c2 f {}', 'user: result c2 "2"']],
   ['outputs in another order', [user('hi'), call('c1'), call('c2'), output('c2', '2'), output('c1', '1')], ['user: hi', 'assistant: call c1 f {} | call c2 f {}', 'user: result c1 "1" | result c2 "2"']],
   ['messages between a call and its output', [user('hi'), call('c1'), { role: 'developer', content: 'd' }, user('u'), output('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "ok"', 'system: d', 'user: u']],
   ['an answer between a call and its output', [user('hi'), call('c1'), user('u'), said('a'), output('c1')], ['user: hi', 'assistant: call c1 f {}', 'user: result c1 "ok"', 'user: u', 'assistant: a']],
@@ -144,7 +144,7 @@ describe('the order of items', () => {
     expect(toldItems(...items)).toEqual(expected)
   })
 
-  test('leaves nothing to refuse, whatever it is', () => {
+  test('never leads to a refusal', () => {
     const id = fc.constantFrom('a', 'b', 'c')
     const item = fc.oneof(
       id.map(each => call(each)),
@@ -195,7 +195,7 @@ describe('references', () => {
   const refer = (id: string) => ({ type: 'item_reference', id })
   const carried = (item: object) => carryingId('msg_', [item as JsonObject], sealer.seal)!
 
-  test('to items that their ids carry are those items', () => {
+  test('to items that ids carry are resolved', () => {
     const id = carried({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'kept' }] })
     expect(toldItems(user('hi'), refer(id), call('c1'), output('c1'))).toEqual([
       'user: hi',
@@ -205,13 +205,13 @@ describe('references', () => {
     expect(toldItems(user('hi'), { id })).toEqual(['user: hi', 'assistant: kept'])
   })
 
-  test.each([['msg_1'], [''], [carried({ type: 'item_reference' })]])('to others are refused', id => {
+  test.each([['msg_1'], [''], [carried({ type: 'item_reference' })]])('to other items are refused', id => {
     const error = refusal({ input: [user('hi'), refer(id)] })
     expect(error.code).toBe('invalid_request')
     expect(error.message).toMatch(/^input\[1\]: /)
   })
 
-  test('to reasoning that is gone are passed over', () => {
+  test('to missing reasoning are skipped', () => {
     expect(toldItems(user('hi'), refer('rs_1'), call('c1'), output('c1'))).toEqual([
       'user: hi',
       'assistant: call c1 f {}',
@@ -231,7 +231,7 @@ const namesOf = (body: object) => requestOf({ input: 'hi', ...body }).tools.defi
 const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
 
 describe('tools', () => {
-  test('of every kind that a client runs are functions', () => {
+  test('of every client-side kind become functions', () => {
     const { request, echo } = read({
       input: [
         user('hi'),
@@ -298,7 +298,7 @@ describe('tools', () => {
     ])
   })
 
-  test('of a namespace never take the name of another', () => {
+  test('in a namespace never take another tool’s name', () => {
     const spaces = [
       { type: 'namespace', name: 'a', tools: [fn('b__c')] },
       { type: 'namespace', name: 'a__b', tools: [fn('c')] },
@@ -315,11 +315,11 @@ describe('tools', () => {
       'tool_search',
     ])
     expect(new Set(names).size).toBe(5)
-    // The same in the next request, so that the provider finds its cache.
+    // The names stay the same in the next request, so that the provider's cache hits.
     expect(namesOf({ tools: spaces })).toEqual(names)
   })
 
-  test('that are defined twice count as defined last', () => {
+  test('that are defined twice count with the last definition', () => {
     const { definitions } = requestOf({ input: 'hi', tools: [fn('f'), fn('g'), fn('f', { description: 'new' })] }).tools
     expect(definitions.map(({ name, description }) => [name, description])).toEqual([
       ['f', 'new'],
@@ -332,11 +332,11 @@ describe('tools', () => {
     ['searches of the web', [{ type: 'web_search' }, { type: 'web_search_preview_2025_03_11' }, fn('f')], ['f']],
     ['pictures', [{ type: 'image_generation' }], []],
     ['a search of the provider', [{ type: 'tool_search' }, { type: 'programmatic_tool_calling' }, fn('f')], ['f']],
-  ])('that clients send by habit leave: %s', (_what, tools, expected) => {
+  ])('that clients send by default are dropped: %s', (_what, tools, expected) => {
     expect(namesOf({ tools })).toEqual(expected)
   })
 
-  test('leave where the table says so', () => {
+  test('are dropped where the table says so', () => {
     const facts = { ...FACTS, toolsLeftOut: ['mcp'] }
     expect(read({ input: 'hi', tools: [{ type: 'mcp' }, fn('f')] }, facts).request.tools.definitions).toHaveLength(1)
   })
@@ -349,7 +349,7 @@ describe('tools', () => {
     ['none', 'none', { mode: 'none' }],
     ['required', 'required', { mode: 'any' }],
     ['a function', { type: 'function', name: 'f' }, { mode: 'tool', name: 'f' }],
-    ['a tool of a namespace', { type: 'function', name: 'g', namespace: 'ns' }, { mode: 'tool', name: 'ns__g' }],
+    ['a tool in a namespace', { type: 'function', name: 'g', namespace: 'ns' }, { mode: 'tool', name: 'ns__g' }],
     ['allowed tools', { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] }, { mode: 'auto' }, ['f']],
     ['allowed tools, one of which is required', { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'g', namespace: 'ns' }] }, { mode: 'any' }, ['ns__g']],
     ['no tool allowed', { type: 'allowed_tools', mode: 'auto', tools: [] }, { mode: 'auto' }, []],
@@ -401,13 +401,13 @@ describe('parameters', () => {
 
   // biome-ignore format: one case per line
   test.each<[string, object, object]>([
-    ['none asked for', {}, { wanted: null, effort: null, shown: null }],
+    ['nothing requested', {}, { wanted: null, effort: null, shown: null }],
     ['null', { reasoning: null }, { wanted: null, effort: null, shown: null }],
     ['an effort', { reasoning: { effort: 'low' } }, { wanted: true, effort: 'low', shown: null }],
     ['a summary without an effort', { reasoning: { summary: 'auto' } }, { wanted: null, effort: null, shown: true }],
     ['a summary by its older name', { reasoning: { effort: null, generate_summary: 'concise' } }, { wanted: null, effort: null, shown: true }],
     ['none', { reasoning: { effort: 'none' } }, { wanted: false, effort: null, shown: null }],
-    ['an effort that is none', { reasoning: { effort: 'huge' } }, { wanted: null, effort: null, shown: null }],
+    ['an invalid effort', { reasoning: { effort: 'huge' } }, { wanted: null, effort: null, shown: null }],
   ])('reasoning: %s', (_what, body, expected) => {
     expect(requestOf({ input: 'hi', ...body }).reasoning).toEqual({ budgetTokens: null, ...expected })
   })
@@ -423,7 +423,7 @@ describe('parameters', () => {
     expect(requestOf({ input: 'hi', ...body }).structure).toEqual(expected)
   })
 
-  test('that clients send by habit are taken', () => {
+  test('that clients send by default are accepted', () => {
     const habits = {
       include: [],
       store: true,
@@ -510,10 +510,10 @@ const withTool = (tool: unknown) => ({ input: 'hi', tools: [fn('f'), tool] })
 const REFUSALS: [string, object, string][] = [
   ['no input', {}, 'input: expected a string or a list with at least one item'],
   ['an empty input', { input: [] }, 'input: expected a string or a list with at least one item'],
-  ['input that is none', { input: 7 }, 'input: Input should be a valid string or list'],
-  ['an item that is none', only('hi'), 'input[0]: expected an item, e.g. {"role": "user", "content": "…"}'],
+  ['input of a wrong type', { input: 7 }, 'input: Input should be a valid string or list'],
+  ['an item of a wrong type', only('hi'), 'input[0]: expected an item, e.g. {"role": "user", "content": "…"}'],
   ['an unknown role', only({ role: 'critic', content: 'x' }), 'input[0].role: expected one of user, assistant, system, developer'],
-  ['content that is none', only(user(7)), 'input[0].content: expected a string or an array of content parts'],
+  ['content of a wrong type', only(user(7)), 'input[0].content: expected a string or an array of content parts'],
   ['an unknown part', only(user([{ type: 'video' }])), 'input[0].content[0]: content parts of type "video" are not supported by this model'],
   ['a part without text', only(user([{ type: 'input_text', text: 7 }])), 'input[0].content[0].text: expected a string'],
   ['sound', only(user([{ type: 'input_audio' }])), 'input[0].content[0]: this model takes no audio; send text, images or files'],
@@ -522,46 +522,46 @@ const REFUSALS: [string, object, string][] = [
   ['an image of another type', only(user([{ type: 'input_image', image_url: 'data:image/tiff;base64,AAAA' }])), 'input[0].content[0].image_url: expected a base64 image of type image/png, image/jpeg, image/gif or image/webp'],
   ['a file by id', only(user([{ type: 'input_file', file_id: 'file_1' }])), 'input[0].content[0].file_id: file ids belong to one provider and cannot be used here; send the content as file_data'],
   ['a file of another type', only(user([{ type: 'input_file', file_data: 'data:video/mp4;base64,AAAA' }])), 'input[0].content[0].file_data: files of type "video/mp4" are not supported; send a PDF, text or an image'],
-  ['an image that the model is to have said', only({ role: 'assistant', content: [{ type: 'input_image', image_url: 'https://a/b.png' }] }), 'input[0].content[0]: images and files are only allowed in user messages'],
+  ['an image in an assistant message', only({ role: 'assistant', content: [{ type: 'input_image', image_url: 'https://a/b.png' }] }), 'input[0].content[0]: images and files are only allowed in user messages'],
   ['a call without an id', only({ type: 'function_call', name: 'f' }), 'input[0].call_id: expected the id of the call'],
   ['a call without a name', only({ type: 'function_call', call_id: 'c' }), 'input[0].name: expected the name of the tool'],
   ['an output without an id', only({ type: 'function_call_output', output: 'x' }), 'input[0].call_id: expected the id of the call'],
-  ['input of a custom tool that is no text', only({ type: 'custom_tool_call', call_id: 'c', name: 'n', input: {} }), 'input[0].input: expected a string'],
+  ['custom tool input that is not a string', only({ type: 'custom_tool_call', call_id: 'c', name: 'n', input: {} }), 'input[0].input: expected a string'],
   ['history of another service', only(user('hi'), { type: 'compaction', encrypted_content: 'x' }), 'input[1]: compaction items can only be read by the service that created them; send the original items instead'],
-  ['a demand to compact', only(user('hi'), { type: 'compaction_trigger' }), 'input[1]: compaction is not supported; have your client ask the model for a summary'],
+  ['a request to compact', only(user('hi'), { type: 'compaction_trigger' }), 'input[1]: compaction is not supported; have your client ask the model for a summary'],
   ['an unknown item', only(user('hi'), user('a'), user('b'), { type: 'hologram' }), 'input[3]: items of type "hologram" are not supported by this model'],
   ['an item without a type', only({ a: 1 }), 'input[0]: items of type null are not supported by this model'],
-  ['instructions that are no text', { instructions: [call('c')], input: 'hi' }, 'instructions[0]: expected a text message'],
-  ['a conversation that is stored', { input: 'hi', conversation: 'conv_1' }, 'conversation: this service stores no conversations. Send the whole conversation in input.'],
-  ['a prompt that is stored', { prompt: { id: 'p' } }, 'prompt: this service stores no prompts. Send the instructions and the input themselves.'],
-  ['a response in the background', { input: 'hi', background: true }, 'background: background responses are not supported; leave the field out, and set stream: true for long replies'],
-  ['a tool that is none', withTool('f'), 'tools[1]: expected a tool, e.g. {"type": "function", "name": "…"}'],
+  ['instructions that are not text', { instructions: [call('c')], input: 'hi' }, 'instructions[0]: expected a text message'],
+  ['a stored conversation', { input: 'hi', conversation: 'conv_1' }, 'conversation: this service stores no conversations. Send the whole conversation in input.'],
+  ['a stored prompt', { prompt: { id: 'p' } }, 'prompt: this service stores no prompts. Send the instructions and the input themselves.'],
+  ['a background response', { input: 'hi', background: true }, 'background: background responses are not supported; leave the field out, and set stream: true for long replies'],
+  ['a tool of a wrong type', withTool('f'), 'tools[1]: expected a tool, e.g. {"type": "function", "name": "…"}'],
   ['a tool without a name', withTool({ type: 'function' }), 'tools[1].name: expected the name of the tool'],
-  ['a tool of the provider', withTool({ type: 'mcp' }), 'tools[1]: tools of type mcp are run by the provider and are not offered for this model; declare a function tool instead'],
+  ['a provider-run tool', withTool({ type: 'mcp' }), 'tools[1]: tools of type mcp are run by the provider and are not offered for this model; declare a function tool instead'],
   ['a computer', withTool({ type: 'computer_use_preview' }), 'tools[1]: tools of type computer_use_preview are run by the provider and are not offered for this model; declare a function tool instead'],
-  ['a tool that some models know', withTool({ type: 'apply_patch' }), 'tools[1]: tools of type apply_patch are run by your client, but this model does not know their definition; declare a function tool instead'],
+  ['a tool that only some models know', withTool({ type: 'apply_patch' }), 'tools[1]: tools of type apply_patch are run by your client, but this model does not know their definition; declare a function tool instead'],
   ['an unknown tool', withTool({ type: 'hologram' }), 'tools[1]: tools of type hologram are not supported; declare a function tool instead'],
-  ['a tool in a namespace that is none', withTool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }), 'tools[1].tools[0].type: expected "function" or "custom", not "web_search"'],
-  ['a tool among the items', only(user('hi'), { type: 'additional_tools', tools: [{ type: 'mcp' }] }), 'input[1].tools[0]: tools of type mcp are run by the provider and are not offered for this model; declare a function tool instead'],
-  ['a choice of a tool that is not there', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name: there is no tool "g" among the tools'],
-  ['a choice of a tool of the provider', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'web_search_preview' } }, 'tool_choice: a tool of type "web_search_preview" cannot be forced on this model; name a function or custom tool'],
-  ['a choice that leaves nothing', { input: 'hi', tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice: none of the tools is offered for this model'],
-  ['a choice of none that are required', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] } }, 'tool_choice.tools: none of these tools is offered for this model'],
+  ['a wrong type of tool in a namespace', withTool({ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }), 'tools[1].tools[0].type: expected "function" or "custom", not "web_search"'],
+  ['a provider-run tool in an item', only(user('hi'), { type: 'additional_tools', tools: [{ type: 'mcp' }] }), 'input[1].tools[0]: tools of type mcp are run by the provider and are not offered for this model; declare a function tool instead'],
+  ['a choice of a missing tool', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name: there is no tool "g" among the tools'],
+  ['a choice of a provider-run tool', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'web_search_preview' } }, 'tool_choice: a tool of type "web_search_preview" cannot be forced on this model; name a function or custom tool'],
+  ['a forced choice without tools', { input: 'hi', tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice: none of the tools is offered for this model'],
+  ['a required choice among no tools', { input: 'hi', tools: [fn('f')], tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] } }, 'tool_choice.tools: none of these tools is offered for this model'],
   ['an unknown choice', { input: 'hi', tools: [fn('f')], tool_choice: 'maybe' }, 'tool_choice: expected "auto", "none", "required" or a tool'],
   ['an unknown format', { input: 'hi', text: { format: { type: 'grammar' } } }, 'text.format.type: expected "text", "json_object" or "json_schema"'],
-  ['a number as text', { input: 'hi', temperature: '1' }, 'temperature: Input should be a valid number'],
+  ['a number as a string', { input: 'hi', temperature: '1' }, 'temperature: Input should be a valid number'],
   ['half a token', { input: 'hi', max_output_tokens: 1.5 }, 'max_output_tokens: Input should be a valid integer'],
-  ['a schema as text', withTool({ type: 'function', name: 'g', parameters: '{}' }), 'tools[1].parameters: Input should be a valid object'],
+  ['a schema as a string', withTool({ type: 'function', name: 'g', parameters: '{}' }), 'tools[1].parameters: Input should be a valid object'],
 ]
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each(REFUSALS)('%s', (_what, body, message) => {
     const error = refusal(body)
     expect(error.code).toBe('invalid_request')
     expect(error.message).toBe(message)
   })
 
-  test('a response that is to be remembered, in words that clients know', () => {
+  test('refuses previous_response_id in words that clients know', () => {
     const error = refusal({ input: 'hi', previous_response_id: 'resp_1' })
     expect([error.status, error.code, error.details.param]).toEqual([
       400,
@@ -573,7 +573,7 @@ describe('what is refused', () => {
     )
   })
 
-  test('is refused in words and never fails otherwise, whatever a body holds', () => {
+  test('either reads or refuses a body with a message, whatever it contains', () => {
     const key = fc.constantFrom(
       '__proto__',
       'constructor',

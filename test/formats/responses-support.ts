@@ -1,4 +1,4 @@
-/** What tests of the responses format share: facts, scripts of replies, and the official readers without a network. */
+/** Shared by tests of the responses format: facts, scripted replies, and the official clients without a network. */
 
 import { createOpenAI } from '@ai-sdk/openai'
 import OpenAI from 'openai'
@@ -72,7 +72,7 @@ export function echoOf(overrides: Partial<ResponsesEcho> = {}): ResponsesEcho {
   return { tools: TOOLS, fields: FIELDS, refersToItems: false, callIds: new Set(), ...overrides }
 }
 
-/** One thing that a reader tells a sink. */
+/** One event of a reader. */
 export type Step =
   | { readonly do: 'open'; readonly part: PartStart }
   | { readonly do: 'delta'; readonly text: string }
@@ -136,7 +136,7 @@ export async function readByOpenAi(sse: string) {
   return client.responses.stream({ model: 'client-model', input: 'hi' }).finalResponse()
 }
 
-/** The parts that AI SDK reads out of a stream. */
+/** The parts that the AI SDK reads from a stream. */
 export async function readByAiSdk(sse: string) {
   const model = createOpenAI({ apiKey: 'k', fetch: answer(sse, 'text/event-stream') }).responses('client-model')
   const { stream } = await model.doStream({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] })

@@ -1,4 +1,6 @@
-/** Replies in the responses format: streams by the grammar and by the official readers, and whole responses. */
+/**
+ * Replies in the responses format: streams checked against the grammar and with official clients, and whole responses.
+ */
 
 import { describe, expect, test } from 'vitest'
 import { markPayload } from '../../src/conversation/marks.ts'
@@ -49,7 +51,7 @@ const RICH: Step[] = [
 ]
 
 describe('a stream', () => {
-  test('has every event of the grammar, each done with all that its deltas said', () => {
+  test('has every event of the grammar, and done events with the full text of their deltas', () => {
     const response = strictResponse(written(writer(), RICH, 'tool_use'))
     expect(response).toEqual({
       id: 'resp_n0',
@@ -125,13 +127,13 @@ describe('a stream', () => {
     })
   })
 
-  test('repeats long members of the request at its end only', () => {
+  test('repeats long members of the request only at its end', () => {
     const [created, inProgress] = responseEvents(written(writer(), RICH))
     expect(created?.response).toMatchObject({ instructions: null, tools: [], temperature: 1 })
     expect(inProgress?.response).toEqual(created?.response)
   })
 
-  test('comes piece by piece: each event of the upstream gives its own text', () => {
+  test('is incremental: each upstream event produces its own text', () => {
     const each = writer()
     each.start()
     expect(responseEvents(each.take())).toHaveLength(2)
@@ -157,7 +159,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('takes texts as they stand in JSON between plain ones', () => {
+  test('accepts text as written in JSON between plain text', () => {
     const each = writer()
     tell(each, [open({ kind: 'text' })])
     expect(each.canWriteRaw('text')).toBe(false)
@@ -180,13 +182,13 @@ describe('a stream', () => {
     ])
   })
 
-  test('leaves out parts that say nothing', () => {
+  test('leaves out empty parts', () => {
     const nothing = [...part('text'), ...part('reasoning'), open({ kind: 'reasoning' }), { do: 'divide' } as const]
     const response = strictResponse(written(writer(), [...nothing, { do: 'close' }, ...part('refusal')]))
     expect(response).toMatchObject({ status: 'completed', output: [] })
   })
 
-  test('shows reasoning that is sealed and not told as an item without a summary', () => {
+  test('shows sealed reasoning without text as an item without a summary', () => {
     const redacted = { wire: 'messages', redacted: 'Eabc' } as const
     const sealed = [open({ kind: 'reasoning' }), { do: 'close', seal: redacted } as const]
     expect(outputOf(written(writer(), sealed))).toEqual([
@@ -200,7 +202,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('gives every call an id that no other call of the conversation has', () => {
+  test('gives every call an id that is unique in the conversation', () => {
     const steps = [
       ...call('look_up', 'functions.look_up:0', '{}'),
       ...call('look_up', 'functions.look_up:0', '{}'),
@@ -213,14 +215,14 @@ describe('a stream', () => {
     expect(new Set([...ids, 'old', '']).size).toBe(6)
   })
 
-  test('lets the signature of a call travel in the call’s id', () => {
+  test('carries the signature of a call in its id', () => {
     const signed = open({ kind: 'call', id: 'call_1', name: 'look_up', signature: 'sig' })
     expect(outputOf(written(writer(), [signed, delta('{}'), { do: 'close' }]))[0]).toMatchObject({
       call_id: 'call_1__sig_c2ln',
     })
   })
 
-  test('writes the arguments of a call without any as an empty object', () => {
+  test('writes missing arguments of a call as an empty object', () => {
     const [event] = responseEvents(written(writer(), call('look_up', 'c'))).filter(({ delta }) => delta !== undefined)
     expect(event?.delta).toBe('{}')
   })
@@ -228,10 +230,10 @@ describe('a stream', () => {
 
 describe('a free-form tool gets', () => {
   test.each([
-    ['its one text', '{"input":"raw\\n"}', 'raw\n'],
+    ['its only text', '{"input":"raw\\n"}', 'raw\n'],
     ['a text under another key', '{"patch":"raw"}', 'raw'],
-    ['the text by its name among others', '{"why":"because","input":"raw"}', 'raw'],
-    ['what is no JSON as it is', '*** Begin Patch', '*** Begin Patch'],
+    ['the named text among others', '{"why":"because","input":"raw"}', 'raw'],
+    ['anything but JSON as it is', '*** Begin Patch', '*** Begin Patch'],
     ['a text that is JSON itself', '"raw"', 'raw'],
     ['several texts without a name as they are', '{"a":"1","b":"2"}', '{"a":"1","b":"2"}'],
     ['nothing for nothing', '', ''],
@@ -250,13 +252,13 @@ describe('the end', () => {
     ['tool_use', 'completed', null],
     ['max_tokens', 'incomplete', { reason: 'max_output_tokens' }],
     ['refusal', 'incomplete', { reason: 'content_filter' }],
-  ] as const)('of %s is %s', (reason, status, details) => {
+  ] as const)('after %s is %s', (reason, status, details) => {
     const streamed = strictResponse(written(writer(), part('text', 'Hi'), reason))
     expect(streamed).toMatchObject({ status, incomplete_details: details })
     expect(writeReply(folded(part('text', 'Hi'), reason), echoOf(), factsOf())).toEqual(streamed)
   })
 
-  test('of a refusal that says why is completed', () => {
+  test('after an explained refusal is completed', () => {
     const steps = part('refusal', 'I ', 'cannot.')
     const streamed = strictResponse(written(writer(), steps, 'refusal'))
     expect(streamed).toMatchObject({ status: 'completed', incomplete_details: null })
@@ -264,7 +266,7 @@ describe('the end', () => {
     expect(writeReply(folded(steps, 'refusal'), echoOf(), factsOf())).toEqual(streamed)
   })
 
-  test('of a stream that went wrong is a failed response with what was finished', async () => {
+  test('of a failed stream is a failed response with the finished items', async () => {
     const each = writer()
     tell(each, [...part('text', 'One.'), open({ kind: 'text' }), delta('Tw')])
     const error = new GatewayError('upstream_failed', { message: 'It broke.' })
@@ -278,7 +280,7 @@ describe('the end', () => {
     expect((await readByOpenAi(sse)).status).toBe('failed')
   })
 
-  test('of a stream that had not begun is a failed response too', async () => {
+  test('of a stream that failed before it started is a failed response, too', async () => {
     const sse = writer().fail(new GatewayError('upstream_rate_limited', {}))
     expect(strictResponse(sse)).toMatchObject({ status: 'failed', error: { code: 'rate_limit_exceeded' }, output: [] })
     expect((await readByOpenAi(sse)).error?.code).toBe('rate_limit_exceeded')
@@ -291,7 +293,7 @@ describe('the end', () => {
     ['upstream_rate_limited', 'rate_limit_exceeded'],
     ['insufficient_balance', 'insufficient_quota'],
     ['upstream_failed', 'server_error'],
-  ] as const)('by %s has a code that clients know: %s', (code, told) => {
+  ] as const)('after %s has a code that clients know: %s', (code, told) => {
     const { error } = strictResponse(writer().fail(new GatewayError(code, {})))
     expect(error).toMatchObject({ code: told })
   })
@@ -300,12 +302,12 @@ describe('the end', () => {
 describe.each([
   ['max_tokens', 'max_output_tokens'],
   ['refusal', 'content_filter'],
-] as const)('a reply that ends by %s', (stopReason, reason) => {
+] as const)('a reply that ends with %s', (stopReason, reason) => {
   const statuses = (response: JsonObject) => (response.output as JsonObject[]).map(({ status }) => status)
   const steps = [...part('text', 'I look.'), ...call('look_up', 'call_1', '{"city":')]
   const expected = { status: 'incomplete', incomplete_details: { reason }, completed_at: null }
 
-  test('is incomplete in its last item alone, streamed', async () => {
+  test('is incomplete in its last item only, streamed', async () => {
     const sse = written(writer(), steps, stopReason)
     const response = strictResponse(sse)
     expect(response).toMatchObject(expected)
@@ -313,14 +315,14 @@ describe.each([
     expect(statuses((await readByOpenAi(sse)) as unknown as JsonObject)).toEqual(['completed', 'incomplete'])
   })
 
-  test.each([true, false])('is incomplete in its last item alone, whole (items referred to: %s)', refersToItems => {
+  test.each([true, false])('is incomplete in its last item only, whole (items referred to: %s)', refersToItems => {
     const response = writeReply(folded(steps, stopReason), echoOf({ refersToItems }), factsOf())
     expect(response).toMatchObject(expected)
     expect(statuses(response)).toEqual(['completed', 'incomplete'])
   })
 })
 
-test('a whole reply that is complete says since when', () => {
+test('a complete whole reply has the time of its completion', () => {
   const response = writeReply(folded(part('text', 'Hi.')), echoOf(), factsOf())
   expect(response).toMatchObject({ status: 'completed', created_at: 1_790_000_000, completed_at: 1_790_000_009 })
 })
@@ -360,7 +362,7 @@ describe('the official readers understand', () => {
   })
 })
 
-test('a whole reply has the items of the stream, by the same ids', () => {
+test('a whole reply has the items of the stream, with the same ids', () => {
   const streamed = strictResponse(written(writer(), RICH, 'tool_use'))
   expect(writeReply(folded(RICH, 'tool_use'), echoOf(), factsOf())).toEqual(streamed)
 })

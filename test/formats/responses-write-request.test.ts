@@ -1,4 +1,4 @@
-/** What a responses upstream gets of a conversation, before its dialect's pass. */
+/** The body for a responses upstream, before its dialect's pass. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -102,14 +102,14 @@ const TURNS: [string, Turn[], unknown[]][] = [
   ['ids that repeat', [HI, assistant(call('c1')), user(result('c1')), assistant(call('c1')), user(result('c1'))], [asked('hi'), called('c1'), output('c1'), called('c1_2'), output('c1_2')]],
   ['ids that are too long', [HI, assistant(call('x'.repeat(70))), user(result('x'.repeat(70)))], [asked('hi'), called(expect.stringMatching(/^x{47}_[0-9a-f]{16}$/) as never), output(expect.stringMatching(/^x{47}_[0-9a-f]{16}$/) as never)]],
   ['a result of several texts', [HI, assistant(call('c1')), user(result('c1', [text('a'), text(''), text('b')]))], [asked('hi'), called('c1'), output('c1', 'a\nb')]],
-  ['a result that holds nothing', [HI, assistant(call('c1')), user(result('c1', []))], [asked('hi'), called('c1'), output('c1', '')]],
+  ['an empty result', [HI, assistant(call('c1')), user(result('c1', []))], [asked('hi'), called('c1'), output('c1', '')]],
   ['a result that failed', [HI, assistant(call('c1')), user(result('c1', [text('no')], true))], [asked('hi'), called('c1'), output('c1', 'Error: no')]],
   ['a result with an image', [HI, assistant(call('c1')), user(result('c1', [text('see'), image], true))], [asked('hi'), called('c1'), output('c1', [{ type: 'input_text', text: 'Error:' }, { type: 'input_text', text: 'see' }, { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'auto' }])]],
   ['sealed reasoning', [HI, assistant(reasoning(['a', 'b'], sealed), call('c1')), user(result('c1'))], [asked('hi'), { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'a' }, { type: 'summary_text', text: 'b' }], encrypted_content: 'gAAAA' }, called('c1'), output('c1')]],
   ['sealed reasoning that was not shown', [HI, assistant(reasoning([], sealed), text('a')), HI], [asked('hi'), { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, final('a'), asked('hi')]],
   ['sealed reasoning without an id', [HI, assistant(reasoning([], { ...sealed, id: null }), text('a')), HI], [asked('hi'), { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }, final('a'), asked('hi')]],
   ['reasoning between calls', [HI, assistant(call('c1'), reasoning([], sealed), call('c2')), user(result('c1'), result('c2'))], [asked('hi'), called('c1'), { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }, called('c2'), output('c1'), output('c2')]],
-  ['reasoning that nothing follows', [HI, assistant(text('a'), reasoning([], sealed)), HI, assistant(reasoning([], sealed)), HI], [asked('hi'), final('a'), asked('hi'), asked('hi')]],
+  ['trailing reasoning', [HI, assistant(text('a'), reasoning([], sealed)), HI, assistant(reasoning([], sealed)), HI], [asked('hi'), final('a'), asked('hi'), asked('hi')]],
   ['a seal of another wire', [HI, assistant(reasoning(['a'], { wire: 'messages', signature: 'E' }), text('a')), HI], [asked('hi'), { type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }] }, final('a'), asked('hi')]],
 ]
 
@@ -118,12 +118,12 @@ describe('items', () => {
     expect(itemsOf(turns)).toEqual(expected)
   })
 
-  test('know where their turns stand in the request of the client', () => {
+  test('record the path of their turns in the client’s request', () => {
     const turns = [system('s'), HI, assistant(text('a'), call('c1')), user(result('c1'), text('b'))]
     expect(write(turns).places).toEqual(['u', 'a', 'a', 'u', 'u'])
   })
 
-  test('say no phase where the model knows none, and no id where none is kept', () => {
+  test('omit phases and ids that the host does not support', () => {
     const turns = [HI, assistant(reasoning([], sealed), text('a')), HI]
     expect(itemsOf(turns, {}, { turns: { item_ids: 'drop' } })).toEqual([
       asked('hi'),
@@ -138,19 +138,19 @@ describe('items', () => {
     ['instructions', 'one\n\ntwo', []],
     ['developer', undefined, ['one', 'two'].map(value => ({ type: 'message', role: 'developer', content: [{ type: 'input_text', text: value }] }))],
     ['system', undefined, ['one', 'two'].map(value => ({ type: 'message', role: 'system', content: [{ type: 'input_text', text: value }] }))],
-  ])('hold no instructions but where the host wants them: %s', (system_role, instructions, items) => {
+  ])('have instructions only where the host expects them: %s', (system_role, instructions, items) => {
     const { body } = write([system('one'), system(' '), system('two'), HI], {}, { turns: { system_role } })
     expect(body.instructions).toBe(instructions)
     expect(body.input).toEqual([...items, asked('hi')])
   })
 
-  test('hold the instructions where there is nothing else', () => {
+  test('contain the instructions if there is nothing else', () => {
     const { body } = write([system('one')])
     expect(body).not.toHaveProperty('instructions')
     expect(body.input).toEqual([{ type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'one' }] }])
   })
 
-  test('are at least one', () => {
+  test('include at least one', () => {
     expect(() => write([user(text(''))])).toThrow(
       new GatewayError('invalid_request', { message: 'u: expected a message with content' }),
     )
@@ -167,7 +167,7 @@ describe('tools', () => {
     strict: true,
   }
 
-  test('say whether they are strict, and are free-form where the host knows it', () => {
+  test('state whether they are strict, and are free-form if the host supports it', () => {
     const tools = { definitions, choice: { mode: 'tool', name: 'patch' }, oneCallOnly: true } as const
     expect(write([HI], { tools }).body).toMatchObject({
       tools: [fn, { type: 'custom', name: 'patch', description: 'p', format: { type: 'grammar' } }],
@@ -183,7 +183,7 @@ describe('tools', () => {
     })
   })
 
-  test('that are free-form are called so in the history', () => {
+  test('that are free-form have free-form calls in the history', () => {
     const turns = [
       HI,
       assistant(call('c1', 'patch', { input: 'raw' }), call('c2', 'patch', { a: 1 })),
@@ -219,14 +219,14 @@ describe('tools', () => {
     expect(body).not.toHaveProperty('parallel_tool_calls')
   })
 
-  test('are not spoken of where there are none', () => {
+  test('leave no fields behind if there are none', () => {
     const { body } = write([HI], { tools: { definitions: [], choice: { mode: 'any' }, oneCallOnly: true } })
     for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) expect(body).not.toHaveProperty(field)
   })
 })
 
 describe('the body', () => {
-  test('holds all that the format can say', () => {
+  test('has everything that the format can express', () => {
     const { body } = write([HI], {
       sampling: { temperature: 0.5, topP: 0.9, topK: 7 },
       outputTokensMax: 100,
@@ -251,17 +251,17 @@ describe('the body', () => {
     })
   })
 
-  test('asks for no seals where the model has none', () => {
+  test('requests no seals if the model has none', () => {
     expect(write([HI], {}, {}).body).toEqual({ model: 'upstream-model', input: [asked('hi')], store: false })
   })
 
-  test('has no place for stop sequences', () => {
+  test('refuses stop sequences', () => {
     expect(() => write([HI], { stopSequences: ['x'] })).toThrow(
       new GatewayError('invalid_request', { message: 'stop: this model takes no stop sequences; leave the field out' }),
     )
   })
 
-  test('says the same of a conversation that it was read from', () => {
+  test('reproduces the conversation that it was read from', () => {
     const items = fc.constantFrom(
       asked('hi'),
       { type: 'message', role: 'assistant', ...said('a') },

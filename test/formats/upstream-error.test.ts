@@ -39,7 +39,7 @@ describe('the text of a refusal', () => {
     ],
     ['error list', { errors: [{ message: 'bad' }] }, 'bad'],
     [
-      'text of the provider behind a general one',
+      'text of the provider after a general one',
       { error: { message: 'Provider returned error', code: 400, metadata: { raw: '{"error":{"message":"inner"}}' } } },
       'inner',
     ],
@@ -97,10 +97,10 @@ describe('a conversation that is too long', () => {
       { message: 'prompt is too long: 210000 tokens > 200000 maximum' },
       'prompt is too long: 210000 tokens > 200000 maximum',
     ],
-    ['in other words', { message: 'Prompt exceeds max length' }, `Prompt exceeds max length ${ADVICE}`],
+    ['in unknown words', { message: 'Prompt exceeds max length' }, `Prompt exceeds max length ${ADVICE}`],
     ['by its code', { message: 'no', code: 'context_length_exceeded' }, `no ${ADVICE}`],
     ['without words', { code: 'context_length_exceeded' }, ADVICE],
-  ])('is told such that every client understands it: %s', (_, error, message) => {
+  ])('is reported so that every client understands it: %s', (_, error, message) => {
     expect(gatewayErrorOf(failure(400, { error }))).toMatchObject({
       code: 'context_length_exceeded',
       status: 400,
@@ -124,7 +124,7 @@ describe('the kind', () => {
     ['unavailable', 503, '', 'overloaded'],
     ['bad gateway', 502, '<html>', 'failed'],
     ['cloud proxy', 520, '', 'failed'],
-    ['server error that speaks of keys', 500, { error: { message: 'invalid api key store' } }, 'failed'],
+    ['server error that mentions keys', 500, { error: { message: 'invalid api key store' } }, 'failed'],
     ['teapot', 418, '', 'failed'],
     ['redirect', 302, '', 'failed'],
     ['overflow', 400, { error: { message: 'prompt is too long: 210000 tokens > 200000 maximum' } }, 'context_overflow'],
@@ -142,7 +142,7 @@ describe('the kind', () => {
     ['server', { error: { message: 'x', type: 'server_error' } }, 502, 'upstream_failed'],
     ['nothing known', { error: {} }, 502, 'upstream_failed'],
     [
-      'outcome beside the reply',
+      'outcome next to the reply',
       { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
       502,
       'upstream_misconfigured',
@@ -153,7 +153,7 @@ describe('the kind', () => {
   })
 
   test.each(['cyber_policy', 'content_filter', 'invalid_prompt', 'unsupported_value', 'image_too_large'])(
-    'a refusal by %s is told by that code, with the field at fault',
+    'a refusal with %s keeps that code and the offending field',
     code => {
       const error = { message: 'No.', type: 'invalid_request_error', param: 'input[2].content', code }
       const told = { code: 'upstream_refused', clientCode: code, status: 400, details: { param: 'input[2].content' } }
@@ -162,7 +162,7 @@ describe('the kind', () => {
     },
   )
 
-  test('codes that no client knows stay with us, and so does every word of what is not the client’s to see', () => {
+  test('codes that no client knows are withheld, as is all text that clients must not see', () => {
     const refused = gatewayErrorOf(failure(400, { error: { message: 'No.', code: 'policy_of_our_own' } }))
     expect([refused.clientCode, refused.details.param]).toEqual(['upstream_refused', undefined])
     const secret = failure(401, { error: { message: 'No.', code: 'invalid_prompt', param: 'account_7' } })
@@ -171,12 +171,12 @@ describe('the kind', () => {
     expect(masked.param).toBe(`x.*** ${'y'.repeat(194)}`)
   })
 
-  test('a reply that tells of no error is none', () => {
+  test('a reply without an error is not an error', () => {
     expect(readUpstreamErrorValue({ choices: [], base_resp: { status_code: 0 } })).toBeNull()
     expect(readUpstreamErrorValue({ error: null, choices: [] })).toBeNull()
   })
 
-  test('the log label holds single words only: a sentence may be the client’s', () => {
+  test('the log label contains single words only, because a sentence may quote the client', () => {
     const label = (type: string, code: string) => failure(400, { error: { type, code } }).label
     expect(label('Rate_Limit_Error', 'x'.repeat(40))).toBe(`rate_limit_error ${'x'.repeat(40)}`)
     expect(label('Some type <b>', 'x'.repeat(41))).toBe('')
@@ -198,7 +198,7 @@ describe('retry-after', () => {
   })
 })
 
-test('hides a credential that stands across the place where a long text is cut', async () => {
+test('masks a credential that crosses the point where long text is truncated', async () => {
   const { maskSecrets } = await import('../../src/conversation/mask.ts')
   const secret = `xai${'Q'.repeat(40)}`
   expect(maskSecrets(`${'e '.repeat(1985)}${secret} tail`, [secret])).not.toContain('QQQ')

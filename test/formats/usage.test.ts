@@ -63,7 +63,7 @@ describe('messages usage', () => {
     expect(messages.readUsage(input)).toEqual(expected)
   })
 
-  test('a stream overwrites counts with cumulative ones and keeps what a later event leaves out', () => {
+  test('a stream overwrites counts with cumulative ones and keeps those that a later event omits', () => {
     const start = messages.mergeUsage(null, { input_tokens: 3, cache_read_input_tokens: 50, output_tokens: 1 })
     const middle = messages.mergeUsage(start, { output_tokens: 7, input_tokens: null })
     const end = messages.mergeUsage(middle, { output_tokens: 9, input_tokens: 4 })
@@ -79,7 +79,7 @@ describe('messages usage', () => {
     expect(messages.readUsage(messages.mergeUsage(start, moved) ?? undefined)).toEqual(usage(30, 30, 0, 9))
   })
 
-  test('counts that stand elsewhere are found there, before those in common places', () => {
+  test('counts in unusual places take precedence over those in common places', () => {
     const meta = { in: 90, out: 7, hits: 40, thoughts: 5 }
     const facts = {
       input: ['/meta/in'],
@@ -161,13 +161,13 @@ describe('chat usage', () => {
     expect(chat.readUsage({ usage: input as JsonObject })).toEqual(expected)
   })
 
-  test('the dialect names further places of cached tokens and a completion without reasoning', () => {
+  test('the dialect can name the place of cached tokens, and completions that exclude reasoning', () => {
     const input = { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, cost: { cache: [{ hit: 7 }] } }
     const facts = { cached: ['/nowhere', '/usage/cost/cache/0/hit'], outputCounts: 'without_reasoning' } as const
     expect(chat.readUsage({ usage: input }, facts)).toEqual(usage(100, 7, 0, 65))
   })
 
-  test('counts that stand elsewhere are found there, before those in common places', () => {
+  test('counts in unusual places take precedence over those in common places', () => {
     const meta = { in: 90, out: 7, hits: 40, thoughts: 5 }
     const facts = {
       input: ['/meta/in'],

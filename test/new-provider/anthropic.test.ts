@@ -124,7 +124,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     await world.expectBilled(1, price)
   })
 
-  test('a client's beta flag is not sent upstream', async () => {
+  test('a client’s beta flag is not sent upstream', async () => {
     await client.beta.messages.create({
       model,
       max_tokens: 100,

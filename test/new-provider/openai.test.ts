@@ -144,7 +144,7 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
   })
 })
 
-test('an error of unusual shape reaches the client in the provider's words, uncharged', async () => {
+test('an error of unusual shape reaches the client in the provider’s words, uncharged', async () => {
   const body = { model: 'orchard-large-2', messages: [QUESTION], colour: 'blue' }
   for (const stream of [false, true]) {
     const failed = client.chat.completions.create({ ...body, stream } as OpenAI.ChatCompletionCreateParamsNonStreaming)

@@ -57,7 +57,7 @@ test('the families on the page are the ones tested here', () => {
   expect(yaml).toEqual(expect.arrayContaining(blocks))
 })
 
-test('leads from the provider's first line to a priced call', async () => {
+test('leads from the provider’s first line to a priced call', async () => {
   const provider = {
     ORCHARD_KEY: 'orchard-secret',
     UPSTREAM_ORCHARD_BASE_URL: `${orchard.url}/api`,

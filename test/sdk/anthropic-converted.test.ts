@@ -172,7 +172,7 @@ test.each([
   ['deepseek-v4-flash', { thinking: { type: 'enabled' as const, budget_tokens: 2000 } }],
   ['svc/qwen3-vl-235b', {}],
 ])(
-  '%s: the model's reasoning arrives as a thinking block and is sent back in the tool loop (%j)',
+  '%s: the model’s reasoning arrives as a thinking block and is sent back in the tool loop (%j)',
   async (model, thinking) => {
     const request = {
       model,
@@ -254,7 +254,7 @@ test.each([
   [429, Anthropic.RateLimitError],
   [529, Anthropic.InternalServerError],
   [400, Anthropic.BadRequestError],
-])('a model's error %i is an instance of the SDK’s own class', async (status, type) => {
+])('a model’s error %i is an instance of the SDK’s own class', async (status, type) => {
   const call = client.messages.create(ask('gpt-5.5', `sandbox:error=${status} sandbox:retry-after=3`))
   const error = await call.catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(type)

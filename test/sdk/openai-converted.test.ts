@@ -178,7 +178,7 @@ test.each([
   [429, OpenAI.RateLimitError],
   [529, OpenAI.InternalServerError],
   [400, OpenAI.BadRequestError],
-])('a model's error %i is an instance of the SDK’s own class', async (status, type) => {
+])('a model’s error %i is an instance of the SDK’s own class', async (status, type) => {
   const call = client.chat.completions.create(ask('claude-opus-5', `sandbox:error=${status} sandbox:retry-after=3`))
   const error = await call.catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(type)

@@ -104,7 +104,7 @@ test('audio.speech.create: audio, and audio as events, at the same price', async
   ])
 })
 
-test('the provider's refusals keep their wording and cost nothing', async () => {
+test('the provider’s refusals keep their wording and cost nothing', async () => {
   const speech = { model: 'req/gpt-4o-mini-tts', voice: 'alloy', input: 'x' }
   await expect(client.audio.speech.create({ ...speech, speed: 9 })).rejects.toMatchObject({
     status: 400,

@@ -1,4 +1,4 @@
-/** Calls of one session tell a provider that they belong together, so that its prompt cache serves them. */
+/** Calls of one session share a cache key, so that the provider's prompt cache hits. */
 
 import { expect, test } from 'vitest'
 import { translatorFor } from '../../src/translate/convert.ts'
@@ -17,7 +17,7 @@ function keyOf(session: string, text: string): unknown {
     .prompt_cache_key
 }
 
-test('a messages client gives the session of its agent as the key of the cache, in no readable form', () => {
+test('a messages client’s session id becomes the cache key, hashed', () => {
   const key = keyOf(SESSION, 'First.')
   expect(key).toMatch(/^[0-9a-f]{64}$/)
   expect(keyOf(SESSION, 'Second.')).toBe(key)

@@ -1,4 +1,4 @@
-/** Every model of the catalogue takes part in conversions: its facts must fit together. */
+/** Every model of the catalogue can be converted to: its facts fit together. */
 
 import { describe, expect, test } from 'vitest'
 import type { GatewayError } from '../../src/errors.ts'
@@ -27,7 +27,7 @@ function convert(entry: ModelEntry, body: JsonObject): JsonObject {
 function request(entry: ModelEntry, name: string): JsonObject {
   const format = entry.apiStandard === 'messages' ? 'chat_completions' : 'messages'
   const { messages, ...body } = cases[format][name as 'text'] as JsonObject
-  // URLs are fetched before a conversion where a model does not take them.
+  // URLs are fetched before the conversion if the model does not accept them.
   const kept = JSON.parse(
     JSON.stringify(messages).replaceAll(/,?\{"type":"image","source":\{"type":"url"[^}]*\}\}/g, ''),
   )
@@ -35,7 +35,7 @@ function request(entry: ModelEntry, name: string): JsonObject {
 }
 
 describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, entry) => {
-  test('takes converted conversations with tools and images', () => {
+  test('accepts converted conversations with tools and images', () => {
     for (const name of SHARED) {
       const body = convert(entry, request(entry, name))
       if (entry.apiStandard === 'messages') expectValidMessages(body)
@@ -43,7 +43,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
     }
   })
 
-  test('leaves what stands before a later instruction as it is, so that its provider’s cache holds', () => {
+  test('leaves everything before a later instruction unchanged, so that its provider’s cache hits', () => {
     const turn = (role: string, content: string) => ({ role, content })
     const said = [turn('user', 'hi'), turn('system', 'Be brief.'), turn('assistant', 'Hi.'), turn('user', 'go on')]
     const body = { max_tokens: 100, system: 's', messages: [...said, turn('system', 'Be long.')] }
@@ -56,7 +56,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
     }
   })
 
-  test('takes its own format with every edit', () => {
+  test('accepts its own format with every edit', () => {
     const format = entry.apiStandard as ChatFormat
     for (const body of Object.values(cases[format]) as JsonObject[]) {
       for (const target of entry.upstreams) {
@@ -72,7 +72,7 @@ describe.each(chatModels.map(entry => [entry.id, entry] as const))('%s', (_, ent
   })
 })
 
-/** Null for what is refused in words. */
+/** Null if the request is refused with a message. */
 function planned(call: SameFormatCall): SameFormatPlan | null {
   try {
     return planSameFormat(call)
@@ -82,7 +82,7 @@ function planned(call: SameFormatCall): SameFormatPlan | null {
   }
 }
 
-describe('an effort reaches each model in its own words', () => {
+describe('an effort reaches each model in its own terms', () => {
   const messages = [{ role: 'user', content: 'hi' }]
   const wish = (entry: ModelEntry): JsonObject =>
     entry.apiStandard === 'messages'

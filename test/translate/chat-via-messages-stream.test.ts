@@ -1,4 +1,4 @@
-/** Messages streams of every kind that upstreams are known to send, read by clients of the chat format. */
+/** Messages streams of every kind that upstreams are known to send, converted for clients of the chat format. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -45,7 +45,7 @@ describe('a messages stream as a chat stream', () => {
       expect(completion).toMatchObject({ message, finish_reason: finishReason })
       const read = await readChatStream(sse)
       expect(read).toMatchObject({ model: 'client-model', object: 'chat.completion', created: 1_790_000_000 })
-      // The helper keeps the last delta of fields that it does not know, so reasoning is not compared.
+      // The helper only keeps the last delta of unknown fields, so reasoning is not compared.
       const { tool_calls, content } = message as { tool_calls?: { name: string }[]; content: string }
       expect(read.choices[0]).toMatchObject({ finish_reason: finishReason, message: { content } })
       const names = read.choices[0]!.message.tool_calls?.map(call => call.type === 'function' && call.function.name)
@@ -53,18 +53,18 @@ describe('a messages stream as a chat stream', () => {
     }
   })
 
-  test('a stream that begins twice before it says anything is one reply', () => {
+  test('a stream that starts twice before any output is one reply', () => {
     const completion = strictCompletion(drain(openStream(), events([start(), ...SAID, end('end_turn'), STOP])))
     expect(completion).toMatchObject({ message: { content: 'a' } })
   })
 
-  test('a client that did not ask for usage sees no chunk without choices', () => {
+  test('a client that did not request usage sees no chunk without choices', () => {
     const sse = drain(openStream({ stream_options: null }), events([...SAID, end('end_turn'), STOP]))
     expect(sse).not.toContain('"choices":[]')
     expect(sse).not.toContain('usage')
   })
 
-  test('restores the tool names that were shortened on the way up', () => {
+  test('restores tool names that were shortened for the upstream', () => {
     const name = `functions.${'long'.repeat(20)}`
     const translation = chatViaMessages(
       { ...REQUEST, tools: [{ type: 'function', function: { name } }] },
@@ -82,7 +82,7 @@ describe('a messages stream as a chat stream', () => {
     expect(completion).toMatchObject({ message: { tool_calls: [{ name }] } })
   })
 
-  test('a JSON reply that was asked for as a tool comes as text', () => {
+  test('a JSON reply requested through a tool arrives as text', () => {
     const schema = { type: 'object', properties: { x: {} } }
     const request = { response_format: { type: 'json_schema', json_schema: { name: 'n', schema } } }
     const list = [
@@ -98,7 +98,7 @@ describe('a messages stream as a chat stream', () => {
     expect(strictCompletion(sse)).toMatchObject({ message: { content: '{"x":1}' }, finish_reason: 'stop' })
   })
 
-  test('a JSON reply that was asked for in words loses its code fence', () => {
+  test('a JSON reply requested in the prompt loses its code fence', () => {
     const pieces = ['```', 'json\n{"x"', ':1}', '\n``', '`']
     const said = pieces.map(text => delta(0, { type: 'text_delta', text }))
     const list = [start(), open(0, { type: 'text', text: '' }), ...said, close(0), end('end_turn'), STOP]
@@ -159,7 +159,7 @@ describe('usage of a messages stream', () => {
     expect((await readChatStream(sse)).usage).toEqual(usage)
   })
 
-  test('is estimated for the client when none comes, and null for the bill', () => {
+  test('is estimated for the client if there is none, and null for the bill', () => {
     const stream = openStream()
     const list = [
       { type: 'message_start', message: {} },
@@ -180,8 +180,8 @@ describe('a messages stream that breaks', () => {
   test.each<[string, UpstreamEvent[], string]>([
     ['ends without a stop reason', events(SAID), 'upstream_failed'],
     ['ends after the start', events([start()]), 'upstream_failed'],
-    ['holds nothing', [], 'upstream_failed'],
-    ['holds an end and nothing else', events([STOP]), 'upstream_failed'],
+    ['is empty', [], 'upstream_failed'],
+    ['contains an end and nothing else', events([STOP]), 'upstream_failed'],
     [
       'is overloaded',
       events([...SAID, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }]),
@@ -198,9 +198,9 @@ describe('a messages stream that breaks', () => {
       events([{ type: 'error', error: { type: 'invalid_request_error', message: 'x' } }]),
       'upstream_refused',
     ],
-    ['begins another reply', events([...SAID, start(), ...SAID.slice(1), end('end_turn'), STOP]), 'upstream_failed'],
-    ['holds an error without a type', events([{ error: { message: 'x' } }]), 'upstream_failed'],
-    ['holds garbage', [...events(SAID), { name: 'content_block_delta', data: '{"type":' }], 'upstream_failed'],
+    ['starts another reply', events([...SAID, start(), ...SAID.slice(1), end('end_turn'), STOP]), 'upstream_failed'],
+    ['contains an error without a type', events([{ error: { message: 'x' } }]), 'upstream_failed'],
+    ['contains garbage', [...events(SAID), { name: 'content_block_delta', data: '{"type":' }], 'upstream_failed'],
   ])('%s: it never ends like a good one', (_, list, code) => {
     const stream = openStream()
     let sse = ''
@@ -214,7 +214,7 @@ describe('a messages stream that breaks', () => {
   })
 })
 
-test('push never gives out the events that end the reply', () => {
+test('push never returns the events that end the reply', () => {
   const stream = openStream()
   const pushed = events([...SAID, end('end_turn'), STOP]).map(event => stream.push(event))
   expect(pushed.join('')).not.toMatch(/"finish_reason":"|\[DONE\]/)

@@ -1,4 +1,4 @@
-/** The wire of a call, chosen over the catalogue's own tables. */
+/** Choosing the wire of a call, with the catalogue's own tables. */
 
 import { expect, test } from 'vitest'
 import { TABLES } from '../../src/generated/tables.ts'
@@ -22,49 +22,49 @@ const MESSAGES_TOOL = { name: 'look', input_schema: { type: 'object' } }
 test.each<[string, string, WireName, JsonObject, readonly string[]]>([
   ['a chat client keeps its own format', 'gpt-5.5', 'chat_completions', {}, ['chat_completions']],
   [
-    'an effort alone is no reason to leave it',
+    'an effort alone does not change that',
     'gpt-5.5',
     'chat_completions',
     { reasoning_effort: 'high' },
     ['chat_completions'],
   ],
-  ['tools alone neither', 'gpt-5.5', 'chat_completions', { tools: [CHAT_TOOL] }, ['chat_completions']],
+  ['nor do tools alone', 'gpt-5.5', 'chat_completions', { tools: [CHAT_TOOL] }, ['chat_completions']],
   [
-    'tools and an effort go where both are taken',
+    'tools with an effort go to a wire that supports both',
     'gpt-5.5',
     'chat_completions',
     { tools: [CHAT_TOOL], reasoning_effort: 'high' },
     ['responses'],
   ],
   [
-    'an effort of none takes nothing away',
+    'an effort of none loses nothing',
     'gpt-5.5',
     'chat_completions',
     { tools: [CHAT_TOOL], reasoning_effort: 'none' },
     ['chat_completions'],
   ],
   [
-    'a model that reasons by default does so beside tools too',
+    'a model that reasons by default also reasons with tools',
     'gpt-6-sol',
     'chat_completions',
     { tools: [CHAT_TOOL] },
     ['responses'],
   ],
   [
-    'where both are taken nothing moves',
+    'where both are supported nothing changes',
     'gpt-5',
     'chat_completions',
     { tools: [CHAT_TOOL], reasoning_effort: 'high' },
     ['chat_completions'],
   ],
   [
-    'when no wire carries all, the own one stays',
+    'if no wire carries everything, the client keeps its own format',
     'gpt-5.5',
     'chat_completions',
     { tools: [CHAT_TOOL], reasoning_effort: 'high', seed: 7, stop: ['x'] },
     ['chat_completions', 'effort_beside_tools'],
   ],
-  ['a messages client gets the first wire that carries its call', 'gpt-5.5', 'messages', {}, ['chat_completions']],
+  ['a messages client gets the first wire that carries its whole call', 'gpt-5.5', 'messages', {}, ['chat_completions']],
   [
     'with thinking and tools too',
     'gpt-5.5',
@@ -73,31 +73,31 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
     ['responses'],
   ],
   [
-    'stop sequences go to the wire that has them',
+    'stop sequences go to the wire that supports them',
     'gpt-5.5',
     'messages',
     { stop_sequences: ['x'], tools: [MESSAGES_TOOL] },
     ['chat_completions'],
   ],
   [
-    'what would be refused outweighs all that would be left out',
+    'a refusal outweighs everything that would be left out',
     'gpt-5.5',
     'messages',
     { stop_sequences: ['x'], thinking: { type: 'adaptive' }, tools: [MESSAGES_TOOL] },
     ['chat_completions', 'sealed_reasoning', 'effort_beside_tools'],
   ],
   [
-    'a responses client keeps its own',
+    'a responses client keeps its own format',
     'gpt-5.5',
     'responses',
     { tools: [{ type: 'function', name: 'look' }], reasoning: { effort: 'high' } },
     ['responses'],
   ],
-  ['a model of one format speaks that', 'claude-opus-5', 'responses', { reasoning: { effort: 'high' } }, ['messages']],
+  ['a model of one format uses it', 'claude-opus-5', 'responses', { reasoning: { effort: 'high' } }, ['messages']],
   ['the same for chat', 'glm-5.2', 'messages', {}, ['chat_completions']],
-  ['a provider that stores nothing is not asked to', 'deepseek-v4-flash', 'responses', {}, ['chat_completions']],
-  ['and keeps what asks for nothing stored', 'deepseek-v4-flash', 'responses', { store: false }, ['responses']],
-  ['a provider that stores is asked', 'gpt-5.5', 'responses', { previous_response_id: 'resp_1' }, ['responses']],
+  ['a provider that stores nothing is not asked to store', 'deepseek-v4-flash', 'responses', {}, ['chat_completions']],
+  ['and is used if nothing needs to be stored', 'deepseek-v4-flash', 'responses', { store: false }, ['responses']],
+  ['a provider that stores responses is used', 'gpt-5.5', 'responses', { previous_response_id: 'resp_1' }, ['responses']],
 ])('%s', (_title, id, format, body, wire) => {
   expect(chosen(id, format, body)).toEqual(wire)
 })
@@ -144,6 +144,6 @@ test.each<[WireName, JsonObject, readonly string[]]>([
   ['responses', { store: false, previous_response_id: 'resp_1' }, ['stored_items']],
   ['responses', { store: false, input: [{ type: 'item_reference', id: 'msg_1' }] }, ['stored_items']],
   ['responses', { store: false, input: [{ id: 'msg_1' }] }, ['stored_items']],
-])('%s %j asks for %j', (format, body, limits) => {
+])('%s %j needs %j', (format, body, limits) => {
   expect([...asksOf(format, body).limits]).toEqual(limits)
 })

@@ -1,6 +1,6 @@
 /**
- * One stream of events, told in all the ways that server-sent events may be told (WHATWG HTML, 9.2.5 and 9.2.6, read
- * 2026-11-22) and that networks cut them.
+ * One stream of events, in every notation that server-sent events allow (WHATWG HTML, 9.2.5 and 9.2.6, read
+ * 2026-11-22), and split as networks may split it.
  */
 
 export interface FramedEvent {
@@ -15,10 +15,10 @@ export type Framing = (events: readonly FramedEvent[]) => Buffer[]
 const plain = ({ name, data }: FramedEvent) => `${name === '' ? '' : `event: ${name}\n`}data: ${data}\n\n`
 const text = (events: readonly FramedEvent[]) => events.map(plain).join('')
 
-/** The data of each event on as many lines as it has members, as some servers print JSON. */
+/** Puts the data of each event on one line per member, as some servers print JSON. */
 const onLines = (event: FramedEvent) => ({ ...event, data: brokenUp(event.data).join('\ndata: ') })
 
-/** Comments, fields that say nothing here, and stray blank lines, between the events and in them. */
+/** Adds comments, meaningless fields and stray blank lines, between events and within them. */
 const commented = (event: FramedEvent, index: number) =>
   [
     ': keep-alive\n\n',
@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, (events: readonly FramedEvent[]) => string>
   'without the last blank line': events => text(events).replace(/\n+$/, '\n'),
 }
 
-/** Each way of telling it, in one chunk, chunk by event, and byte by byte. */
+/** Each notation in one chunk, in a chunk per event, and byte by byte. */
 export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   Object.entries(TEXTS).flatMap(([name, tell]): [string, Framing][] => [
     [name, events => [Buffer.from(tell(events))]],
@@ -49,10 +49,13 @@ export const FRAMINGS: ReadonlyMap<string, Framing> = new Map(
   ]),
 ).set('event by event', events => events.map(event => Buffer.from(plain(event))))
 
-/** Bytes between the cuts of a run: few events are cut twice, and this many runs make each byte begin a chunk. */
+/**
+ * Distance between chunk boundaries, in bytes. With as many runs, every byte of the stream begins a chunk in one of
+ * them.
+ */
 const CUT_EVERY = 101
 
-/** Runs of chunks; in one of them a chunk begins at each byte of the stream. */
+/** Runs of chunks; each byte of the stream begins a chunk in one of them. */
 export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | '\r\n'): Generator<Buffer[]> {
   const bytes = Buffer.from(text(events).replaceAll('\n', lineEnd))
   for (let first = 0; first < Math.min(CUT_EVERY, bytes.length); first++) {
@@ -62,7 +65,7 @@ export function* cutsAtEachByte(events: readonly FramedEvent[], lineEnd: '\n' | 
   }
 }
 
-/** The events of a stream in a file: lines that end with LF, data on one line, comments on top. */
+/** Reads a stream from a file: lines end with LF, data is on one line, comments at the top. */
 export function eventsOf(stream: string): FramedEvent[] {
   return stream
     .split('\n\n')
@@ -74,7 +77,7 @@ export function eventsOf(stream: string): FramedEvent[] {
     }))
 }
 
-/** JSON cut behind the commas between its tokens; other text stays whole. */
+/** Splits JSON after the commas between its tokens; other text stays whole. */
 function brokenUp(data: string): string[] {
   return data.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*,?/g)?.filter(line => line !== '') ?? [data]
 }

@@ -1,4 +1,4 @@
-/** Reads client streams strictly: every rule that the readers of coding agents enforce is an error here. */
+/** Reads client streams strictly: violating any rule that coding agents' readers enforce is an error here. */
 
 import { expect } from 'vitest'
 import { SseReader } from '../../src/lib/sse.ts'
@@ -15,9 +15,9 @@ export function readEvents(sse: string): ClientEvent[] {
   return events.filter(({ data }) => data !== '[DONE]').map(({ name, data }) => ({ name, data: JSON.parse(data) }))
 }
 
-/** The message of a messages stream. Fails unless the stream follows the grammar to the letter. */
+/** The message of a messages stream. Fails unless the stream follows the grammar exactly. */
 export function strictMessage(sse: string): JsonObject {
-  // Pings may come anywhere, and as soon as the upstream is slow: clients pass over them.
+  // Pings may come at any point, whenever the upstream is slow; clients ignore them.
   const events = readEvents(sse).filter(({ name }) => name !== 'ping')
   const blocks: JsonObject[] = []
   let open = -1

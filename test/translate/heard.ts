@@ -1,4 +1,4 @@
-/** What a client makes of its stream, told in no format: what stays the same whichever way a reply took. */
+/** The content of a client's stream, in format-neutral form: equal whichever conversions a reply went through. */
 
 import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
@@ -9,7 +9,7 @@ import type { Wire } from './roads.ts'
 export interface Heard {
   readonly reasoning: string
   readonly text: string
-  /** Name and arguments; of a call whose input is text, that text. */
+  /** Name and arguments of a call, or its text if its input is text. */
   readonly calls: readonly (readonly [name: string, input: unknown])[]
   readonly stop: 'end' | 'length' | 'calls' | 'refusal'
   readonly tokens: readonly [input: number, output: number]
@@ -19,12 +19,12 @@ export function heard(format: Wire, sse: string): Heard {
   return READERS[format](readEvents(sse))
 }
 
-/** The same of a whole reply. */
+/** The same for a whole reply. */
 export function heardWhole(format: Wire, reply: JsonObject): Heard {
   return READERS[format](asEvents(format, reply).map(data => ({ name: '', data })))
 }
 
-/** A whole reply in the events that this file reads. */
+/** A whole reply as the events that this file reads. */
 function asEvents(format: Wire, reply: JsonObject): JsonObject[] {
   switch (format) {
     case 'messages':
@@ -109,7 +109,7 @@ function saidIn(delta: Anthropic.RawContentBlockDelta): string {
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
-/** What some providers add to a delta. */
+/** Fields that some providers add to a delta. */
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string | null }
 
 function heardChat(events: readonly ClientEvent[]): Heard {
@@ -136,12 +136,12 @@ function heardChat(events: readonly ClientEvent[]): Heard {
     text: `${text}${refusal}`,
     calls: calls.map(call => [call.name, parsed(call.said)]),
     stop: refusal === '' ? stops[stop as keyof typeof stops] : 'refusal',
-    // Some providers count reasoning in the total only.
+    // Some providers include reasoning in the total only.
     tokens: [prompt_tokens, total_tokens - prompt_tokens],
   }
 }
 
-/** By the events of the items, as streaming clients read; the response at the end tells the status and the usage. */
+/** Reads the events of items, as streaming clients do; status and usage come from the response at the end. */
 function heardResponses(events: readonly ClientEvent[]): Heard {
   const calls: [string, unknown][] = []
   const reasoning: string[] = []

@@ -1,4 +1,4 @@
-/** Tool calls whose arguments come interleaved: the work grows with the stream, not with its square. */
+/** Tool calls with interleaved arguments: the work grows with the stream's length, not with its square. */
 
 import { expect, test } from 'vitest'
 import { call, FINISH, fn } from './fixtures/chat-streams.ts'
@@ -13,7 +13,10 @@ function convert(chunks: readonly (object | string)[]): string {
 
 type Method = (this: { readonly length: number }, ...parameters: unknown[]) => unknown
 
-/** Characters and items that `run` has the engine go over: by single characters, by whole texts and lists, by parsing. */
+/**
+ * Counts the characters and items that the engine processes during `run`: single characters, whole texts and lists,
+ * parsing.
+ */
 function workOf(run: () => void): number {
   let work = 0
   const restores: (() => void)[] = []
@@ -40,7 +43,7 @@ function workOf(run: () => void): number {
   return work
 }
 
-/** Two calls, a few characters of each in turn; nested, so that many pieces end like complete arguments. */
+/** Two calls that alternate every few characters; nested, so that many pieces end like complete arguments. */
 function twoCalls(items: number) {
   const text = JSON.stringify({ list: Array.from({ length: items }, (_, at) => ({ at, text: '"}{\\' })) })
   const pieces = text.match(/.{1,5}/gs) ?? []
@@ -55,7 +58,7 @@ function twoCalls(items: number) {
   }
 }
 
-/** Many calls that begin all at once, named by id alone, and end in turn. */
+/** Many calls that all start at once, are identified by id alone, and end one after the other. */
 function manyCalls(count: number) {
   const ids = Array.from({ length: count }, (_, at) => `call_${at}`)
   return [

@@ -1,4 +1,4 @@
-/** Chat streams of every kind that upstreams are known to send, read by clients of the messages format. */
+/** Chat streams of every kind that upstreams are known to send, converted for clients of the messages format. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -34,7 +34,7 @@ describe('a chat stream as a messages stream', () => {
     expect(await readMessagesStreamOlder(sse)).toMatchObject(expected)
   })
 
-  test('a call that is cut keeps what there was of its arguments', async () => {
+  test('a truncated call keeps the arguments received so far', async () => {
     const sse = convert([call({ index: 0, id: 'c1', function: fn('f', '{"x":[1,2,3') }), delta({}, 'length'), '[DONE]'])
     expect(await readMessagesStream(sse)).toMatchObject({
       content: [use('c1', 'f', { x: [1, 2] })],
@@ -42,7 +42,7 @@ describe('a chat stream as a messages stream', () => {
     })
   })
 
-  test('restores the tool names that were shortened on the way up', () => {
+  test('restores tool names that were shortened for the upstream', () => {
     const name = `mcp__server__${'long_'.repeat(20)}`
     const request = { tools: [{ name, input_schema: { type: 'object' } }] }
     const context = contextOf({ upstream: 'chat_completions' })
@@ -57,7 +57,7 @@ describe('a chat stream as a messages stream', () => {
     expect(strictMessage(drain(translation.stream(), events))).toMatchObject({ content: [use('c1', name, {})] })
   })
 
-  test('gives a new call another id than those of the history', () => {
+  test('gives a new call an id that the history does not have', () => {
     const request = {
       messages: [
         { role: 'user', content: 'hi' },
@@ -69,7 +69,7 @@ describe('a chat stream as a messages stream', () => {
     expect(strictMessage(sse)).toMatchObject({ content: [use('toolu_2', 'f', {})] })
   })
 
-  test('a signature travels in the id of its call and comes back with it', () => {
+  test('a signature travels in the id of its call and is restored from it', () => {
     const dialect = { tools: { signature: { path: '/extra_content/google/thought_signature' } } }
     const signed = {
       index: 0,
@@ -98,7 +98,7 @@ describe('a chat stream as a messages stream', () => {
     ])
   })
 
-  test('a JSON reply that was asked for as a tool comes as text', async () => {
+  test('a JSON reply requested through a tool arrives as text', async () => {
     const request = {
       output_config: { format: { type: 'json_schema', schema: { type: 'object', properties: { x: {} } } } },
     }
@@ -112,7 +112,7 @@ describe('a chat stream as a messages stream', () => {
     expect(await readMessagesStream(sse)).toMatchObject({ content: [text('{"x":1}')], stop_reason: 'end_turn' })
   })
 
-  test('a JSON reply that was asked for in words loses its code fence', async () => {
+  test('a JSON reply requested in the prompt loses its code fence', async () => {
     const request = { output_config: { format: { type: 'json_schema', schema: { type: 'object', properties: {} } } } }
     const chunks = [
       delta({ content: '```js' }),
@@ -131,9 +131,9 @@ describe('usage of a chat stream', () => {
   const zero = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
 
   test.each<[string, object[], object]>([
-    ['behind the finish', [delta({ content: 'a' }), FINISH, USAGE], { input_tokens: 10, output_tokens: 5, ...zero }],
+    ['after the finish reason', [delta({ content: 'a' }), FINISH, USAGE], { input_tokens: 10, output_tokens: 5, ...zero }],
     [
-      'on the finish chunk',
+      'in the finish chunk',
       [delta({ content: 'a' }), { ...FINISH, ...{ usage: USAGE.usage } }],
       { input_tokens: 10, output_tokens: 5, ...zero },
     ],
@@ -172,7 +172,7 @@ describe('usage of a chat stream', () => {
     expect((await readMessagesStream(sse)).usage).toEqual(usage)
   })
 
-  test('is estimated for the client when none comes, and null for the bill', async () => {
+  test('is estimated for the client if there is none, and null for the bill', async () => {
     const stream = open()
     const events = chatEvents(delta({ content: 'abcdefgh' }), FINISH, '[DONE]')
     const sse = drain(stream, events)
@@ -181,7 +181,7 @@ describe('usage of a chat stream', () => {
     expect(stream.outputCharacters).toBe(8)
   })
 
-  test('tells the client what was billed when the upstream said nothing', async () => {
+  test('reports the billed figures if the upstream reported none', async () => {
     const stream = open()
     const pushed = chatEvents(delta({ content: 'a' }), FINISH).map(event => stream.push(event))
     const billed = { inputTokens: 7, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 3, reasoningTokens: 0 }
@@ -192,34 +192,34 @@ describe('usage of a chat stream', () => {
     })
   })
 
-  test('stands as an estimate in message_start, because some clients read it there only', () => {
+  test('is estimated in message_start, because some clients only read it there', () => {
     expect(open().push(chatEvents(delta({ role: 'assistant' }))[0]!)).toContain('"usage":{"input_tokens":42,')
   })
 })
 
 describe('a chat stream that breaks', () => {
   test.each<[string, (object | string)[], string]>([
-    ['ends without a finish', [delta({ content: 'a' })], 'upstream_failed'],
+    ['ends without a finish reason', [delta({ content: 'a' })], 'upstream_failed'],
     ['ends after the role', [delta({ role: 'assistant', content: '' })], 'upstream_failed'],
-    ['holds nothing', [], 'upstream_failed'],
-    ['holds an end mark only', ['[DONE]'], 'upstream_failed'],
-    ['says nothing before the end mark', [delta({ role: 'assistant' }), '[DONE]'], 'upstream_failed'],
+    ['is empty', [], 'upstream_failed'],
+    ['contains an end marker only', ['[DONE]'], 'upstream_failed'],
+    ['has no output before the end marker', [delta({ role: 'assistant' }), '[DONE]'], 'upstream_failed'],
     ['finishes with an error', [delta({ content: 'a' }), delta({}, 'error'), '[DONE]'], 'upstream_failed'],
     ['runs out of resources', [delta({ content: 'a' }), delta({}, 'insufficient_system_resource')], 'upstream_failed'],
     [
-      'holds an error object',
+      'contains an error object',
       [delta({ content: 'a' }), { error: { message: 'x', type: 'server_error' } }],
       'upstream_failed',
     ],
-    ['holds an error as text', [{ error: 'overloaded' }], 'upstream_failed'],
+    ['contains an error as text', [{ error: 'overloaded' }], 'upstream_failed'],
     [
-      'holds an error in an array',
+      'contains an error in an array',
       ['[{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}]'],
       'upstream_overloaded',
     ],
-    ['is refused for its rate', [{ error: { message: 'x', code: 429 } }], 'upstream_rate_limited'],
-    ['holds garbage', [delta({ content: 'a' }), '{"choices":['], 'upstream_failed'],
-    ['holds HTML', ['<html>'], 'upstream_failed'],
+    ['is rate-limited', [{ error: { message: 'x', code: 429 } }], 'upstream_rate_limited'],
+    ['contains garbage', [delta({ content: 'a' }), '{"choices":['], 'upstream_failed'],
+    ['contains HTML', ['<html>'], 'upstream_failed'],
     [
       'calls a tool without a name',
       [call({ index: 0, id: 'c1', function: { arguments: '{"x":1}' } }), FINISH],
@@ -238,7 +238,7 @@ describe('a chat stream that breaks', () => {
   })
 })
 
-test('push never gives out the events that end the reply', () => {
+test('push never returns the events that end the reply', () => {
   const stream = open()
   const pushed = chatEvents(delta({ content: 'a' }), FINISH, USAGE, '[DONE]').map(event => stream.push(event))
   expect(pushed.join('')).not.toMatch(/message_delta|message_stop/)

@@ -1,4 +1,4 @@
-/** The small shared rules: names, ids, schemas, data URLs, caps, fences and tags. */
+/** Small shared rules: names, ids, schemas, data URLs, caps, fences and tags. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -42,13 +42,13 @@ describe('tool names', () => {
     )
   })
 
-  test('that fit stay, and names of the model’s own pass', () => {
+  test('that fit stay, and unknown names from the model pass', () => {
     const names = new ToolNames(['fine-name_1'], { nameMax: 64, nameStart: 'any' })
     expect(names.upstream('fine-name_1')).toBe('fine-name_1')
     expect(names.client('invented')).toBe('invented')
   })
 
-  test('are the same in every request, so that caches hold', () => {
+  test('are the same in every request, so that caches hit', () => {
     const shorten = () =>
       new ToolNames(['x'.repeat(99), 'other'], { nameMax: 64, nameStart: 'any' }).upstream('x'.repeat(99))
     expect(shorten()).toBe(shorten())
@@ -58,7 +58,7 @@ describe('tool names', () => {
 describe('call ids', () => {
   const call = (id: string) => ({ kind: 'call', id, name: 'f', input: {}, signature: null }) as const
 
-  test('have the form that the upstream takes and are unique', () => {
+  test('have the form that the upstream accepts and are unique', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ maxLength: 90 }), { maxLength: 20 }),
@@ -76,7 +76,7 @@ describe('call ids', () => {
     )
   })
 
-  test('carry a signature and give it back', () => {
+  test('carry a signature and restore it', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[\w-]{1,40}$/),
@@ -100,14 +100,14 @@ describe('call ids', () => {
 test.each<[unknown, object]>([
   [{ a: 1 }, { a: 1 }], ['{"a":1}', { a: 1 }], ['', {}], [' \n', {}], [null, {}], [undefined, {}], ['null', {}],
   ['[1]', { _arguments: '[1]' }], ['{"a":', { _arguments: '{"a":' }], ['7', { _arguments: '7' }], [7, { _arguments: 7 }], [[1], { _arguments: [1] }],
-])('arguments %j are the object %j', (value, object) => {
+])('arguments %j become the object %j', (value, object) => {
   expect(argumentsObject(value as string)).toEqual(object)
 })
 
 describe('schemas', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 
-  test('of tools always are object schemas', () => {
+  test('of tools are always object schemas', () => {
     expect(toolSchema(undefined, 'pass')).toEqual({ type: 'object', properties: {} })
     expect(toolSchema({}, 'pass')).toEqual({ type: 'object', properties: {} })
     expect(toolSchema({ $schema: 'x', properties: {} }, 'pass')).toEqual({
@@ -131,8 +131,8 @@ describe('schemas', () => {
     ['one with an open object in a list', { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } } }, false, false],
     ['one with a lookahead', { ...closed, properties: { a: { type: 'string', pattern: '^(?=x)' } } }, false, true],
     ['one with allOf', { ...closed, properties: { a: { allOf: [closed] } } }, false, true],
-    ['one that recurs', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { ...closed, properties: { a: { $ref: '#/$defs/n' } } } } }, true, false],
-    ['one that refers', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: closed } }, true, true],
+    ['a recursive one', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { ...closed, properties: { a: { $ref: '#/$defs/n' } } } } }, true, false],
+    ['one with a reference', { ...closed, properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: closed } }, true, true],
     ['one without properties', { type: 'object', additionalProperties: false }, true, true],
     ['a choice at the root', { anyOf: [closed] }, false, true],
   ])('%s: strict for chat %#', (_, schema, chat, messages) => {
@@ -140,14 +140,14 @@ describe('schemas', () => {
     expect(qualifiesForStrictMessages(schema as typeof closed)).toBe(messages)
   })
 
-  test('of a reply cannot be said when keys are free or definitions recur', () => {
+  test('of a reply cannot be expressed if keys are arbitrary or definitions recursive', () => {
     expect(replySchema({ type: 'object' })).toBeNull()
     expect(replySchema({ type: 'object', additionalProperties: { type: 'string' } })).toBeNull()
     expect(replySchema({ type: 'object', properties: { a: { $ref: '#' } } })).toBeNull()
     expect(replySchema({ type: 'object', properties: { a: { $ref: 'http://elsewhere' } } })).toBeNull()
   })
 
-  test('nested too deep are not looked into for ever', () => {
+  test('nested too deeply are examined up to a limit only', () => {
     let deep: { type: string; items: object } = { type: 'array', items: {} }
     for (let level = 0; level < 5_000; level += 1) deep = { type: 'array', items: deep }
     expect(qualifiesForStrictChat({ ...closed, properties: { a: deep as never } })).toBe(false)
@@ -196,13 +196,13 @@ describe('image URLs that the gateway fetches', () => {
     ],
   }
 
-  test('are listed once each, in order', () => {
+  test('are listed without duplicates, in order', () => {
     expect(imageUrlsToFetch('chat_completions', chat)).toEqual([url])
     expect(imageUrlsToFetch('messages', messages)).toEqual([url, 'https://b'])
     expect(imageUrlsToFetch('messages', {})).toEqual([])
   })
 
-  test('give way to the image, wherever they stand', () => {
+  test('are replaced with the image, wherever they are', () => {
     expect(inlineImages('chat_completions', chat, new Map([[url, image]]))).toEqual([
       { op: 'set', path: '/messages/0/content/0/image_url/url', value: 'data:image/png;base64,AAAA' },
       { op: 'set', path: '/messages/0/content/1/image_url', value: 'data:image/png;base64,AAAA' },
@@ -244,7 +244,7 @@ test.each<[string, string[], string | null]>([
   expect(nearestLevel(wanted as 'low', levels as 'low'[])).toBe(level)
 })
 
-test('end users are told as they are where that fits, else by a stable hash', () => {
+test('end user ids are sent as they are if they fit, else as a stable hash', () => {
   const facts = { lengthMax: 64, characters: 'word' } as const
   expect(endUserId('user-1', facts)).toBe('user-1')
   expect(endUserId('ann@example.com', facts)).toMatch(/^[0-9a-f]{64}$/)
@@ -276,7 +276,7 @@ describe('filters of streamed text', () => {
   )
   const pieces = fc.array(piece, { maxLength: 25 })
 
-  test('a fence is taken off alike, whole or in pieces', () => {
+  test('a fence is removed in the same way from whole and streamed text', () => {
     fc.assert(
       fc.property(pieces, parts => {
         const filter = new FenceFilter()
@@ -286,14 +286,14 @@ describe('filters of streamed text', () => {
     )
   })
 
-  test('a fence is taken off only where there is one', () => {
+  test('only a real fence is removed', () => {
     expect(withoutFence('```json\n{"a":1}\n```\n')).toBe('{"a":1}')
     expect(withoutFence('  ```{"a":"```"}```')).toBe('{"a":"```"}')
     expect(withoutFence('Here: ```json\n{}\n```')).toBe('Here: ```json\n{}\n```')
     expect(withoutFence('{"a":1}')).toBe('{"a":1}')
   })
 
-  test('a tag is split off alike, whole or in pieces', () => {
+  test('a tag is split off in the same way from whole and streamed text', () => {
     fc.assert(
       fc.property(pieces, parts => {
         const splitter = new TagSplitter('think')
@@ -308,7 +308,7 @@ describe('filters of streamed text', () => {
     )
   })
 
-  test('a tag is split off only at the beginning', () => {
+  test('a tag is only split off at the start', () => {
     expect(splitTag('\n<think>h\n</think>\n\na', 'think')).toEqual({ reasoning: 'h\n', text: 'a' })
     expect(splitTag('a<think>h</think>', 'think')).toEqual({ reasoning: '', text: 'a<think>h</think>' })
     expect(splitTag('<think>never closed', 'think')).toEqual({ reasoning: 'never closed', text: '' })

@@ -1,4 +1,4 @@
-/** What holds for every conversation and every stream, whatever it says and however it is cut. */
+/** Properties of every conversation and every stream, whatever their content and however they are split. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const json = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth:
 const callId = fc.oneof(fc.constantFrom('call_0', 'functions.f:0', ''), fc.stringMatching(/^call_[a-z0-9]{1,70}$/))
 const calls = fc.array(fc.record({ id: callId, name, input: json, output: text }), { minLength: 1, maxLength: 3 })
 
-/** An exchange: a user speaks, the assistant answers, with or without tools. */
+/** An exchange: the user writes, the assistant answers, with or without tools. */
 const exchange = fc.record({
   ask: fc.array(text, { minLength: 1, maxLength: 3 }),
   instruction: fc.option(solid, { nil: null, freq: 5 }),
@@ -32,7 +32,7 @@ function chatRequest(list: readonly Exchange[]): JsonObject {
   const messages = list.flatMap(each => {
     const made = each.calls?.map((call, index) => ({ ...call, id: call.id || `made_${index}` })) ?? []
     const results = made.map(call => ({ role: 'tool', tool_call_id: call.id, content: call.output }))
-    // Results of calls that share an id are told apart by their order only.
+    // Results of calls with the same id can only be told apart by order.
     const shared = new Set(made.map(call => call.id)).size < made.length
     return [
       { role: 'user', content: each.ask.map(part => ({ type: 'text', text: part })) },
@@ -96,7 +96,7 @@ describe('any conversation', () => {
   })
 
   const plainNames = exchanges.map(list =>
-    // Every user says something: instructions behind nothing would stand first.
+    // Every user turn has text; otherwise instructions would become the first turn.
     list.map(each => ({
       ...each,
       ask: [...each.ask, 'x'],
@@ -104,12 +104,12 @@ describe('any conversation', () => {
     })),
   )
 
-  test('says the same in messages as in chat', () => {
+  test('has the same content in messages as in chat', () => {
     fc.assert(
       fc.property(plainNames, list => {
         const body = chatRequest(list)
         const { upstreamBody } = chatViaMessages(body, contextOf({ upstream: 'messages' }))
-        // Blank text joins its neighbour, so only what is not blank is compared.
+        // Blank text is merged with its neighbour, so only non-blank text is compared.
         const trim = (meaning: string[]) => sorted(meaning.map(line => line.replace(/\s+/g, '')))
         const roles = (meaning: string[]) => meaning.map(line => line.replace(/^(system|developer)/, 'user'))
         expect(trim(roles(meaningOfMessages(upstreamBody)))).toEqual(trim(roles(meaningOfChat(body))))
@@ -118,7 +118,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('there and back says the same', () => {
+  test('keeps its content when converted there and back', () => {
     fc.assert(
       fc.property(plainNames, list => {
         const body = messagesRequest(list)
@@ -133,7 +133,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('is refused or converted, never broken, when it is random JSON', () => {
+  test('is refused or converted, but never causes a failure, if it is random JSON', () => {
     const odd = fc.record(
       {
         role: fc.constantFrom('user', 'assistant', 'system', 'tool', 1),
@@ -176,7 +176,7 @@ describe('any conversation', () => {
   })
 })
 
-/** What a model answers, apart from any format. */
+/** A model's answer in format-neutral form. */
 const answer = fc.record({
   reasoning: fc.oneof(fc.constant(''), solid),
   text: fc.oneof(fc.constant(''), solid),
@@ -223,7 +223,7 @@ function messageOf({ reasoning, text, calls, cut, prompt, output }: Answer): Jso
   } as JsonObject
 }
 
-/** The chat stream of an answer, each text in pieces of the given size, the calls interleaved or one after the other. */
+/** The chat stream of an answer, with text in pieces of the given size, and calls interleaved or in sequence. */
 function chunksOf(value: Answer, size: number, interleaved: boolean): UpstreamEvent[] {
   const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] })
   const cut = (whole: string) => whole.match(new RegExp(`[\\s\\S]{1,${size}}`, 'gu')) ?? []
@@ -313,7 +313,7 @@ describe('any answer', () => {
   })
 })
 
-describe('any cut of a stream’s bytes', () => {
+describe('any split of a stream’s bytes', () => {
   const places = fc.array(fc.nat(5_000), { maxLength: 12 })
 
   function throughReader(
@@ -349,7 +349,7 @@ describe('any cut of a stream’s bytes', () => {
   })
 })
 
-test('a dialect of nothing but defaults converts too', () => {
+test('a dialect with only defaults can be converted to', () => {
   expect(
     messagesViaChat(
       { max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },

@@ -1,4 +1,4 @@
-/** Streams as providers send them, and broken ones: each client gets the same of them, however they are framed and cut. */
+/** Recorded provider streams, and broken ones: each client gets the same content, however they are framed and split. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ReplyStream } from '../../src/conversation/reply-stream.ts'
@@ -16,7 +16,7 @@ import { type Heard, heard, heardWhole } from './heard.ts'
 import { convertWhole, openRoad, WIRES, type Wire } from './roads.ts'
 import { chatEvents, messagesEvents } from './support.ts'
 
-/** Chunks that the gateway adds tell the time. */
+/** Chunks added by the gateway contain the time. */
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
@@ -27,10 +27,10 @@ interface Told {
   readonly usage: unknown
 }
 
-/** Ids are new with every stream. */
+/** Ids differ in every stream. */
 const FRESH_ID = /(chatcmpl-|msg_|resp_|rs_|fc_|ctc_|toolu_|call_)[0-9a-f-]{32,36}/g
 
-/** What the client gets of an upstream's chunks, as the relay would drive them. */
+/** What the client gets for an upstream's chunks, driven as the relay does. */
 function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   const written: Buffer[] = []
   const write = (events: ByteText) => written.push(toBuffer(events))
@@ -49,13 +49,13 @@ function tell(stream: ReplyStream, chunks: readonly Buffer[]): Told {
   return { sse, failure, outputTokens: stream.countOutputTokens(), usage }
 }
 
-/** What a client reads, without what framing may change: where events and lines end, and comments. */
+/** What a client reads, ignoring what framing may change: boundaries of events and lines, and comments. */
 function meaning(told: Told): unknown {
   const { sse, ...rest } = told
   return { ...rest, isMarked: /^data: ?\[DONE\]/m.test(sse), events: readEvents(sse) }
 }
 
-/** Fails unless each run of chunks means what the first means. Runs that give the same bytes are compared once. */
+/** Fails unless every run of chunks means the same as the first. Runs that give the same bytes are compared once. */
 function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, readonly Buffer[]]>): void {
   const seen = new Set<string>()
   let expected: unknown
@@ -69,14 +69,14 @@ function expectSame(open: () => ReplyStream, runs: Iterable<readonly [string, re
   }
 }
 
-/** Converted streams keep every rule of their format; what passes through is as good as its provider. */
+/** Converted streams obey every rule of their format; those that pass through are as good as their provider. */
 const STRICT: Readonly<Record<Wire, (sse: string) => unknown>> = {
   messages: strictMessage,
   chat: strictCompletion,
   responses: strictResponse,
 }
 
-/** A call whose input is text is, to clients that have no such calls, one with that text as its argument. */
+/** Clients without free-form calls see a call with text input as one with that text as its argument. */
 function asHeardBy(client: Wire, says: Heard): Heard {
   if (client === 'responses') return says
   return { ...says, calls: says.calls.map(([name, input]) => [name, typeof input === 'string' ? { input } : input]) }
@@ -95,26 +95,26 @@ describe.each(STREAMS.map(stream => [stream.name, stream] as const))('%s', (_nam
   describe.each(WIRES)('for a client of %s', client => {
     const open = () => openRoad(wire, client)
 
-    test('says what the provider said', () => {
+    test('gets what the provider sent', () => {
       const told = tell(open(), AS_IT_CAME(events))
       if (says instanceof RegExp) return expect(told.failure).toMatch(says)
       expect([told.failure, heard(client, told.sse)]).toEqual([null, asHeardBy(client, says)])
       if (client !== wire) STRICT[client](told.sse)
     })
 
-    test('says it in every framing', () => expectFramingsSame(open, events))
+    test('gets it in every framing', () => expectFramingsSame(open, events))
 
     test.each([
       ['LF', '\n'],
       ['CR and LF', '\r\n'],
-    ] as const)('says it wherever it is cut, lines ending with %s', (_ending, lineEnd) => {
+    ] as const)('gets it wherever it is split, with lines ending in %s', (_ending, lineEnd) => {
       const runs = [...cutsAtEachByte(events, lineEnd)].map((chunks, run) => [`cut from ${run} on`, chunks] as const)
       expectSame(open, [['as it came', AS_IT_CAME(events)], ...runs])
     })
   })
 })
 
-describe.each(['messages', 'chat'] as const)('a responses stream of a strange host, for a client of %s', client => {
+describe.each(['messages', 'chat'] as const)('a responses stream from an odd host, for a client of %s', client => {
   const open = () => openRoad('responses', client)
 
   test.each(HOSTILE_RESPONSES.map(row => [row.name, row] as const))('%s', (_name, { events, says }) => {
@@ -129,7 +129,7 @@ describe.each(['messages', 'chat'] as const)('a responses stream of a strange ho
   })
 })
 
-/** What these streams say is tested where their formats are. */
+/** The content of these streams is tested with their formats. */
 const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
   ...CHAT_STREAMS.map(([name, chunks]) => ['chat', name, chatEvents(...chunks)] as const),
   ...MESSAGES_STREAMS.map(
@@ -137,14 +137,14 @@ const STRANGE: readonly (readonly [Wire, string, readonly FramedEvent[]])[] = [
   ),
 ]
 
-describe.each(STRANGE)('a %s stream of a strange host: %s', (wire, _name, events) => {
+describe.each(STRANGE)('a %s stream from an odd host: %s', (wire, _name, events) => {
   test.each(WIRES)('is the same in every framing, for a client of %s', client => {
     expectFramingsSame(() => openRoad(wire, client), events)
   })
 })
 
 describe.each(WHOLE_REPLIES.map(reply => [reply.name, reply] as const))('%s, whole', (_name, { wire, reply, says }) => {
-  test.each(WIRES.filter(client => client !== wire))('says for a client of %s what the provider said', client => {
+  test.each(WIRES.filter(client => client !== wire))('gives a client of %s what the provider sent', client => {
     expect(heardWhole(client, convertWhole(wire, client, reply))).toEqual(asHeardBy(client, says))
   })
 })

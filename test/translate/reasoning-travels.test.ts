@@ -1,4 +1,4 @@
-/** Sealed reasoning: told to a client of any format, brought back by it, and given to its provider as it was. */
+/** Sealed reasoning is given to clients of any format, sent back by them, and restored for its provider. */
 
 import { describe, expect, test } from 'vitest'
 import type { Dialect, WireName } from '../../src/generated/types.ts'
@@ -11,7 +11,7 @@ const FORMATS = ['messages', 'chat_completions', 'responses'] as const
 const SEAL = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3h'
 const TOOL = { type: 'object', properties: { city: { type: 'string' } } }
 
-/** Formats whose models seal what they reason, and the formats of clients that can bring it back to them. */
+/** Formats whose models seal their reasoning, and the client formats that can send it back. */
 const ROADS = [
   ['messages', 'responses'],
   ['chat_completions', 'responses'],
@@ -21,7 +21,7 @@ const ROADS = [
 
 const event = (data: JsonObject): UpstreamEvent => ({ name: String(data.type), data: JSON.stringify(data) })
 
-/** A thought in two pieces where the format has pieces, sealed, and a call of a tool. */
+/** Reasoning (in two pieces if the format has pieces), its seal, and a tool call. */
 const REPLIES: Readonly<Record<'messages' | 'responses', readonly UpstreamEvent[]>> = {
   messages: [
     event({ type: 'message_start', message: { id: 'msg_up', usage: { input_tokens: 5, output_tokens: 1 } } }),
@@ -103,7 +103,7 @@ const REQUESTS: Readonly<Record<WireName, (turns: readonly JsonObject[]) => Json
   }),
 }
 
-/** What the client brings back: the whole reply as its format has it, and the tool's result. */
+/** What the client sends back: the whole reply in its format, and the tool's result. */
 const HISTORIES: Readonly<Record<WireName, (reply: JsonObject) => JsonObject[]>> = {
   messages: reply => [
     { role: 'assistant', content: reply.content! },
@@ -132,7 +132,7 @@ const whole = {
   responses: JSON.parse(REPLIES.responses.at(-1)!.data).response as JsonObject,
 }
 
-/** The history of a client of this format whose call went over that wire. */
+/** The history of a client of this format after a call over that wire. */
 function historyOf(client: WireName, wire: 'messages' | 'responses'): JsonObject[] {
   const translation = translatorFor(client, wire)(REQUESTS[client]([]), contextFor(wire))
   return HISTORIES[client](translation.reply(whole[wire]).body)
@@ -147,7 +147,7 @@ function bodyFor(
   return translatorFor(client, wire)(REQUESTS[client](history), context).upstreamBody
 }
 
-/** The sealed reasoning in an upstream's body, as the provider gets it. */
+/** The sealed reasoning in an upstream's body, as its provider gets it. */
 function sealedIn(body: JsonObject): JsonObject[] {
   const found: JsonObject[] = []
   JSON.stringify(body, (_key, value: JsonObject) => {
@@ -160,7 +160,7 @@ function sealedIn(body: JsonObject): JsonObject[] {
 describe.each(ROADS)('a client of %s over %s', (client, wire) => {
   const history = historyOf(client, wire)
 
-  test('brings it back as it was', () => {
+  test('sends it back unchanged', () => {
     const [item, ...others] = sealedIn(bodyFor(client, wire, history))
     expect(others).toEqual([])
     if (wire === 'messages') {
@@ -180,7 +180,7 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
   })
 
   test.each(['messages', 'chat_completions', 'responses'] as const)(
-    'shows nothing of it to a model over %s elsewhere',
+    'sends nothing of it to another provider’s model over %s',
     other => {
       const context = contextFor(other)
       const elsewhere = { ...context, marks: { ...context.marks, origin: 'elsewhere' } }
@@ -200,7 +200,7 @@ describe.each(ROADS)('a client of %s over %s', (client, wire) => {
     },
   )
 
-  test('loses what was tampered with, and nothing else', () => {
+  test('loses altered marks, and nothing else', () => {
     const forged = JSON.parse(JSON.stringify(history).replaceAll(/gwm1\.1\.(.)/g, 'gwm1.1.A$1')) as JsonObject[]
     const body = bodyFor(client, wire, forged)
     expect(JSON.stringify(body)).not.toMatch(/gwm1|EqQBCgIYAhIM/)
@@ -214,13 +214,13 @@ describe('a chat client of a model that signs its thinking', () => {
   test.each([
     ['cut', { reasoning_content: 'First.' }],
     ['lost', { reasoning_content: null }],
-  ])('brings no signature back with a text that was %s', (_how, change) => {
+  ])('sends no signature back with text that was %s', (_how, change) => {
     const body = bodyFor('chat_completions', 'messages', [{ ...message, ...change }, result!])
     expect(sealedIn(body)).toEqual([])
     expect(JSON.stringify(body)).toContain('Rain.')
   })
 
-  test('gets no signature of what was thought behind the answer, and brings the others back', () => {
+  test('gets no signature for reasoning after the answer, and sends the others back', () => {
     const reply = structuredClone(whole.messages)
     const [thinking, call] = reply.content
     reply.content = [thinking!, { type: 'text', text: 'Well.' }, { ...thinking!, thinking: 'Third.' }, call!] as never

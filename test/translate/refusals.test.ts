@@ -1,4 +1,4 @@
-/** What the gateway itself refuses in a conversion: always a 400 (a 404 for a lost thread) in words that say what to do. */
+/** Refusals by the gateway itself during conversion: always a 400 (a 404 for a lost thread) that says what to do. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -36,9 +36,9 @@ const MESSAGES_REFUSALS: [string, object, string, Facts?][] = [
   ['an empty conversation', { max_tokens: 10, messages: [] }, 'messages: at least one message is required'],
   ['no max_tokens', { messages: hi.messages }, 'max_tokens: Field required'],
   ['an unknown role', { max_tokens: 10, messages: [{ role: 'tool', content: 'x' }] }, "messages.0.role: Input should be 'user' or 'assistant'"],
-  ['a message that is none', { max_tokens: 10, messages: ['hi'] }, 'messages.0: Input should be a valid message'],
-  ['content that is none', ask(7), 'messages.0.content: Input should be a valid string or list of content blocks'],
-  ['a user turn that holds nothing', ask([]), 'messages.0: user messages must have non-empty content'],
+  ['a message of a wrong type', { max_tokens: 10, messages: ['hi'] }, 'messages.0: Input should be a valid message'],
+  ['content of a wrong type', ask(7), 'messages.0.content: Input should be a valid string or list of content blocks'],
+  ['an empty user turn', ask([]), 'messages.0: user messages must have non-empty content'],
   ['a block of an unknown type', ask([{ type: 'video' }]), 'messages.0.content.0: content blocks of type "video" are not supported by this model'],
   ['a text block without text', ask([{ type: 'text' }]), 'messages.0.content.0.text: Input should be a valid string'],
   ['an image by file id', ask([{ type: 'image', source: { type: 'file', file_id: 'f' } }]), 'messages.0.content.0.source: file ids belong to one provider and cannot be used here; send the image as base64'],
@@ -46,43 +46,43 @@ const MESSAGES_REFUSALS: [string, object, string, Facts?][] = [
   ['a document by URL', ask([{ type: 'document', source: { type: 'url', url: 'https://a/b.pdf' } }]), 'messages.0.content.0.source: documents by URL are not supported by this model; send the document as base64'],
   ['a document by file id', ask([{ type: 'document', source: { type: 'file', file_id: 'f' } }]), 'messages.0.content.0.source: file ids belong to one provider and cannot be used here; send base64 or text'],
   ['an image for a model without vision', ask([{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'x' } }]), 'capability_rejected: image_block (messages.0: this model takes no images)', noVision],
-  ['a document where none is taken', ask([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'x' } }]), 'capability_rejected: document_block (messages.0: this model takes no documents)', { dialect: { content: { documents: 'reject' } } }],
-  ['an image URL where none is taken', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'reject' } } }],
+  ['a document where none is accepted', ask([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'x' } }]), 'capability_rejected: document_block (messages.0: this model takes no documents)', { dialect: { content: { documents: 'reject' } } }],
+  ['an image URL where none is accepted', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'reject' } } }],
   ['an image URL that should have been fetched', ask([{ type: 'image', source: { type: 'url', url: 'https://a/b.png' } }]), 'messages.0: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'inline' } } }],
   ['a call without its result', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: [use] }, { role: 'user', content: 'and?' }] }, 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'],
   ['a result without its call', ask([{ type: 'tool_result', tool_use_id: 'toolu_9', content: 'x' }]), 'messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_9. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
   ['two results for one call', { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: [use] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }, { type: 'tool_result', tool_use_id: 'toolu_1' }] }] }, 'messages.2.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.'],
   ['a tool without a schema', { ...hi, tools: [{ name: 'f' }] }, 'tools.0.input_schema: Field required'],
   ['a tool without a name', { ...hi, tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
-  ['a tool of the provider', { ...hi, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type: the tool "web_search_20250305" is run by another provider and not available with this model'],
+  ['a provider-run tool', { ...hi, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type: the tool "web_search_20250305" is run by another provider and not available with this model'],
   ['remote tool servers', { ...hi, mcp_servers: [{ type: 'url', url: 'https://a' }] }, 'mcp_servers: remote tool servers are not available with this model; connect to them from your client'],
   ['an unknown tool choice', { ...hi, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'maybe' } }, "tool_choice.type: Input should be 'auto', 'any', 'tool' or 'none'"],
   ['an unknown reply format', { ...hi, output_config: { format: { type: 'regex' } } }, 'output_config.format: expected {"type": "json_schema", "schema": {…}}'],
   ['too many stop sequences', { ...hi, stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences: this model takes at most 4 stop sequences'],
-  ['stop sequences where none are taken', { ...hi, stop_sequences: ['a'] }, 'stop_sequences: this model takes no stop sequences; leave the field out', { dialect: { sampling: { stop_max: 0 } } }],
+  ['stop sequences where none are accepted', { ...hi, stop_sequences: ['a'] }, 'stop_sequences: this model takes no stop sequences; leave the field out', { dialect: { sampling: { stop_max: 0 } } }],
 ]
 
 // biome-ignore format: one case per line
 const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['no messages', {}, 'messages: expected an array with at least one message'],
   ['an empty conversation', { messages: [] }, 'messages: expected an array with at least one message'],
-  ['nothing said', ask(''), 'messages: expected a user message with content'],
+  ['no text', ask(''), 'messages: expected a user message with content'],
   ['only the assistant speaks', { messages: [{ role: 'assistant', content: 'x' }] }, 'messages: expected a user message with content'],
   ['an unknown role', { messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role: expected one of system, developer, user, assistant, tool'],
-  ['a message that is none', { messages: [null] }, 'messages[0]: expected a message, e.g. {"role": "user", "content": "…"}'],
-  ['content that is none', ask({ a: 1 }), 'messages[0].content: expected a string or an array of content parts'],
+  ['a message of a wrong type', { messages: [null] }, 'messages[0]: expected a message, e.g. {"role": "user", "content": "…"}'],
+  ['content of a wrong type', ask({ a: 1 }), 'messages[0].content: expected a string or an array of content parts'],
   ['a part of an unknown type', ask([{ type: 'video_url' }]), 'messages[0].content[0]: content parts of type "video_url" are not supported by this model'],
   ['audio', ask([{ type: 'input_audio', input_audio: {} }]), 'messages[0].content[0]: this model takes no audio; send text, images or files'],
   ['earlier audio', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', audio: { id: 'a' } }] }, 'messages[1].audio: earlier audio cannot be used with this model; send its transcript'],
-  ['audio asked for', { ...hi, modalities: ['text', 'audio'] }, 'modalities: this model answers in text only'],
+  ['requested audio', { ...hi, modalities: ['text', 'audio'] }, 'modalities: this model answers in text only'],
   ['several choices', { ...hi, n: 2 }, 'n: this model gives one choice per call; send n: 1 or leave it out'],
   ['web search', { ...hi, web_search_options: {} }, 'web_search_options: web search is not available with this model on this endpoint'],
   ['a file by id', ask([{ type: 'file', file: { file_id: 'f' } }]), 'messages[0].content[0].file: file ids belong to one provider and cannot be used here; send the content as file_data'],
   ['a file of another type', ask([{ type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } }]), 'messages[0].content[0].file.file_data: files of type "application/zip" are not supported; send a PDF, text or an image'],
   ['an image of another type', ask([{ type: 'image_url', image_url: { url: 'data:image/tiff;base64,AA==' } }]), 'messages[0].content[0].image_url.url: expected a base64 image of type image/png, image/jpeg, image/gif or image/webp'],
-  ['an image from elsewhere', ask([{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }]), 'messages[0].content[0].image_url.url: expected a data URL or an http(s) URL'],
+  ['an image with an unsupported URL', ask([{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }]), 'messages[0].content[0].image_url.url: expected a data URL or an http(s) URL'],
   ['an image for a model without vision', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'capability_rejected: image_block (messages[0]: this model takes no images)', noVision],
-  ['an image URL where none is taken', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'messages[0]: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'inline' } } }],
+  ['an image URL where none is accepted', ask([{ type: 'image_url', image_url: { url: 'https://a/b.png' } }]), 'messages[0]: this model takes no image URLs; send the image as base64', { dialect: { content: { image_url: 'inline' } } }],
   ['a call without its result', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f' } }] }, { role: 'user', content: 'and?' }] }, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: c1 (messages[1])"],
   ['a result without its call', { messages: [{ role: 'user', content: 'hi' }, { role: 'tool', tool_call_id: 'c1', content: 'x' }] }, "messages[1]: messages with role 'tool' must be a response to a preceding message with 'tool_calls' that has not been answered yet"],
   ['a call of another kind', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'x' } }] }] }, 'messages[1].tool_calls[0]: only tool calls of type "function" are supported by this model'],
@@ -91,7 +91,7 @@ const CHAT_REFUSALS: [string, object, string, Facts?][] = [
   ['an unknown tool choice', { ...hi, tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'maybe' }, 'tool_choice: expected "auto", "none", "required" or a function'],
   ['an unknown reply format', { ...hi, response_format: { type: 'grammar' } }, 'response_format: expected type "text", "json_object" or "json_schema"'],
   ['too many stop sequences', { ...hi, stop: ['a', 'b', 'c'] }, 'stop: this model takes at most 2 stop sequences', { dialect: { sampling: { stop_max: 2 } } }],
-  ['a last assistant message that is not continued', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'a' }] }, 'messages: This model does not support assistant message prefill. The conversation must end with a user message.'],
+  ['a trailing assistant message that cannot be continued', { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'a' }] }, 'messages: This model does not support assistant message prefill. The conversation must end with a user message.'],
 ]
 
 describe('a messages request to a chat upstream', () => {
@@ -126,7 +126,7 @@ describe('a message thread', () => {
     return planSameFormat({ format: 'messages', body: body as JsonObject, entry, target })
   }
 
-  test('that begins on a converted path is refused so that the SDK goes on without it', () => {
+  test('that starts in a converted call is refused, so that the SDK continues without it', () => {
     expect(refusal(messagesViaChat, create)).toMatchObject({
       status: 400,
       type: 'invalid_request_error',
@@ -134,7 +134,7 @@ describe('a message thread', () => {
     })
   })
 
-  test('that goes on is not found, so that the SDK sends the whole conversation', () => {
+  test('that continues is not found, so that the SDK sends the whole conversation', () => {
     expect(refusal(messagesViaChat, goOn)).toMatchObject({
       status: 404,
       type: 'not_found_error',
@@ -142,7 +142,7 @@ describe('a message thread', () => {
     })
   })
 
-  test('is refused alike where a host of the same format has none, and passes where it has', () => {
+  test('is refused in the same way if a host of the same format has no threads, and passes if it has', () => {
     expect(() => sameFormat(create, false)).toThrow(
       expect.objectContaining({ code: 'thread_unsupported' }) as GatewayError,
     )

@@ -1,4 +1,4 @@
-/** Whole replies, both ways, and what an upstream's 200 may hold instead of one. */
+/** Whole replies in both directions, and other content under an upstream's 200. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -72,14 +72,14 @@ describe('a chat reply as a messages reply', () => {
     ['calls', completion({ content: 'a', tool_calls: [call('c1', 'f', '{"x":1}'), call('c2', 'g', '')] }, 'tool_calls'), [text('a'), use('c1', 'f', { x: 1 }), use('c2', 'g', {})], 'tool_use'],
     ['calls that end with stop', completion({ content: null, tool_calls: [call('c1', 'f', '{}')] }), [use('c1', 'f', {})], 'tool_use'],
     ['arguments as an object, ids missing', completion({ content: '', tool_calls: [call(undefined, 'f', { x: 1 }), call('', 'g', null)] }), [use('toolu_1', 'f', { x: 1 }), use('toolu_2', 'g', {})], 'tool_use'],
-    ['arguments that are no JSON', completion({ tool_calls: [call('c1', 'f', '{"x":')] }, 'length'), [use('c1', 'f', { _arguments: '{"x":' })], 'max_tokens'],
+    ['arguments that are not JSON', completion({ tool_calls: [call('c1', 'f', '{"x":')] }, 'length'), [use('c1', 'f', { _arguments: '{"x":' })], 'max_tokens'],
     ['ids that the format does not allow', completion({ tool_calls: [call('functions.f:0', 'f', '{}')] }), [use('functions_f_0', 'f', {})], 'tool_use'],
     ['a legacy function call', completion({ content: null, function_call: { name: 'f', arguments: '{}' } }, 'function_call'), [use('toolu_1', 'f', {})], 'tool_use'],
     ['a refusal', completion({ content: null, refusal: 'No.' }), [text('No.')], 'refusal'],
     ['a filtered reply', completion({ content: 'a' }, 'content_filter'), [text('a')], 'refusal'],
     ['a cut reply', completion({ content: 'a' }, 'length'), [text('a')], 'max_tokens'],
     ['no finish reason', completion({ content: 'a' }, null), [text('a')], 'end_turn'],
-    ['nothing said', completion({ content: null }), [], 'end_turn'],
+    ['no output', completion({ content: null }), [], 'end_turn'],
     ['a tool call without a tool', completion({ content: 'a', tool_calls: [] }, 'tool_calls'), [text('a')], 'end_turn'],
   ])('%s', (_, reply, content, stopReason) => {
     expect(toMessages(reply).body).toMatchObject({ content, stop_reason: stopReason })
@@ -106,14 +106,14 @@ describe('a chat reply as a messages reply', () => {
     expect(translation.reply({ choices: [other, first] }).body.content).toEqual([use('c', long, {})])
   })
 
-  test('a JSON reply that was asked for as a tool comes as text', () => {
+  test('a JSON reply requested through a tool arrives as text', () => {
     const request = { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }
     const reply = completion({ content: null, tool_calls: [call('c', 'json_reply', '{"x":1}')] }, 'tool_calls')
     const { body } = toMessages(reply, request, { structured_output: { method: 'tool' } })
     expect(body).toMatchObject({ content: [text('{"x":1}')], stop_reason: 'end_turn' })
   })
 
-  test('a JSON reply that was asked for in words loses its code fence', () => {
+  test('a JSON reply requested in the prompt loses its code fence', () => {
     const request = { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }
     const reply = completion({ content: '```json\n{"x":1}\n```' })
     expect(toMessages(reply, request, { structured_output: { method: 'prompt' } }).body.content).toEqual([
@@ -121,7 +121,7 @@ describe('a chat reply as a messages reply', () => {
     ])
   })
 
-  test('estimates the usage for the client when there is none, never for the bill', () => {
+  test('estimates missing usage for the client, but never for the bill', () => {
     const { body, usage } = toMessages({ choices: [{ message: { content: 'Hello' } }] })
     expect(usage.state).toBe('missing')
     expect(body.usage).toMatchObject({ input_tokens: 42, output_tokens: expect.any(Number) })
@@ -129,17 +129,17 @@ describe('a chat reply as a messages reply', () => {
 
   test.each<[string, object, string]>([
     ['an error', { error: { message: 'x', type: 'server_error' } }, 'upstream_failed'],
-    ['an error beside no choices', { choices: [], error: { message: 'x', code: 429 } }, 'upstream_rate_limited'],
+    ['an error without choices', { choices: [], error: { message: 'x', code: 429 } }, 'upstream_rate_limited'],
     [
-      'an outcome of its own',
+      'an unusual outcome field',
       { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
       'upstream_misconfigured',
     ],
     ['no choices', { choices: [] }, 'upstream_failed'],
     ['nothing', {}, 'upstream_failed'],
-    ['a failed finish', completion({ content: 'a' }, 'error'), 'upstream_failed'],
-    ['a lack of resources', completion({ content: 'a' }, 'insufficient_system_resource'), 'upstream_failed'],
-  ])('is refused when the 200 holds %s', (_, reply, code) => {
+    ['a failed finish reason', completion({ content: 'a' }, 'error'), 'upstream_failed'],
+    ['insufficient resources', completion({ content: 'a' }, 'insufficient_system_resource'), 'upstream_failed'],
+  ])('is refused if the 200 contains %s', (_, reply, code) => {
     expect(() => toMessages(reply)).toThrow(expect.objectContaining({ code }) as GatewayError)
   })
 })
@@ -174,21 +174,21 @@ describe('a messages reply as a chat reply', () => {
     ['all text blocks', message([text('a'), text(''), text('b')]), { content: 'ab' }, 'stop'],
     ['thinking', message([{ type: 'thinking', thinking: 'h', signature: 's' }, { type: 'thinking', thinking: 'm', signature: 's' }, text('a')]), { content: 'a', reasoning_content: 'h\n\nm' }, 'stop'],
     ['calls only', message([use('t1', 'f', { x: 1 })], 'tool_use'), { content: null, tool_calls: [call('t1', 'f', '{"x":1}')] }, 'tool_calls'],
-    ['calls beside text', message([text('a'), use('t1', 'f', {}), text('b')], 'tool_use'), { content: 'ab', tool_calls: [call('t1', 'f', '{}')] }, 'tool_calls'],
+    ['calls with text', message([text('a'), use('t1', 'f', {}), text('b')], 'tool_use'), { content: 'ab', tool_calls: [call('t1', 'f', '{}')] }, 'tool_calls'],
     ['blocks that clients do not know', message([{ type: 'redacted_thinking', data: 'x' }, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, { type: 'web_search_tool_result', content: [] }, { type: 'new' }, text('a')]), { content: 'a' }, 'stop'],
-    ['nothing said', message([]), { content: '' }, 'stop'],
+    ['no output', message([]), { content: '' }, 'stop'],
     ['max_tokens', message([text('a')], 'max_tokens'), { content: 'a' }, 'length'],
     ['model_context_window_exceeded', message([text('a')], 'model_context_window_exceeded'), { content: 'a' }, 'length'],
     ['stop_sequence', message([text('a')], 'stop_sequence'), { content: 'a' }, 'stop'],
     ['pause_turn', message([text('a')], 'pause_turn'), { content: 'a' }, 'stop'],
     ['refusal', message([text('a')], 'refusal'), { content: 'a' }, 'content_filter'],
-    ['a reason to come', message([text('a')], 'compaction'), { content: 'a' }, 'stop'],
+    ['a future stop reason', message([text('a')], 'compaction'), { content: 'a' }, 'stop'],
   ])('%s', (_, reply, expected, finishReason) => {
     const { body } = toChat(reply)
     expect(body.choices).toMatchObject([{ message: expected, finish_reason: finishReason }])
   })
 
-  test('a JSON reply that was asked for as a tool comes as text', () => {
+  test('a JSON reply requested through a tool arrives as text', () => {
     const request = { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: SCHEMA } } }
     const { body } = toChat(message([use('t', 'json_reply', { x: 1 })], 'tool_use'), request, {
       structured_output: { method: 'tool' },
@@ -200,7 +200,7 @@ describe('a messages reply as a chat reply', () => {
     expect(cut.body.choices).toMatchObject([{ finish_reason: 'length' }])
   })
 
-  test('a JSON object that was asked for loses its code fence', () => {
+  test('a requested JSON object loses its code fence', () => {
     const { body } = toChat(message([text('```\n{"x":1}'), text('\n```')]), {
       response_format: { type: 'json_object' },
     })
@@ -211,7 +211,7 @@ describe('a messages reply as a chat reply', () => {
     ['an error', { type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'upstream_overloaded'],
     ['no content', { type: 'message' }, 'upstream_failed'],
     ['nothing', {}, 'upstream_failed'],
-  ])('is refused when the 200 holds %s', (_, reply, code) => {
+  ])('is refused if the 200 contains %s', (_, reply, code) => {
     expect(() => toChat(reply)).toThrow(expect.objectContaining({ code }) as GatewayError)
   })
 })

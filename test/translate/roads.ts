@@ -1,4 +1,4 @@
-/** The streams that a relay drives: one for each format of an upstream and each format of a client. */
+/** The streams that a relay drives, for each pair of upstream format and client format. */
 
 import type { ConversationFormat } from '../../src/conversation/format.ts'
 import { OutputGatherer } from '../../src/conversation/output-gatherer.ts'
@@ -16,7 +16,7 @@ import { contextOf } from './support.ts'
 export type Wire = 'messages' | 'chat' | 'responses'
 export const WIRES = ['messages', 'chat', 'responses'] as const satisfies readonly Wire[]
 
-/** Counts characters, so that what was counted is what was said. */
+/** Counts characters, so that the count equals the length of the output. */
 const countTokens = (text: string) => text.length
 const billed = (stream: ReplyStream) => ({ usage: stream.usage.usage, estimated: false })
 const PASS_THROUGH = { clientModel: 'client', countTokens, usageFacts: {} }

@@ -1,4 +1,4 @@
-/** Edits of pass-through bodies: what the dialect asks for and not a key more. */
+/** Edits of pass-through bodies: exactly what the dialect requires, and not a key more. */
 
 import { describe, expect, test } from 'vitest'
 import type { DialectFacts } from '../../codegen/generated/types.ts'
@@ -15,7 +15,7 @@ function plan(format: ChatFormat, body: object, facts: DialectFacts) {
   return planSameFormat({ format, body: body as JsonObject, entry: { ...ROOMY, outputTokensMax: 1000 }, target })
 }
 
-/** The body after the edits, made on its text. */
+/** The body after the edits, applied to its text. */
 function edited(format: ChatFormat, body: object, facts: DialectFacts): JsonObject {
   const adapted = plan(format, body, facts)
   const text = encodeText(JSON.stringify(body))
@@ -37,43 +37,43 @@ const CHAT_EDITS: [string, DialectFacts, object, object][] = [
   ['the cap gets its name and its limit', { output: { cap_field: 'max_completion_tokens' } }, { max_tokens: 5000 }, { max_completion_tokens: 1000 }],
   ['the newer name becomes the older', {}, { max_completion_tokens: 50 }, { max_tokens: 50 }],
   ['of two caps the newer one counts', {}, { max_tokens: 10, max_completion_tokens: 50 }, { max_tokens: 50 }],
-  ['a cap of null under the other name goes', {}, { max_completion_tokens: null }, {}],
-  ['a cap of nonsense is the upstream’s to refuse', {}, { max_tokens: -5 }, { max_tokens: -5 }],
-  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2, presence_penalty: 1, frequency_penalty: 0, logit_bias: {}, logprobs: true, top_logprobs: 2, seed: 1 }, { seed: 1 }],
+  ['a null cap under the other name is removed', {}, { max_completion_tokens: null }, {}],
+  ['an invalid cap is left for the upstream to refuse', {}, { max_tokens: -5 }, { max_tokens: -5 }],
+  ['sampling parameters are removed where none are accepted', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2, presence_penalty: 1, frequency_penalty: 0, logit_bias: {}, logprobs: true, top_logprobs: 2, seed: 1 }, { seed: 1 }],
   ['the temperature is clamped', { sampling: { temperature_max: 1 } }, { temperature: 1.5 }, { temperature: 1 }],
-  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
+  ['of two parameters, the temperature stays', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: 0.5, top_p: 0.5 }, { temperature: 0.5 }],
   ['top_p alone stays', { sampling: { parameters: 'temperature_xor_top_p' } }, { temperature: null, top_p: 0.5 }, { temperature: null, top_p: 0.5 }],
-  ['sampling goes while the model reasons', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
-  ['sampling stays where reasoning is off', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5, thinking: { type: 'disabled' } }, { temperature: 0.5, thinking: { type: 'disabled' } }],
-  ['an effort goes to the nearest one', EFFORTS, { reasoning_effort: 'medium' }, { reasoning_effort: 'high' }],
+  ['sampling parameters are removed while the model reasons', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5 }, {}],
+  ['sampling parameters stay if reasoning is off', { ...SWITCH, sampling: { parameters: 'all_unless_thinking' } }, { temperature: 0.5, thinking: { type: 'disabled' } }, { temperature: 0.5, thinking: { type: 'disabled' } }],
+  ['an effort becomes the nearest level', EFFORTS, { reasoning_effort: 'medium' }, { reasoning_effort: 'high' }],
   ['an effort that is accepted stays', EFFORTS, { reasoning_effort: 'low' }, { reasoning_effort: 'low' }],
-  ['an effort goes where none is taken', {}, { reasoning_effort: 'low', thinking: { type: 'enabled' }, reasoning: { effort: 'low' } }, {}],
-  ['an effort goes beside tools', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'refused' } }, { reasoning_effort: 'low', tools }, { tools }],
-  ['no effort is said beside tools', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning_effort: 'none' }],
+  ['an effort is removed where none is accepted', {}, { reasoning_effort: 'low', thinking: { type: 'enabled' }, reasoning: { effort: 'low' } }, {}],
+  ['an effort is removed if there are tools', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'refused' } }, { reasoning_effort: 'low', tools }, { tools }],
+  ['with tools, the effort is explicitly none', { reasoning: { ...EFFORTS.reasoning, beside_tools: 'explicit_none' } }, { tools }, { tools, reasoning_effort: 'none' }],
   ['an effort becomes a switch', SWITCH, { reasoning_effort: 'medium' }, { reasoning_effort: 'high', thinking: { type: 'enabled' } }],
   ['no effort becomes a switch', SWITCH, { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
   ['the upstream’s own switch stays as it is', SWITCH, { thinking: { type: 'enabled', keep: 1 } }, { thinking: { type: 'enabled', keep: 1 } }],
   ['an effort becomes a budget', { reasoning: { parameter: 'enable_thinking', budget_field: 'thinking_budget' } }, { reasoning_effort: 'low' }, { enable_thinking: true, thinking_budget: 2048 }],
-  ['reasoning is off where it must be streamed', { reasoning: { parameter: 'enable_thinking', stream_only: true } }, { enable_thinking: true }, { enable_thinking: false }],
+  ['reasoning is off where it works in streams only', { reasoning: { parameter: 'enable_thinking', stream_only: true } }, { enable_thinking: true }, { enable_thinking: false }],
   ['a forced tool switches reasoning off', SWITCH, { tools, tool_choice: 'required' }, { tools, tool_choice: 'required', thinking: { type: 'disabled' } }],
-  ['a forced tool gives way where reasoning cannot', { reasoning: { parameter: 'thinking_type', by_default: true, disable: 'refused' }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: { type: 'function', function: { name: 'f' } } }, { tools, tool_choice: 'auto' }],
+  ['a tool is not forced if reasoning cannot be switched off', { reasoning: { parameter: 'thinking_type', by_default: true, disable: 'refused' }, tools: { forced: 'not_with_thinking' } }, { tools, tool_choice: { type: 'function', function: { name: 'f' } } }, { tools, tool_choice: 'auto' }],
   ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tools, tool_choice: 'required' }, { tools, tool_choice: 'auto' }],
-  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
-  ['strict and meta schemas go', { tools: { strict: 'drop', schema: 'no_meta_schema' } }, { tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: { $schema: 'x', type: 'object' } } }] }, { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],
-  ['developers speak as the system', {}, { messages: [{ role: 'developer', content: 'x' }] }, { messages: [{ role: 'system', content: 'x' }] }],
-  ['developers stay where they are known', { turns: { system_role: 'developer' } }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }],
+  ['the parallel flag is removed', { tools: { parallel_flag: false } }, { tools, parallel_tool_calls: false }, { tools }],
+  ['strict and meta schemas are removed', { tools: { strict: 'drop', schema: 'no_meta_schema' } }, { tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: { $schema: 'x', type: 'object' } } }] }, { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],
+  ['developer messages become system messages', {}, { messages: [{ role: 'developer', content: 'x' }] }, { messages: [{ role: 'system', content: 'x' }] }],
+  ['developer messages stay where they are supported', { turns: { system_role: 'developer' } }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }, { messages: [{ role: 'developer', content: 'x' }, { role: 'system', content: 'y' }] }],
   ['later instructions become user text', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'developer', content: 'z' }] }, { messages: [{ role: 'system', content: 'x' }, { role: 'user', content: 'y' }, { role: 'user', content: 'z' }] }],
-  ['reasoning in the history goes', {}, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h', reasoning: 'h' }] }, { messages: [{ role: 'assistant', content: 'a' }] }],
+  ['reasoning in the history is removed', {}, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h', reasoning: 'h' }] }, { messages: [{ role: 'assistant', content: 'a' }] }],
   ['reasoning in the history stays', { reasoning: { echo: 'if_present' } }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: 'h' }, { role: 'assistant', content: 'b' }] }],
-  ['reasoning that must come back is made up', { reasoning: { echo: 'always' } }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: null }, { role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: '' }, { role: 'assistant', content: 'b', reasoning_content: '' }] }],
-  ['reasoning that must not be empty is not', { reasoning: { echo: 'always', echo_placeholder: ' ' } }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: ' ' }] }],
-  ['calls without a signature get the accepted one', { tools: { signature: { path: '/extra/a/b', placeholder: 's' } } }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1' }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1', extra: { a: { b: 's' } } }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }],
-  ['a schema is told in words', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } } }, { messages: [{ role: 'system', content: 'Reply with one JSON object and nothing else: no explanation, no code fence. The JSON must be valid against this schema:\n{"type":"object"}' }, { role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
-  ['a JSON object is asked for in words', { structured_output: { method: 'prompt' } }, { messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }] }, { role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }, { type: 'text', text: 'Reply with one JSON object and nothing else: no explanation, no code fence.' }] }, { role: 'user', content: 'hi' }] }],
-  ['JSON mode stays where it is known', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
-  ['usage is asked for', {}, { stream: true }, { stream: true, stream_options: { include_usage: true } }],
-  ['usage is asked for beside other options', {}, { stream: true, stream_options: { x: 1, include_usage: false } }, { stream: true, stream_options: { x: 1, include_usage: true } }],
-  ['usage is not asked for where that is refused', { usage: { stream_options: false } }, { stream: true, stream_options: { include_usage: true } }, { stream: true }],
+  ['missing reasoning is replaced where it is required', { reasoning: { echo: 'always' } }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: null }, { role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'a', reasoning_content: '' }, { role: 'assistant', content: 'b', reasoning_content: '' }] }],
+  ['required reasoning is never empty', { reasoning: { echo: 'always', echo_placeholder: ' ' } }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: '' }] }, { messages: [{ role: 'assistant', content: 'b', reasoning_content: ' ' }] }],
+  ['calls without a signature get the placeholder', { tools: { signature: { path: '/extra/a/b', placeholder: 's' } } }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1' }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }, { messages: [{ role: 'assistant', tool_calls: [{ id: '1', extra: { a: { b: 's' } } }, { id: '2' }] }, { role: 'assistant', tool_calls: [{ id: '3', extra: { a: { b: 'own' } } }] }] }],
+  ['a schema is described in the prompt', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } } }, { messages: [{ role: 'system', content: 'Reply with one JSON object and nothing else: no explanation, no code fence. The JSON must be valid against this schema:\n{"type":"object"}' }, { role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
+  ['a JSON object is requested in the prompt', { structured_output: { method: 'prompt' } }, { messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }] }, { role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }, { type: 'text', text: 'Reply with one JSON object and nothing else: no explanation, no code fence.' }] }, { role: 'user', content: 'hi' }] }],
+  ['JSON mode stays where it is supported', { structured_output: { method: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }, { messages: [{ role: 'user', content: 'hi' }], response_format: { type: 'json_object' } }],
+  ['usage is requested', {}, { stream: true }, { stream: true, stream_options: { include_usage: true } }],
+  ['usage is requested along with other options', {}, { stream: true, stream_options: { x: 1, include_usage: false } }, { stream: true, stream_options: { x: 1, include_usage: true } }],
+  ['usage is not requested where that is refused', { usage: { stream_options: false } }, { stream: true, stream_options: { include_usage: true } }, { stream: true }],
 ]
 
 const ADAPTIVE: DialectFacts = { reasoning: { parameter: 'adaptive', levels: ['low', 'medium', 'high'] } }
@@ -83,30 +83,30 @@ const use = { type: 'tool_use', id: 't', name: 'f', input: {} }
 // biome-ignore format: one case per line: dialect, before, after
 const MESSAGES_EDITS: [string, DialectFacts, object, object][] = [
   ['a body that fits stays', ADAPTIVE, { max_tokens: 9, thinking: { type: 'adaptive', display: 'updates' }, output_config: { effort: 'low', x: 1 }, top_p: 1, y: 1 }, { max_tokens: 9, thinking: { type: 'adaptive', display: 'updates' }, output_config: { effort: 'low', x: 1 }, top_p: 1, y: 1 }],
-  ['thinking that nobody signed goes, signed thinking stays', ADAPTIVE, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'a', signature: '' }, { type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [{ type: 'thinking', thinking: 'b' }] }] }, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [] }] }],
+  ['unsigned thinking is removed, signed thinking stays', ADAPTIVE, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'a', signature: '' }, { type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [{ type: 'thinking', thinking: 'b' }] }] }, { max_tokens: 9, messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: '', signature: 's' }, use] }, { role: 'assistant', content: [] }] }],
   ['the cap is clamped', {}, { max_tokens: 128_000 }, { max_tokens: 1000 }],
   ['a cap of 0 warms the cache', {}, { max_tokens: 0 }, { max_tokens: 0 }],
-  ['sampling goes where none is taken', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2 }, {}],
-  ['the temperature stays of two', { sampling: { parameters: 'temperature_xor_top_p', top_k: true } }, { temperature: 0, top_p: 1, top_k: 2 }, { temperature: 0, top_k: 2 }],
-  ['thinking goes where there is none', {}, { thinking: { type: 'adaptive' }, output_config: { effort: 'low', format: {} } }, { output_config: { format: {} } }],
-  ['an effort alone goes with its object', {}, { output_config: { effort: 'low' } }, {}],
-  ['an effort goes to the nearest one', ADAPTIVE, { output_config: { effort: 'max' } }, { output_config: { effort: 'high' } }],
-  ['an effort to come is the upstream’s to judge', ADAPTIVE, { output_config: { effort: 'ultra' } }, { output_config: { effort: 'ultra' } }],
+  ['sampling parameters are removed where none are accepted', { sampling: { parameters: null } }, { temperature: 0, top_p: 1, top_k: 2 }, {}],
+  ['of two parameters, the temperature stays', { sampling: { parameters: 'temperature_xor_top_p', top_k: true } }, { temperature: 0, top_p: 1, top_k: 2 }, { temperature: 0, top_k: 2 }],
+  ['thinking is removed where it is not supported', {}, { thinking: { type: 'adaptive' }, output_config: { effort: 'low', format: {} } }, { output_config: { format: {} } }],
+  ['an effort alone is removed with its object', {}, { output_config: { effort: 'low' } }, {}],
+  ['an effort becomes the nearest level', ADAPTIVE, { output_config: { effort: 'max' } }, { output_config: { effort: 'high' } }],
+  ['a future effort level is left for the upstream to judge', ADAPTIVE, { output_config: { effort: 'ultra' } }, { output_config: { effort: 'ultra' } }],
   ['adaptive thinking becomes a budget', { reasoning: { ...BUDGET.reasoning, budgets: { high: 1024 } } }, { max_tokens: 1000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }, { max_tokens: 1000 }],
   ['a budget becomes adaptive', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: 'on_request' } }, { thinking: { type: 'enabled', budget_tokens: 5000 } }, { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'medium' } }],
-  ['a budget becomes adaptive and keeps what the client shows', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: 'on_request' } }, { thinking: { type: 'enabled', budget_tokens: 5000, display: 'omitted' }, output_config: { effort: 'low' } }, { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } }],
-  ['what cannot be switched off thinks least', { reasoning: { ...ADAPTIVE.reasoning, disable: 'refused' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, { output_config: { effort: 'low' } }],
-  ['off goes with an effort up to high', { reasoning: { ...ADAPTIVE.reasoning, levels: ['low', 'high', 'max'], disable: 'up_to_high' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }],
-  ['kinds of thinking to come pass', ADAPTIVE, { thinking: { type: 'between_tools' } }, { thinking: { type: 'between_tools' } }],
+  ['a budget becomes adaptive and keeps the display setting', { reasoning: { ...ADAPTIVE.reasoning, budget_accepted: false, display: 'on_request' } }, { thinking: { type: 'enabled', budget_tokens: 5000, display: 'omitted' }, output_config: { effort: 'low' } }, { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } }],
+  ['a model that cannot stop thinking gets the lowest effort', { reasoning: { ...ADAPTIVE.reasoning, disable: 'refused' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, { output_config: { effort: 'low' } }],
+  ['thinking can be off with an effort up to high', { reasoning: { ...ADAPTIVE.reasoning, levels: ['low', 'high', 'max'], disable: 'up_to_high' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'max' } }, { thinking: { type: 'disabled' }, output_config: { effort: 'high' } }],
+  ['future kinds of thinking pass', ADAPTIVE, { thinking: { type: 'between_tools' } }, { thinking: { type: 'between_tools' } }],
   ['a tool cannot be forced', { tools: { forced: 'refused' } }, { tool_choice: { type: 'any', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
   ['a forced tool switches thinking off', { ...ADAPTIVE, tools: { forced: 'not_with_thinking' } }, { tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }, { tool_choice: { type: 'any' }, thinking: { type: 'disabled' } }],
   ['a forced tool without thinking stays', { ...ADAPTIVE, tools: { forced: 'not_with_thinking' } }, { tool_choice: { type: 'tool', name: 'f' } }, { tool_choice: { type: 'tool', name: 'f' } }],
-  ['the parallel flag goes', { tools: { parallel_flag: false } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto' } }],
-  ['strict goes', { tools: { strict: 'drop' } }, { tools: [{ name: 'f', strict: true }] }, { tools: [{ name: 'f' }] }],
-  ['system messages among the turns go to the front', { turns: { mid_system: 'hoist' } }, { system: 's', messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { system: 's\nb', messages: [{ role: 'user', content: 'a' }] }],
-  ['system messages among the turns become user turns', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
-  ['system messages that only bear settings go with them', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: [], output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }] }],
-  ['the end user goes', { end_user: { field: null } }, { metadata: { user_id: 'u' } }, {}],
+  ['the parallel flag is removed', { tools: { parallel_flag: false } }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, { tool_choice: { type: 'auto' } }],
+  ['strict is removed', { tools: { strict: 'drop' } }, { tools: [{ name: 'f', strict: true }] }, { tools: [{ name: 'f' }] }],
+  ['system messages between turns move to the front', { turns: { mid_system: 'hoist' } }, { system: 's', messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { system: 's\nb', messages: [{ role: 'user', content: 'a' }] }],
+  ['system messages between turns become user turns', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: 'b', output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }] }],
+  ['system messages with nothing but settings are removed', { turns: { mid_system: 'user_text' } }, { messages: [{ role: 'user', content: 'a' }, { role: 'system', content: [], output_config: {} }] }, { messages: [{ role: 'user', content: 'a' }] }],
+  ['the end user is removed', { end_user: { field: null } }, { metadata: { user_id: 'u' } }, {}],
 ]
 
 test.each(CHAT_EDITS)('chat: %s', (_, facts, before, after) => {
@@ -124,13 +124,13 @@ describe('thinking by budget', () => {
     planSameFormat({ format: 'messages', body: { ...body, messages } as JsonObject, entry: ROOMY, target: { dialect } })
       .body
 
-  test('takes the place of adaptive thinking', () => {
+  test('replaces adaptive thinking', () => {
     const messages = [{ role: 'user', content: 'hi' }]
     const thinking = { type: 'enabled', budget_tokens: 8192 }
     expect(planned(messages)).toEqual({ max_tokens: 50_000, messages, thinking })
   })
 
-  test('is left out behind a tool call without signed thinking', () => {
+  test('is left out after a tool call without signed thinking', () => {
     const history = [
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: [use] },
@@ -141,8 +141,8 @@ describe('thinking by budget', () => {
   })
 })
 
-describe('beside the body', () => {
-  test('the usage chunk is hidden from clients that did not ask for it, and only from them', () => {
+describe('besides the body', () => {
+  test('the usage chunk is hidden only from clients that did not request it', () => {
     const hides = (body: object, facts: DialectFacts = {}) =>
       plan('chat_completions', body, facts).reply.hidesUsageChunk
     expect(hides({ stream: true })).toBe(true)
@@ -151,7 +151,7 @@ describe('beside the body', () => {
     expect(hides({ stream: true }, { usage: { stream_options: false } })).toBe(true)
   })
 
-  test('an effort brings the beta flag that it needs', () => {
+  test('an effort adds the beta flag that it requires', () => {
     const facts = { ...ADAPTIVE, betas: { effort: 'effort-flag' } }
     expect(plan('messages', { output_config: { effort: 'low' } }, facts).betas).toEqual(['effort-flag'])
     expect(plan('messages', { output_config: { format: {} } }, facts).betas).toEqual([])
@@ -160,7 +160,7 @@ describe('beside the body', () => {
     )
   })
 
-  test('the client’s beta flags pass by the list', () => {
+  test('the client’s beta flags pass according to the list', () => {
     const flags = (facts: DialectFacts) =>
       planSameFormat({
         format: 'messages',
@@ -175,7 +175,7 @@ describe('beside the body', () => {
   })
 })
 
-test('fields of a flag that does not go leave the body and what the edits write, and no others', () => {
+test('only fields of flags that are not sent are removed from the body and from edits', () => {
   const facts: DialectFacts = {
     ...ADAPTIVE,
     betas: {
@@ -209,14 +209,14 @@ describe('a responses request keeps its bytes', () => {
     ['free-form tools, which the host has', native, { tools: [custom] }, true],
     ['free-form tools, which the host lacks', {}, { tools: [custom] }, false],
     ['namespaces', {}, { tools: [{ type: 'namespace', name: 'n', tools: [] }] }, false],
-    ['a search of the client', {}, { tools: [{ type: 'tool_search', execution: 'client' }] }, false],
-    ['tools among the items', {}, { input: [{ type: 'additional_tools', tools: [] }] }, false],
+    ['a tool search by the client', {}, { tools: [{ type: 'tool_search', execution: 'client' }] }, false],
+    ['tools in items', {}, { input: [{ type: 'additional_tools', tools: [] }] }, false],
     ['calls of free-form tools', {}, { input: [{ type: 'custom_tool_call', call_id: 'c', name: 'n', input: '' }] }, false],
     ['a schema', {}, schema, true],
-    ['a schema that is told in words', prompt, schema, false],
-    ['a schema that is told beside an object', { structured_output: { method: 'json_object' } }, schema, true],
+    ['a schema described in the prompt', prompt, schema, false],
+    ['a schema described in addition to JSON mode', { structured_output: { method: 'json_object' } }, schema, true],
     ['no schema', prompt, { text: { format: { type: 'text' } } }, true],
-  ])('or not: %s', (_what, facts, body, expected) => {
+  ])('or is converted: %s', (_what, facts, body, expected) => {
     expect(passesThrough('responses', body as JsonObject, dialectOf(facts))).toBe(expected)
   })
 })

@@ -1,4 +1,4 @@
-/** The fast lane of streams says what the careful way says, for every stream, however its bytes are cut. */
+/** The fast path of streams gives the same output as full parsing, for every stream, however its bytes are split. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ interface Told {
   readonly usage: unknown
 }
 
-/** What the client gets of it, cut at the places; an error is told too. */
+/** What the client gets for the stream, split at these places, including an error. */
 function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number[]): Told & { skimmed: number } {
   let skimmed = 0
   let told = ''
@@ -41,7 +41,7 @@ function throughFeed(stream: ReplyStream, bytes: Buffer, places: readonly number
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage, skimmed }
 }
 
-/** The careful way: event by event. */
+/** Full parsing, event by event. */
 function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   const reader = new SseReader(LIMIT)
   let told = ''
@@ -58,7 +58,7 @@ function throughReader(stream: ReplyStream, bytes: Buffer): Told {
   return { bytes: told, output: stream.countOutputTokens(), usage: stream.usage }
 }
 
-/** Events with what no two streams share taken out: ids, and whether a character is written out or escaped. */
+/** Events without what differs between streams: ids, and whether a character is escaped. */
 function said(told: Told): unknown {
   const events = Buffer.from(told.bytes, 'latin1')
     .toString('utf8')
@@ -86,7 +86,7 @@ const piece: fc.Arbitrary<ContentPart> = fc.oneof(
   ),
   fc.tuple(fc.constantFrom('refusal', 'ping', 'odd'), fc.constantFrom('a', 'b')),
 )
-/** The same kind comes several times in a row, as it does. */
+/** Repeats the same kind several times in a row, as real streams do. */
 const pieces = fc
   .array(fc.tuple(piece, fc.nat(6)), { maxLength: 12 })
   .map(groups =>
@@ -158,7 +158,7 @@ function messagesBytes(said: readonly ContentPart[], escaped: string): Buffer {
   )
 }
 
-/** Items with the pieces of one kind each; what a piece is not of its own kind is an event of the host's. */
+/** Items with pieces of one kind each; pieces of another kind become vendor-specific events. */
 function responsesBytes(said: readonly ContentPart[], escaped: string, padding: boolean): Buffer {
   let number = 0
   let body = ''
@@ -218,7 +218,7 @@ const places = fc.array(fc.nat(20_000), { maxLength: 30 })
 describe.each(WIRES)('a chat stream to a client of %s', client => {
   const open = () => openRoad('chat', client)
 
-  test('says the same on the fast lane', () => {
+  test('gives the same output on the fast path', () => {
     fc.assert(
       fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
         const bytes = chatBytes(value, escaped, padding)
@@ -229,7 +229,7 @@ describe.each(WIRES)('a chat stream to a client of %s', client => {
     )
   })
 
-  test('takes the fast lane for pieces of one kind', () => {
+  test('takes the fast path for pieces of one kind', () => {
     const bytes = chatBytes(
       Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
       'none',
@@ -243,7 +243,7 @@ describe.each(WIRES)('a chat stream to a client of %s', client => {
 describe.each(WIRES)('a messages stream to a client of %s', client => {
   const open = () => openRoad('messages', client)
 
-  test('says the same on the fast lane', () => {
+  test('gives the same output on the fast path', () => {
     fc.assert(
       fc.property(pieces, escapes, places, (value, escaped, cuts) => {
         const bytes = messagesBytes(value, escaped)
@@ -254,7 +254,7 @@ describe.each(WIRES)('a messages stream to a client of %s', client => {
     )
   })
 
-  test('takes the fast lane for pieces of one kind', () => {
+  test('takes the fast path for pieces of one kind', () => {
     const bytes = messagesBytes(
       Array.from({ length: 20 }, (): ContentPart => ['text', 'Hà "Nội"\n']),
       'none',
@@ -267,7 +267,7 @@ describe.each(WIRES)('a messages stream to a client of %s', client => {
 describe.each(WIRES)('a responses stream to a client of %s', client => {
   const open = () => openRoad('responses', client)
 
-  test('says the same on the fast lane', () => {
+  test('gives the same output on the fast path', () => {
     fc.assert(
       fc.property(pieces, escapes, fc.boolean(), places, (value, escaped, padding, cuts) => {
         const bytes = responsesBytes(value, escaped, padding)
@@ -279,7 +279,7 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
   })
 
   test.each(['text', 'reasoning'] as const)(
-    'takes the fast lane for pieces of %s, though each has its number',
+    'takes the fast path for pieces of %s, although each is numbered',
     kind => {
       const bytes = responsesBytes(
         Array.from({ length: 20 }, (): ContentPart => [kind, 'Hà "Nội"\n']),
@@ -292,7 +292,7 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
   )
 })
 
-test('what a messages stream says is counted piece by piece, whatever its pieces look like', () => {
+test('the output of a messages stream is counted completely, whatever its pieces look like', () => {
   fc.assert(
     fc.property(pieces, escapes, fc.constantFrom(1, 400), places, (value, escaped, times, cuts) => {
       const said = Array.from({ length: value.length === 0 ? 0 : times }, () => value).flat()
@@ -306,7 +306,7 @@ test('what a messages stream says is counted piece by piece, whatever its pieces
   )
 })
 
-describe('an event that looks like the ones before and is not', () => {
+describe('an event that resembles the previous ones but differs', () => {
   const GOOD = chatBytes(
     Array.from({ length: 4 }, (): ContentPart => ['text', 'word']),
     'none',
@@ -315,19 +315,19 @@ describe('an event that looks like the ones before and is not', () => {
   const NEXT = '"content":"word"'
 
   test.each([
-    ['another finish', '"finish_reason":null', '"finish_reason":"length"'],
+    ['a finish reason', '"finish_reason":null', '"finish_reason":"length"'],
     ['an escape that JSON does not know', NEXT, '"content":"\\x"'],
     ['a broken escape', NEXT, '"content":"\\u12g4"'],
     ['a control character', NEXT, '"content":"a\tb"'],
     ['a string that does not end', NEXT, '"content":"word'],
-    ['a member more', NEXT, '"content":"word","refusal":"no"'],
+    ['an extra member', NEXT, '"content":"word","refusal":"no"'],
     ['usage', '"usage":null', '"usage":{"prompt_tokens":9,"completion_tokens":9}'],
     ['an error', '"usage":null', '"usage":null,"error":{"message":"overloaded"}'],
     ['another model', '"upstream"', '"other"'],
     ['nothing', NEXT, '"content":""'],
-    ['no UTF-8', NEXT, '"content":"\xff"'],
+    ['invalid UTF-8', NEXT, '"content":"\xff"'],
   ])('%s', (_, from, to) => {
-    // In the third piece, when the looks of a piece are known.
+    // In the third piece, when the template is known.
     const at = GOOD.indexOf(from, GOOD.split(NEXT).slice(0, 3).join(NEXT).length)
     const bytes = Buffer.from(GOOD.slice(0, at) + to + GOOD.slice(at + from.length), 'latin1')
     for (const client of WIRES) {
@@ -347,11 +347,11 @@ describe('an event that looks like the ones before and is not', () => {
 
   test.each([
     ['no number', '"sequence_number":5', '"sequence_number":'],
-    ['a text for a number', '"sequence_number":5', '"sequence_number":"5"'],
-    ['a longer number than any', '"sequence_number":5', `"sequence_number":${'9'.repeat(20)}`],
+    ['a string for a number', '"sequence_number":5', '"sequence_number":"5"'],
+    ['a number that is too long', '"sequence_number":5', `"sequence_number":${'9'.repeat(20)}`],
     ['a number that goes on', '"sequence_number":5', '"sequence_number":5e1'],
     ['another item', '"item_id":"i0"', '"item_id":"i1"'],
-    ['another place', '"content_index":0', '"content_index":1'],
+    ['another index', '"content_index":0', '"content_index":1'],
   ])('%s, in a responses stream', (_, from, to) => {
     const at = NUMBERED.indexOf(from, NUMBERED.indexOf('"sequence_number":4'))
     expect(at).toBeGreaterThan(0)

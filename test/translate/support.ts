@@ -1,4 +1,4 @@
-/** What the tests of the translators share: dialects from the schema's defaults, contexts with predictable ids. */
+/** Shared by tests of translators: dialects from the schema's defaults, and contexts with predictable ids. */
 
 import { readFileSync } from 'node:fs'
 import { resolveFacts } from '../../codegen/dialect.ts'
@@ -34,7 +34,7 @@ export function replayAsEvents(format: ChatFormat, reply: JsonObject): UpstreamE
 
 const SCHEMA = JSON.parse(readFileSync(new URL('../../schemas/dialect.schema.json', import.meta.url), 'utf8'))
 
-/** A resolved dialect: the schema's defaults with the given facts, written as in the catalogue. */
+/** A resolved dialect: the schema's defaults and the given facts, written as in the catalogue. */
 export function dialectOf(facts: DialectFacts = {}): Dialect {
   return resolveFacts(SCHEMA, [{ ...facts }]) as unknown as Dialect
 }
@@ -46,7 +46,7 @@ export interface ContextFacts {
   readonly betas?: readonly string[]
 }
 
-/** A context whose fresh ids are 1, 2, 3… and whose clock stands still. */
+/** A context with ids 1, 2, 3… and a fixed clock. */
 export function contextOf({
   upstream,
   dialect = dialectOf(),
@@ -111,7 +111,7 @@ const ENTRY: ModelEntry = {
   upstreams: [],
 }
 
-/** Everything that a client would get for these events, the end included. */
+/** Everything that a client gets for these events, including the end. */
 export function drain(stream: StreamTranslation, events: readonly UpstreamEvent[]): string {
   return events.map(event => stream.push(event)).join('') + stream.end()
 }
@@ -121,7 +121,7 @@ export function messagesEvents(...events: { type: string }[]): UpstreamEvent[] {
   return events.map(event => ({ name: event.type, data: JSON.stringify(event) }))
 }
 
-/** Events of a chat stream; strings go as they are. */
+/** Events of a chat stream; strings are sent as they are. */
 export function chatEvents(...chunks: (object | string)[]): UpstreamEvent[] {
   return chunks.map(chunk => ({ name: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) }))
 }

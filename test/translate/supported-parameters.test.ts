@@ -1,4 +1,4 @@
-/** What `GET /v1/models` calls supported is what reaches the model, by the very planning of the upstream's body. */
+/** The parameters that `GET /v1/models` lists as supported are those that reach the model. */
 
 import { expect, test } from 'vitest'
 import { catalogue } from '../../src/catalogue/current.ts'
@@ -16,13 +16,13 @@ const JSON_SCHEMA = { type: 'json_schema', json_schema: { name: 'r', schema: SCH
 
 type Pair = readonly [given: object, without: object]
 
-/** With the parameter as it comes, and with reasoning off, because some models take it then only. */
+/** With the parameter, and also with reasoning off, because some models only accept it then. */
 const alsoUnreasoned = (given: object): readonly Pair[] =>
   [{}, { reasoning_effort: 'none' }].map(extra => [{ ...extra, ...given }, extra] as const)
 const efforts = (write: (effort: string) => object): readonly Pair[] =>
   ['none', 'low', 'high'].map(effort => [write(effort), {}] as const)
 
-/** For each parameter requests with it, each with one that lacks it: of one pair at least, the model must get the difference. */
+/** For each parameter: pairs of requests with and without it. At least one pair must differ for the model. */
 const REQUESTS: Readonly<Record<string, readonly Pair[]>> = {
   max_tokens: [[{ max_tokens: 77 }, {}]],
   stream: [[{ stream: true }, {}]],
@@ -38,10 +38,10 @@ const REQUESTS: Readonly<Record<string, readonly Pair[]>> = {
   response_format: [[{ response_format: { type: 'json_object' } }, {}]],
   structured_outputs: [[{ response_format: JSON_SCHEMA }, {}]],
 }
-/** These reach models that do not list them as words in the instructions, or as fields that they refuse. */
+/** These reach models that do not list them: as text in the instructions, or as fields that they refuse. */
 const MAY_BE_MORE: ReadonlySet<string> = new Set(['response_format', 'structured_outputs', 'stop'])
 
-/** What goes to the preferred upstream of an entry; null for a request that is refused. */
+/** The body for an entry's preferred upstream; null for a refused request. */
 async function upstreamBody(entry: ModelEntry, extra: object): Promise<string | null> {
   const target = entry.upstreams[0]
   if (target === undefined) throw new Error(`${entry.id} has no upstream`)
@@ -75,7 +75,7 @@ async function reaches(entry: ModelEntry, pairs: readonly Pair[]): Promise<boole
   return false
 }
 
-test('every parameter that an entry lists reaches its model, and what does not reach it is not listed', async () => {
+test('every parameter that an entry lists reaches its model, and others are not listed', async () => {
   const entries = catalogue.items.map(({ entry }) => entry).filter(entry => entry.kind === 'chat')
   expect(entries.length).toBeGreaterThan(80)
   const wrong: string[] = []

@@ -1,4 +1,4 @@
-/** A body whose members are known is read for rules only where one can change it, and comes out the same. */
+/** A body with known members is only parsed for rules that can change it, and the result is the same. */
 
 import { expect, test, vi } from 'vitest'
 import type { Rule, UpstreamTarget } from '../../src/generated/types.ts'
@@ -39,7 +39,7 @@ test.each(RULES)('%s', async (_name, rule) => {
   }
 })
 
-test('a body without what a rule takes away is not parsed', async () => {
+test('a body without what a rule removes is not parsed', async () => {
   const target = { model: 'y', rules: [{ op: 'drop', path: '/seed' }] } as unknown as UpstreamTarget
   const bodyOf = (json: string) => {
     const text = encodeText(json)

@@ -1,4 +1,4 @@
-/** What each format demands of a conversation, as strict as its provider: a violation is an error. */
+/** The rules of each format for conversations, as strict as its provider's: a violation is an error. */
 
 import { expect } from 'vitest'
 import type { JsonObject } from '../../src/translate/translator.ts'
@@ -75,7 +75,7 @@ export function expectValidChat(body: JsonObject): void {
   if (body.tools === undefined) expect(body.tool_choice).toBeUndefined()
 }
 
-/** What a conversation says, apart from its format: who says what, which tools are called, what they give back. */
+/** The content of a conversation in format-neutral form: who says what, which tools are called, and their results. */
 export function meaningOfMessages(body: JsonObject): string[] {
   return (body.messages as JsonObject[]).flatMap(message =>
     blocksOf(message.content).flatMap(block => {

@@ -1,4 +1,4 @@
-/** Case × target: what each request becomes, as reviewed files. A loss shows up as a changed line in a review. */
+/** Case × target: the converted form of each request, as reviewed files, where a loss shows up as a changed line. */
 
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -29,7 +29,7 @@ const CHAT: Direction = {
   targets: MESSAGES_TARGETS,
 }
 
-/** In which fields are reviewed; those of the same place are in no order. */
+/** The order in which fields are reviewed; fields of equal rank stay as they are. */
 const ORDER: Readonly<Record<ChatFormat, readonly string[]>> = {
   messages: ['model', 'max_tokens', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config'],
   chat_completions: [
@@ -55,7 +55,7 @@ function convert(body: JsonObject, { dialect, entry }: Target, { translator, ups
   }
 }
 
-/** The whole body for the plain target; for the others what differs from it, `null` for fields that are missing. */
+/** The whole body for the plain target. For others, only the differences; `null` marks missing fields. */
 function golden(body: JsonObject, direction: Direction): string {
   const [plain, ...others] = direction.targets
   const base = convert(body, plain!, direction)
@@ -82,7 +82,7 @@ test.each(chatCases())('chat via messages: %s', async (name, body) => {
   await expect(golden(body, CHAT)).toMatchFileSnapshot(`${CHAT.folder}/${slug(name)}.yaml`)
 })
 
-test('converting leaves the client’s body as it was', () => {
+test('converting does not modify the client’s body', () => {
   for (const [cases, direction] of [
     [messagesCases(), MESSAGES],
     [chatCases(), CHAT],

@@ -1,4 +1,6 @@
-/** Dialects to which the cases are converted: one of each kind that matters. The first of each list is the plain one. */
+/**
+ * The dialects to which the cases are converted: one of each relevant kind. The first of each list is the plain one.
+ */
 
 import type { Dialect, ModelEntry } from '../../../src/generated/types.ts'
 import { dialectOf } from '../support.ts'
