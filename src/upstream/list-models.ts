@@ -39,8 +39,10 @@ export async function listModels(
     const before = models.size
     for (const model of modelsOf(json)) models.set(model.id, model)
     if (json.has_more !== true) return [...models.values()]
-    if (typeof json.last_id !== 'string') throw new ModelListError('its list has more pages but gives no last_id to continue from')
-    if (models.size === before) throw new ModelListError('its list has more pages, but the last one read had nothing new')
+    if (typeof json.last_id !== 'string')
+      throw new ModelListError('its list has more pages but gives no last_id to continue from')
+    if (models.size === before)
+      throw new ModelListError('its list has more pages, but the last one read had nothing new')
     query = `?after_id=${encodeURIComponent(json.last_id)}`
   }
   throw new ModelListError(`its list has more than ${limits.pagesMax} pages`)

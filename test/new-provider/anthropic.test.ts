@@ -51,23 +51,26 @@ describe.each(MODELS)('$model', ({ model, price, double }) => {
     return stream ? client.messages.stream(params).finalMessage() : client.messages.create(params)
   }
 
-  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
-    const message = await ask(
-      {
-        system: [{ type: 'text', text: 'Be brief.', ...EPHEMERAL }],
-        messages: [{ role: 'user', content: [{ type: 'text', text: 'Thời tiết?', ...EPHEMERAL }] }],
-        metadata: { user_id: 'person-1' },
-        stop_sequences: ['END'],
-        ...({ temperature: 0.5, top_k: 5, ...EPHEMERAL } as object),
-      },
-      stream,
-    )
-    expect([message.model, textOf(message), message.stop_reason]).toEqual([model, ANSWER, 'end_turn'])
-    const row = await world.expectBilled(1, price)
-    const { input_tokens: fresh, cache_read_input_tokens: cached } = message.usage
-    expect([fresh, cached]).toEqual([row.input_tokens - USED.cached, USED.cached])
-    expect(provider().refused).toEqual([])
-  })
+  test.each([false, true])(
+    'answers requests with everything that clients send by default (stream: %s)',
+    async stream => {
+      const message = await ask(
+        {
+          system: [{ type: 'text', text: 'Be brief.', ...EPHEMERAL }],
+          messages: [{ role: 'user', content: [{ type: 'text', text: 'Thời tiết?', ...EPHEMERAL }] }],
+          metadata: { user_id: 'person-1' },
+          stop_sequences: ['END'],
+          ...({ temperature: 0.5, top_k: 5, ...EPHEMERAL } as object),
+        },
+        stream,
+      )
+      expect([message.model, textOf(message), message.stop_reason]).toEqual([model, ANSWER, 'end_turn'])
+      const row = await world.expectBilled(1, price)
+      const { input_tokens: fresh, cache_read_input_tokens: cached } = message.usage
+      expect([fresh, cached]).toEqual([row.input_tokens - USED.cached, USED.cached])
+      expect(provider().refused).toEqual([])
+    },
+  )
 
   test.each([false, true])('thinks, runs a tool, and continues thinking (stream: %s)', async stream => {
     const messages: Anthropic.MessageParam[] = [QUESTION]

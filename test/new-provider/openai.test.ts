@@ -45,23 +45,26 @@ const textOf = (message: { content: string | null }) => (message.content ?? '').
 describe.each(MODELS)('$model', ({ model, price, double }) => {
   const provider = (): Double => world[double]
 
-  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
-    const body = {
-      model,
-      messages: [{ role: 'system' as const, content: 'Be brief.' }, QUESTION],
-      max_completion_tokens: 100_000,
-      temperature: 0.5,
-      n: 1,
-      user: 'person-1',
-    }
-    const completion = stream
-      ? await client.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
-      : await client.chat.completions.create(body)
-    expect(completion).toMatchObject({ model, choices: [{ message: { content: ANSWER }, finish_reason: 'stop' }] })
-    const row = await world.expectBilled(1, price)
-    if (!stream) expect(completion.usage).toMatchObject({ prompt_tokens: row.input_tokens })
-    expect(provider().refused).toEqual([])
-  })
+  test.each([false, true])(
+    'answers requests with everything that clients send by default (stream: %s)',
+    async stream => {
+      const body = {
+        model,
+        messages: [{ role: 'system' as const, content: 'Be brief.' }, QUESTION],
+        max_completion_tokens: 100_000,
+        temperature: 0.5,
+        n: 1,
+        user: 'person-1',
+      }
+      const completion = stream
+        ? await client.chat.completions.stream({ ...body, stream: true }).finalChatCompletion()
+        : await client.chat.completions.create(body)
+      expect(completion).toMatchObject({ model, choices: [{ message: { content: ANSWER }, finish_reason: 'stop' }] })
+      const row = await world.expectBilled(1, price)
+      if (!stream) expect(completion.usage).toMatchObject({ prompt_tokens: row.input_tokens })
+      expect(provider().refused).toEqual([])
+    },
+  )
 
   test('the usage that a client requests in a stream equals what is billed', async () => {
     const stream = await client.chat.completions.create({
@@ -168,29 +171,34 @@ describe('responses', () => {
   const model = 'orchard-large-2'
   const WEATHER_TOOL = { ...TOOL.function, type: 'function' as const }
 
-  test.each([false, true])('answers requests with everything that clients send by default (stream: %s)', async stream => {
-    const body = {
-      model,
-      input: QUESTION.content,
-      instructions: 'Be brief.',
-      max_output_tokens: 100_000,
-      temperature: 0.5,
-      store: false,
-      reasoning: { effort: 'low' as const },
-    }
-    const response = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body)
-    expect(response).toMatchObject({ model, status: 'completed' })
-    expect(response.output_text).toBe(ANSWER)
-    const row = await world.expectBilled(1, 3000n)
-    expect(response.usage).toMatchObject({
-      input_tokens: row.input_tokens,
-      input_tokens_details: { cached_tokens: USED.cached },
-      output_tokens: row.output_tokens,
-      output_tokens_details: { reasoning_tokens: USED.thought },
-    })
-    expect(world.orchard.refused).toEqual([])
-    expect(world.thinking('orchard')).toBe('low')
-  })
+  test.each([false, true])(
+    'answers requests with everything that clients send by default (stream: %s)',
+    async stream => {
+      const body = {
+        model,
+        input: QUESTION.content,
+        instructions: 'Be brief.',
+        max_output_tokens: 100_000,
+        temperature: 0.5,
+        store: false,
+        reasoning: { effort: 'low' as const },
+      }
+      const response = stream
+        ? await client.responses.stream(body).finalResponse()
+        : await client.responses.create(body)
+      expect(response).toMatchObject({ model, status: 'completed' })
+      expect(response.output_text).toBe(ANSWER)
+      const row = await world.expectBilled(1, 3000n)
+      expect(response.usage).toMatchObject({
+        input_tokens: row.input_tokens,
+        input_tokens_details: { cached_tokens: USED.cached },
+        output_tokens: row.output_tokens,
+        output_tokens_details: { reasoning_tokens: USED.thought },
+      })
+      expect(world.orchard.refused).toEqual([])
+      expect(world.thinking('orchard')).toBe('low')
+    },
+  )
 
   test.each([false, true])('runs a tool loop to its answer (stream: %s)', async stream => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: QUESTION.content }]

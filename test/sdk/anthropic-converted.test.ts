@@ -108,20 +108,26 @@ describe.each(MODELS)('%s', model => {
 
 const CITY = z.object({ name: z.string(), population: z.number(), districts: z.array(z.string()) })
 
-test.each(['gpt-5.5', 'gemini-3.5-flash'])('%s: messages.parse returns an object that matches the schema', async model => {
-  const message = await client.messages.parse({
-    ...ask(model, 'Describe "Đà Nẵng".'),
-    output_config: { format: zodOutputFormat(CITY) },
-  })
-  expect(CITY.parse(message.parsed_output)).toEqual(message.parsed_output)
-  expect(message.content.filter(block => block.type === 'tool_use')).toEqual([])
-})
+test.each(['gpt-5.5', 'gemini-3.5-flash'])(
+  '%s: messages.parse returns an object that matches the schema',
+  async model => {
+    const message = await client.messages.parse({
+      ...ask(model, 'Describe "Đà Nẵng".'),
+      output_config: { format: zodOutputFormat(CITY) },
+    })
+    expect(CITY.parse(message.parsed_output)).toEqual(message.parsed_output)
+    expect(message.content.filter(block => block.type === 'tool_use')).toEqual([])
+  },
+)
 
-test.each(['deepseek-v4-flash', 'kimi-k2.6'])('%s does not support schemas, but the answer is still JSON', async model => {
-  const format = zodOutputFormat(CITY)
-  const message = await client.messages.create({ ...ask(model, 'Describe "Đà Nẵng".'), output_config: { format } })
-  expect(JSON.parse(textOf(message))).toBeTypeOf('object')
-})
+test.each(['deepseek-v4-flash', 'kimi-k2.6'])(
+  '%s does not support schemas, but the answer is still JSON',
+  async model => {
+    const format = zodOutputFormat(CITY)
+    const message = await client.messages.create({ ...ask(model, 'Describe "Đà Nẵng".'), output_config: { format } })
+    expect(JSON.parse(textOf(message))).toBeTypeOf('object')
+  },
+)
 
 test.each(['gpt-5.5', 'gemini-3.5-flash', 'kimi-k2.6', 'svc/qwen3-vl-235b'])(
   '%s sees images, in the prompt and in a tool result',

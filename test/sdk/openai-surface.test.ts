@@ -169,15 +169,12 @@ test('responses.stream: runs a tool loop, with the same model name in every even
   ])
 })
 
-test.each(['cut', 'error-event'])(
-  'a broken stream (%s) ends as a failed response, never as a good one',
-  async word => {
-    const stream = client.responses.stream({ model: 'gpt-5.5', input: `Tell me a story. sandbox:${word}` })
-    const types: string[] = []
-    for await (const event of stream) types.push(event.type)
-    expect(types).not.toContain('response.completed')
-    expect(types.at(-1)).toBe('response.failed')
-    expect(await stream.finalResponse()).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-    await expectSpent(0n, [{ status: 502, cost: 0n }])
-  },
-)
+test.each(['cut', 'error-event'])('a broken stream (%s) ends as a failed response, never as a good one', async word => {
+  const stream = client.responses.stream({ model: 'gpt-5.5', input: `Tell me a story. sandbox:${word}` })
+  const types: string[] = []
+  for await (const event of stream) types.push(event.type)
+  expect(types).not.toContain('response.completed')
+  expect(types.at(-1)).toBe('response.failed')
+  expect(await stream.finalResponse()).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+  await expectSpent(0n, [{ status: 502, cost: 0n }])
+})

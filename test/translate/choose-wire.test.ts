@@ -64,7 +64,13 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
     { tools: [CHAT_TOOL], reasoning_effort: 'high', seed: 7, stop: ['x'] },
     ['chat_completions', 'effort_beside_tools'],
   ],
-  ['a messages client gets the first wire that carries its whole call', 'gpt-5.5', 'messages', {}, ['chat_completions']],
+  [
+    'a messages client gets the first wire that carries its whole call',
+    'gpt-5.5',
+    'messages',
+    {},
+    ['chat_completions'],
+  ],
   [
     'with thinking and tools too',
     'gpt-5.5',
@@ -97,7 +103,13 @@ test.each<[string, string, WireName, JsonObject, readonly string[]]>([
   ['the same for chat', 'glm-5.2', 'messages', {}, ['chat_completions']],
   ['a provider that stores nothing is not asked to store', 'deepseek-v4-flash', 'responses', {}, ['chat_completions']],
   ['and is used if nothing needs to be stored', 'deepseek-v4-flash', 'responses', { store: false }, ['responses']],
-  ['a provider that stores responses is used', 'gpt-5.5', 'responses', { previous_response_id: 'resp_1' }, ['responses']],
+  [
+    'a provider that stores responses is used',
+    'gpt-5.5',
+    'responses',
+    { previous_response_id: 'resp_1' },
+    ['responses'],
+  ],
 ])('%s', (_title, id, format, body, wire) => {
   expect(chosen(id, format, body)).toEqual(wire)
 })

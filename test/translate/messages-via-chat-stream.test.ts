@@ -131,7 +131,11 @@ describe('usage of a chat stream', () => {
   const zero = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
 
   test.each<[string, object[], object]>([
-    ['after the finish reason', [delta({ content: 'a' }), FINISH, USAGE], { input_tokens: 10, output_tokens: 5, ...zero }],
+    [
+      'after the finish reason',
+      [delta({ content: 'a' }), FINISH, USAGE],
+      { input_tokens: 10, output_tokens: 5, ...zero },
+    ],
     [
       'in the finish chunk',
       [delta({ content: 'a' }), { ...FINISH, ...{ usage: USAGE.usage } }],

@@ -278,18 +278,15 @@ describe.each(WIRES)('a responses stream to a client of %s', client => {
     )
   })
 
-  test.each(['text', 'reasoning'] as const)(
-    'takes the fast path for pieces of %s, although each is numbered',
-    kind => {
-      const bytes = responsesBytes(
-        Array.from({ length: 20 }, (): ContentPart => [kind, 'Hà "Nội"\n']),
-        'none',
-        true,
-      )
-      const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
-      expect(throughFeed(open(), bytes, cuts).skimmed).toBeGreaterThanOrEqual(19)
-    },
-  )
+  test.each(['text', 'reasoning'] as const)('takes the fast path for pieces of %s, although each is numbered', kind => {
+    const bytes = responsesBytes(
+      Array.from({ length: 20 }, (): ContentPart => [kind, 'Hà "Nội"\n']),
+      'none',
+      true,
+    )
+    const cuts = [...bytes.keys()].filter(at => bytes.toString('latin1', at - 2, at) === '\n\n')
+    expect(throughFeed(open(), bytes, cuts).skimmed).toBeGreaterThanOrEqual(19)
+  })
 })
 
 test('the output of a messages stream is counted completely, whatever its pieces look like', () => {
