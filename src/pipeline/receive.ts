@@ -23,7 +23,7 @@ export interface ChatBody {
   readonly streamed: boolean
   /** The client's cap on the output; null without one. */
   readonly outputTokensMax: number | null
-  /** A chat client that requested the usage chunk. */
+  /** A chat client requested the usage chunk. */
   readonly wantsUsage: boolean
 }
 
@@ -52,7 +52,7 @@ async function scan(text: ByteText, { bodyValuesMax }: BodyLimits): Promise<Json
   } catch (error) {
     if (error instanceof NestingError) throw invalid(`The request body is ${error.message}.`)
     if (error instanceof JsonSizeError) {
-      throw invalid(`The request body has ${error.message}, the most that is served in one request. Send less.`)
+      throw invalid(`The request body has ${error.message}, which exceeds this service's limit. Send less.`)
     }
     throw error
   }
@@ -133,12 +133,12 @@ function checkMessages({ messages }: JsonObject): void {
 /** A Responses call may have its input stored at the provider. */
 function checkInput({ input, background }: JsonObject): void {
   if (input !== undefined && input !== null && typeof input !== 'string' && !Array.isArray(input)) {
-    throw invalid('input: Input should be a text or a list of items')
+    throw invalid('input: Input should be a string or a list of items')
   }
   // A background response ends after the call, so its cost would be unknown.
   if (background === true) {
     throw invalid(
-      'background: responses in the background are not served; leave the field out, and set stream: true for long ones',
+      'background: background responses are not supported; leave the field out, and set stream: true for long replies',
     )
   }
 }
