@@ -1,4 +1,4 @@
-/** One text for one meaning: JSON with sorted keys, whatever order, comments and line ends the files have. */
+/** Canonical JSON: the same data gives the same text, whatever order, comments and line ends the files have. */
 
 import { createHash } from 'node:crypto'
 
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
   return text
 }
 
-/** Piece by piece: a text that is put together from within is put together again at each level. */
+/** Writes in pieces, because concatenating at every level would copy the text once per level. */
 function writeCanonical(value: unknown, write: (part: string) => void): void {
   if (value === null || typeof value !== 'object') {
     write(JSON.stringify(value) ?? 'null')
@@ -38,7 +38,7 @@ function writeCanonical(value: unknown, write: (part: string) => void): void {
   write('}')
 }
 
-/** Whether two values read from JSON are the same, but for the order of their members. */
+/** Whether two JSON values are equal, ignoring the order of their members. */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === null || other === null || typeof one !== 'object' || typeof other !== 'object') return one === other
   if (Array.isArray(one) !== Array.isArray(other)) return false

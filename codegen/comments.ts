@@ -4,15 +4,15 @@ import { Lexer } from 'yaml'
 
 export interface Comment {
   readonly offset: number
-  /** As it is written, with its `#`. */
+  /** As written, including the `#`. */
   readonly text: string
 }
 
-/** Marks of the lexer that stand for no character; behind the last of them comes the source of a scalar. */
+/** Lexer tokens that represent no characters; the last one precedes the source of a scalar. */
 const MARKS = new Set(['\x02', '\x18', '\x1f'])
 const SCALAR = '\x1f'
 
-/** In the order in which they stand. */
+/** In order of appearance. */
 export function commentsOf(text: string): Comment[] {
   const comments: Comment[] = []
   let offset = 0
@@ -25,7 +25,7 @@ export function commentsOf(text: string): Comment[] {
   return comments
 }
 
-/** Those that a text does not have, or not so often. */
+/** The comments that a text lacks, counting repetitions. */
 export function missingFrom(text: string, comments: readonly Comment[]): Comment[] {
   const kept = commentsOf(text).map(comment => comment.text)
   return comments.filter(comment => {

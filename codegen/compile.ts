@@ -14,17 +14,17 @@ import { type CatalogueView, type SourceFiles, viewCatalogue } from './view.ts'
 
 export interface Compiled {
   readonly findings: readonly Finding[]
-  /** null when a finding is an error. */
+  /** Null when a finding is an error. */
   readonly tables: Tables | null
-  /** The tables with how they come about; null where they are. */
+  /** The tables and how they came about; null when they are. */
   readonly resolved: Resolved | null
   readonly view: CatalogueView
 }
 
 export interface CompileOptions {
-  /** Makes tables even where only checks across files fail, for reading catalogues of other times. */
+  /** Produces tables even if checks across files fail, for reading older catalogues. */
   readonly lenient: boolean
-  /** ISO date: what retires soon or has retired is found by it. Without it dates are not judged. */
+  /** ISO date by which retirements are judged; absent: they are not. */
   readonly today?: string
 }
 
@@ -35,13 +35,13 @@ export interface Compiler {
 
 let own: Compiler | undefined
 
-/** The compiler for the project's own schemas; they do not change while a process lives. */
+/** The compiler for the project's own schemas, created once per process. */
 export function ownCompiler(): Compiler {
   own ??= createCompiler(readSchemas())
   return own
 }
 
-/** Each `compile` is independent of the others. */
+/** Calls of `compile` are independent of each other. */
 export function createCompiler(schemas: Schemas): Compiler {
   const validators = compileValidators(schemas)
   return {
@@ -81,7 +81,7 @@ function hasItsUpstreams(view: CatalogueView): boolean {
   return view.entries.every(entry => entry.targets.every(target => view.hosts.has(target.via)))
 }
 
-/** Which file is which, by its path below the catalogue folder; `isWhole` unless one stands where nothing reads it. */
+/** Sorts files by their path below the catalogue folder; `isWhole` is false when nothing reads one of them. */
 function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles & { readonly isWhole: boolean } {
   const families: SourceFile[] = []
   let catalogue: SourceFile | undefined
@@ -111,14 +111,14 @@ function sortOut(texts: readonly SourceText[], findings: Finding[]): SourceFiles
     const place = { file: `${label}/${name}`, line: 1, column: 1 }
     const [message, fix] =
       name === 'families'
-        ? ['there is no family', 'bring the files back: families/<family>.yaml']
-        : ['the file is not there', 'bring it back']
+        ? ['there are no families', 'restore the files families/<family>.yaml']
+        : ['the file is missing', 'restore it']
     findings.push({ ...place, code: 'missing-file', message, fix })
   }
   return { catalogue, upstreams, families, isWhole: astray.size === 0 && families.length > 0 }
 }
 
-/** Where a YAML file was to stand; null for what is none. */
+/** Where a misplaced YAML file belongs; null for other files. */
 function goalOf(path: string): string | null {
   const name = /([^/]+)\.ya?ml$/i.exec(path)?.[1]?.toLowerCase()
   if (name === undefined) return null

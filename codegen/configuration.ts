@@ -1,4 +1,4 @@
-/** docs/configuration.md: every variable of the environment, from the tables that the gateway reads it by. */
+/** docs/configuration.md: every environment variable, from the tables that the gateway itself reads. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,14 +39,14 @@ const SIZES: readonly Unit[] = [
   ['KiB', 1024],
 ]
 
-/** The number in the largest unit in which it is whole. */
+/** The number in the largest unit that keeps it whole. */
 function readable(limit: string, value: number): string {
   const units = limit.endsWith('Ms') ? TIMES : limit.includes('Bytes') ? SIZES : []
   const [name, size] = units.find(([, size]) => value > 0 && value % size === 0) ?? ['', 1]
   return name === '' ? String(value) : `${value / size} ${name}`
 }
 
-/** As it is written into the environment, and as it is read. */
+/** As written in the environment, and for people. */
 function amount(limit: string, value: number): string {
   const text = readable(limit, value)
   return text === String(value) ? `\`${value}\`` : `\`${value}\` (${text})`

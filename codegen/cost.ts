@@ -1,4 +1,4 @@
-/** Costs, discounts and rates of exchange as written, one or a list, to lists of decimals as text. */
+/** Turns costs, discounts and exchange rates, written as one value or a list, into lists of decimal strings. */
 
 import type { UpstreamCost, UpstreamCostTier, UpstreamDiscount, UpstreamFx } from '../src/generated/types.ts'
 import type { CostFacts, CostTierFacts, DiscountFacts, FxFacts } from './generated/types.ts'
@@ -10,7 +10,7 @@ export function stepsOf<Step>(history: History<Step>): readonly Step[] {
   return Array.isArray(history) ? (history as readonly Step[]) : [history as Step]
 }
 
-/** The shortest decimal that reads as the number, which is the one that was written: parsing refuses any other. */
+/** The shortest decimal that reads back as the number. It is what was written, because parsing rejects anything else. */
 export function decimalText(value: number): string {
   return String(value)
 }

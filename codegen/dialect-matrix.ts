@@ -1,12 +1,12 @@
-/** Which words of a dialect act on which wire, and on which calls. The table of docs/conversion.md is made from it. */
+/** Which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WireName } from '../src/generated/types.ts'
 
 /**
- * `all`: the client's own requests and those written of another format. `converted`, `own`: only the latter, only the
- * former. `reply`: what is undone in replies. `elsewhere`: before or behind the pass. null: the wire knows nothing of it.
+ * `own`: requests in the client's own format. `converted`: requests converted from another format. `all`: both. `reply`:
+ * undone in replies. `elsewhere`: handled before or after the pass. null: no effect on this wire.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 
@@ -87,7 +87,7 @@ export const MATRIX: Readonly<Record<string, Row>> = {
   'betas.effort': MESSAGES,
 }
 
-/** In the order of a row. */
+/** The columns of a row. */
 export const WIRES: readonly WireName[] = ['messages', 'chat_completions', 'responses']
 
 export function reachOf(word: string, wire: WireName): Reach {
@@ -102,10 +102,10 @@ const READABLE: Readonly<Record<NonNullable<Reach>, string>> = {
   converted: 'converted calls',
   own: 'calls in its own format',
   reply: 'replies of all calls',
-  elsewhere: 'outside the pass',
+  elsewhere: 'handled elsewhere',
 }
 
-/** docs/conversion.md with its table as it should be. Throws where the marks of its place are missing. */
+/** docs/conversion.md with its table up to date. Throws when the markers around the table are missing. */
 export function renderConversion(root: string): string {
   const text = readFileSync(join(root, 'docs/conversion.md'), 'utf8')
   const [before, rest] = text.split(`${BEGIN}\n`)

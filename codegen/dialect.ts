@@ -1,11 +1,11 @@
-/** Dialect facts: partial as authored, complete and in camelCase as the engine reads them. Both come from one schema. */
+/** Dialect facts: partial as authored, complete and in camelCase for the engine. One schema describes both. */
 
 import { applySaid, NOTHING, type Said } from './layers.ts'
 import type { Schema } from './schemas.ts'
 
 export type Facts = Readonly<Record<string, unknown>>
 
-/** Keys come from schemas, so there are few. */
+/** Bounded: keys come from schemas. */
 const camelCased = new Map<string, string>()
 
 export function camelCase(key: string): string {
@@ -17,17 +17,17 @@ export function camelCase(key: string): string {
   return cased
 }
 
-/** Groups merge word by word; what is neither a group nor a mapping, an object with a default among it, replaces what was there. */
+/** Groups merge word by word. Other values, including objects with a default, replace what was there. */
 function isGroup(schema: Schema): boolean {
   return schema.properties !== undefined && schema.default === undefined
 }
 
-/** Keys of the operator's own, each with facts: they merge key by key too. */
+/** Keys chosen by the operator, each with facts; merged key by key. */
 function isMapping({ type, additionalProperties }: Schema): boolean {
   return type === 'object' && typeof additionalProperties === 'object'
 }
 
-/** What facts say, in camelCase and in the order of the schema. */
+/** The stated facts, in camelCase and schema order. */
 export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, unknown>()
@@ -42,7 +42,7 @@ export function saidFacts(schema: Schema, facts: Facts | undefined): Said {
   return said
 }
 
-/** What every word says by default. Throws when one has no default: then a table could not be complete. */
+/** The default of every word. Throws when one has none, since tables must be complete. */
 export function saidByDefault(schema: Schema): Said {
   const said = new Map<string, unknown>()
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
@@ -57,8 +57,8 @@ export function saidByDefault(schema: Schema): Said {
 }
 
 /**
- * Merges layers of facts, later ones first in rank, over every default of the schema. Lists replace; null is a value like
- * others. Throws as `saidByDefault`.
+ * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any other.
+ * Throws like `saidByDefault`.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))
@@ -66,7 +66,7 @@ export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined
   return resolved
 }
 
-/** The schema of what `resolveFacts` returns: every key there, in camelCase. */
+/** The schema of what `resolveFacts` returns: all keys required, in camelCase. */
 export function resolvedSchema(schema: Schema, title: string): Schema {
   const properties = Object.entries(schema.properties ?? {}).map(([key, property]) => {
     const child = isGroup(property) ? resolvedSchema(property, title + pascalCase(key)) : property

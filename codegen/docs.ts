@@ -1,4 +1,4 @@
-/** docs/catalogue.md: every key with its unit, default and an example, from the schemas; every finding, from the code table. */
+/** docs/catalogue.md: every key with unit, default and example from the schemas; every finding from the code table. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ const SECTIONS: readonly [title: string, reference: string][] = [
   ['One wire (`wires`)', 'family.schema.json#/definitions/wire'],
 ]
 
-/** Objects that have a section of their own. */
+/** Objects with their own section. */
 const APART = new Set([
   'DialectFacts',
   'Dialect',
@@ -147,7 +147,7 @@ function formOf(schemas: Schemas, { schema, home }: Located): string {
   return names.join(' or ') + rangeOf(bounds[0], bounds[1])
 }
 
-/** The keys that a mapping may have, where they come from a list. */
+/** The allowed keys of a mapping, if the schema lists them. */
 function wordsOfKeys(schemas: Schemas, { schema, home }: Located): unknown[] {
   const names = schema.propertyNames as Schema | undefined
   return names === undefined ? [] : (dereference(schemas, { schema: names, home }).schema.enum ?? [])
@@ -162,7 +162,7 @@ function code(value: unknown): string {
   return cell(`\`${flow(value)}\``)
 }
 
-/** Text for a table; angle brackets outside code would be taken for HTML. */
+/** Escapes text for a table; angle brackets outside code would be read as HTML. */
 function cell(text: string): string {
   const parts = text.replaceAll('|', '\\|').replaceAll('\n', ' ').split('`')
   return parts.map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '&lt;') : part)).join('`')

@@ -1,4 +1,4 @@
-/** Errors that only say again what another one says, or what follows from it: a mistake is one finding. */
+/** Drops errors that repeat or follow from another one, so that each mistake is one finding. */
 
 import type { ErrorObject } from 'ajv'
 import type { Code } from './codes.ts'
@@ -6,17 +6,17 @@ import type { Finding } from './findings.ts'
 import type { Schema } from './schemas.ts'
 import { nearestWord } from './spelling.ts'
 
-/** Members of an object that are few enough to tell which one a strange key was meant to be. */
+/** Up to this many members, an unknown key is matched with the only missing one. */
 const FEW_KEYS = 6
 
-/** Unknown keys with what they were meant to be, by the place of their object: `\0` between the two. */
+/** What unknown keys were meant to be, by the object's place and the key with `\0` in between. */
 export type Renamed = ReadonlyMap<string, string>
 
 export function renamedKey({ instancePath }: ErrorObject, key: string): string {
   return `${instancePath}\0${key}`
 }
 
-/** A key that is missing where another one is unknown was misspelt: that is said of the unknown one. */
+/** A missing key next to an unknown one is probably a misspelling, reported for the unknown key. */
 export function findRenamed(byPlace: ReadonlyMap<string, readonly ErrorObject[]>): Renamed {
   const renamed = new Map<string, string>()
   for (const here of byPlace.values()) {
@@ -42,7 +42,7 @@ function isMeant(key: string, error: ErrorObject, renamed: Renamed): boolean {
   return renamed.get(renamedKey(error, key)) === error.params.missingProperty
 }
 
-/** `here`: all errors of the same place, this one among them. */
+/** `here`: all errors at the same place, including this one. */
 export function isEcho(error: ErrorObject, here: readonly ErrorObject[], renamed: Renamed): boolean {
   const unknown = here
     .filter(({ keyword }) => keyword === 'additionalProperties')
@@ -61,7 +61,7 @@ export function isEcho(error: ErrorObject, here: readonly ErrorObject[], renamed
   }
 }
 
-/** What makes entries look lost, or more than they are. */
+/** Findings that make entries look missing or duplicated. */
 const HIDES_ENTRIES: ReadonlySet<Code> = new Set([
   'unknown-key',
   'missing-key',
@@ -73,7 +73,7 @@ const HIDES_ENTRIES: ReadonlySet<Code> = new Set([
 ])
 const CONSEQUENCES: ReadonlySet<Code> = new Set(['count', 'unused-upstream'])
 
-/** Counts, and what nobody uses, are judged where all entries can be read. */
+/** Checks counts and unused upstreams only when all entries could be read. */
 export function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   const isHidden = findings.some(
     ({ code, file }) => code === 'unknown-upstream' || (HIDES_ENTRIES.has(code) && file.includes('/families/')),

@@ -1,10 +1,10 @@
-/** Changes to YAML text that leave comments, order and layout of everything else as they are. */
+/** Edits YAML text, preserving the comments, order and layout of everything else. */
 
 import { isScalar, type Node, stringify } from 'yaml'
 import { UsageError } from './findings.ts'
 import type { Path, SourceFile } from './source.ts'
 
-/** A passage of a text and what takes its place. */
+/** A range of the text and its replacement. */
 export interface Edit {
   readonly from: number
   readonly to: number
@@ -18,7 +18,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
     .reduce((result, edit) => result.slice(0, edit.from) + edit.text + result.slice(edit.to), text)
 }
 
-/** A value on one line, as the families are written, quoted where YAML needs it. */
+/** A value on one line, in the style of the family files, quoted where YAML requires it. */
 export function flowText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
   if (value === null || typeof value !== 'object') return scalarText(value)
@@ -26,12 +26,12 @@ export function flowText(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
-/** A scalar as it must stand between brackets. */
+/** A scalar as written inside brackets. */
 function scalarText(value: unknown): string {
   return stringify([value], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
 }
 
-/** The same line with its keys below those of the line above, where there is room. */
+/** The line with its keys aligned to those of the line above, where they fit. */
 export function alignTo(above: string, line: string, keys: readonly string[]): string {
   if (above.includes('\n')) return line
   let aligned = line
@@ -51,7 +51,7 @@ export function replaceScalar(file: SourceFile, path: Path, value: string): Edit
   return { from, to, text: value }
 }
 
-/** A line behind the list item at a path, as a further item of the same list. */
+/** Inserts an item on a new line after the list item at a path. */
 export function insertAfterItem(file: SourceFile, path: Path, item: string): Edit {
   const [start, end] = rangeOf(nodeOf(file, path))
   const at = endOfLine(file.text, end)
@@ -59,7 +59,7 @@ export function insertAfterItem(file: SourceFile, path: Path, item: string): Edi
   return { from: at, to: at, text: `\n${itemIndent(file, path)}- ${aligned}` }
 }
 
-/** Lines before the list item at a path and before the comments that belong to it. `lines` are given without the item's indent. */
+/** Inserts lines before the list item at a path and its comments. `lines` come without the item's indent. */
 export function insertBeforeItem(file: SourceFile, path: Path, lines: readonly string[]): Edit {
   const indent = itemIndent(file, path)
   const [start] = rangeOf(nodeOf(file, path))
@@ -72,7 +72,7 @@ export function insertBeforeItem(file: SourceFile, path: Path, lines: readonly s
   return { from: at, to: at, text: lines.map(line => `${indent}${line}\n`).join('') }
 }
 
-/** What stands before the dash of the list item at a path. Throws UsageError when items do not have lines of their own. */
+/** The indent before the dash of the list item at a path. Throws UsageError when items share a line. */
 export function itemIndent(file: SourceFile, path: Path): string {
   const [start] = rangeOf(nodeOf(file, path))
   const before = file.text.slice(startOfLine(file.text, start), start)
@@ -90,7 +90,7 @@ function nodeOf(file: SourceFile, path: Path): Node {
   return node
 }
 
-/** Where a node that was read from a text begins, and where its value ends. */
+/** Start of a parsed node, and end of its value. */
 export function rangeOf(node: unknown): readonly [number, number] {
   const { range } = node as Node
   if (range === null || range === undefined) throw new Error('a parsed node has a range')
@@ -102,7 +102,7 @@ function startOfLine(text: string, offset: number): number {
 }
 
 function endOfLine(text: string, offset: number): number {
-  // The value of a block may end behind its line break.
+  // A block's value may include its final line break.
   const from = offset > 0 && text[offset - 1] === '\n' ? offset - 1 : offset
   const end = text.indexOf('\n', from)
   return end < 0 ? text.length : end

@@ -1,4 +1,4 @@
-/** What a family's resolution knows of the catalogue around it. */
+/** What resolving a family needs from the rest of the catalogue. */
 
 import type { Counting, Deprecation, Rule } from '../src/generated/types.ts'
 import type { CountingFacts, DefaultFacts, DialectFacts, ExtrasFacts } from './generated/types.ts'
@@ -11,10 +11,10 @@ export interface EntryContext {
   readonly aliasesOf: ReadonlyMap<string, readonly string[]>
   readonly layers: Pick<Outline, 'dialects' | 'extras' | 'rules'>
   readonly hosts: ReadonlyMap<string, Layer>
-  /** A price per call buys one reply. */
+  /** Applied to entries priced per call: they get a single reply. */
   readonly perCall: Layer
   layer(kind: Layer['kind'], name: string, holder: LayerHolder): Layer
-  /** What requests count beside their text, as the defaults and these layers say. */
+  /** What requests count besides their text, from the defaults and these layers. */
   counting(...layers: readonly (CountingFacts | undefined)[]): Counting
 }
 
@@ -25,7 +25,7 @@ export interface LayerHolder {
   readonly rules?: readonly Rule[]
 }
 
-/** What entries are that do not say otherwise. */
+/** The facts of entries that do not state their own. */
 export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
     contextTokens: null as number | null,

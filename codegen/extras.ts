@@ -1,10 +1,10 @@
-/** What happens to each extra at a target: as the last layer says that says anything, else as the vocabulary says. */
+/** What happens to each extra at a target: the last layer that mentions it decides, else the vocabulary. */
 
 import type { ExtrasVocabulary } from '../src/generated/types.ts'
 import type { ExtrasFacts } from './generated/types.ts'
 import { NOTHING, type Said } from './layers.ts'
 
-/** Every word of the vocabulary, in its order. */
+/** Every word of the vocabulary, in order. */
 export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   return new Map([
     ['fields', otherwise(fields)],
@@ -12,7 +12,7 @@ export function extrasByDefault({ fields, tools }: ExtrasVocabulary): Said {
   ])
 }
 
-/** What facts say of words that the vocabulary has, in its order. */
+/** The stated facts for words of the vocabulary, in its order. */
 export function saidExtras(vocabulary: ExtrasVocabulary, facts: ExtrasFacts | undefined): Said {
   if (facts === undefined) return NOTHING
   const said = new Map<string, Said>()

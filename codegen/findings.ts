@@ -1,4 +1,4 @@
-/** What a check found, where it stands, and how it is printed. Every finding says what is wrong and what to write. */
+/** What a check found, where, and how it is printed. Every finding says what is wrong and what to write. */
 
 import { CODES, type Code } from './codes.ts'
 
@@ -15,17 +15,17 @@ export interface Finding {
   readonly fix: string
 }
 
-/** A mistake of the caller: said in one line, exit status 2. */
+/** A mistake of the caller: printed on one line, exit status 2. */
 export class UsageError extends Error {}
 
 export type FindingFormat = 'text' | 'github' | 'json'
 
-/** Compares by code units, so that the order is the same under every locale. */
+/** Compares by code units, so that the order does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** By file, line, column, code, message; of several findings at one place the first listed in the code table stays. */
+/** Sorted by file, line, column, code, message. Of several at one place, keeps the first in the code table. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
   const rank = new Map(Object.keys(CODES).map((code, index) => [code, index]))
   const sorted = findings.toSorted(

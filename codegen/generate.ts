@@ -1,4 +1,4 @@
-/** Writes the generated files, or compares them with what is there. */
+/** Writes the generated files, or compares them with those on disk. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import type { Finding } from './findings.ts'
 import { FILE_TYPES_FOLDER, GENERATED_FOLDER } from './project.ts'
 import type { GeneratedFile } from './render.ts'
 
-/** Writes what differs, each file in one step, and removes files that are no longer made. Returns the paths touched. */
+/** Writes changed files, each atomically, and removes obsolete ones. Returns the paths touched. */
 export function writeFiles(root: string, files: readonly GeneratedFile[]): string[] {
   const touched: string[] = []
   for (const { path, text } of files) {
@@ -21,7 +21,7 @@ export function writeFiles(root: string, files: readonly GeneratedFile[]): strin
   return touched
 }
 
-/** Nobody ever sees half a file. */
+/** Replaces the file atomically. */
 export function replaceFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`
@@ -29,7 +29,7 @@ export function replaceFile(path: string, text: string): void {
   renameSync(temporary, path)
 }
 
-/** One finding for each file that is not what the sources say now. */
+/** One finding for each file that does not match its sources. */
 export function compareFiles(root: string, files: readonly GeneratedFile[]): Finding[] {
   const fix = 'run `make generate` and commit the result'
   const findings: Finding[] = []
@@ -37,11 +37,11 @@ export function compareFiles(root: string, files: readonly GeneratedFile[]): Fin
     const found = readText(root, path)
     if (found === text) continue
     const place = { file: path, line: firstDifference(found ?? '', text), column: 1 }
-    const message = found === undefined ? 'the file is not there' : 'the file does not agree with its sources'
+    const message = found === undefined ? 'the file is missing' : 'the file does not match its sources'
     findings.push({ ...place, code: 'stale', message, fix })
   }
   for (const path of strangers(root, files)) {
-    findings.push({ file: path, line: 1, column: 1, code: 'stale', message: 'nothing makes this file', fix })
+    findings.push({ file: path, line: 1, column: 1, code: 'stale', message: 'nothing generates this file', fix })
   }
   return findings
 }

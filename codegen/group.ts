@@ -1,4 +1,4 @@
-/** A mapping whose members are gathered from several places, and how it is written: unchanged values keep their text. */
+/** A mapping gathered from members in several places, and how to write it: unchanged values keep their text. */
 
 import { isMap, isScalar, isSeq } from 'yaml'
 import { flowText, rangeOf } from './edit.ts'
@@ -6,41 +6,41 @@ import { flowText, rangeOf } from './edit.ts'
 export interface Member {
   /** Lines above it: comments and empty lines. */
   readonly above: readonly string[]
-  /** The comment behind it on its line, or ''. */
+  /** The comment after it on its line, or ''. */
   readonly behind: string
   readonly value: Group | Passage | Said
 }
 
-/** A value as it stands in a text. */
+/** A value in an existing text. */
 export interface Passage {
   readonly node: unknown
   readonly text: string
 }
 
-/** A value that stands nowhere yet. */
+/** A new value. */
 export interface Said {
   readonly said: unknown
-  /** As anchorOf gives it. */
+  /** From `anchorOf`. */
   readonly anchor: string
 }
 
-/** Longest line on which the members of a group are written together. */
+/** Longest line for a group written on one line, in columns. */
 const WIDTH = 120
 
 export class Group {
   readonly members = new Map<string, Member>()
-  /** Over several lines, whether or not one would do. */
+  /** Written over several lines even if it would fit on one. */
   isSpread: boolean
-  /** Comments behind the last member. */
+  /** Comments after the last member. */
   tail: readonly string[] = []
-  /** As anchorOf gives it. */
+  /** From `anchorOf`. */
   anchor = ''
 
   constructor(isSpread: boolean) {
     this.isSpread = isSpread
   }
 
-  /** A group that the file has already, with what is written around it. */
+  /** Opens a group that the file already has, with its surrounding comments. */
   open(name: string, { above, behind }: Member, isSpread: boolean, tail: readonly string[]): Group {
     const known = this.members.get(name)
     const group = known?.value instanceof Group ? known.value : new Group(isSpread)
@@ -50,7 +50,7 @@ export class Group {
     return group
   }
 
-  /** Comments above everything. */
+  /** Adds comments above everything. */
   addAbove(comments: readonly string[]): void {
     if (comments.length === 0) return
     const [first] = this.members
@@ -58,7 +58,7 @@ export class Group {
     else this.members.set(first[0], { ...first[1], above: [...comments, ...first[1].above] })
   }
 
-  /** Adds a member at a path; where that makes a group, what stands above the member stands above the group. */
+  /** Adds a member at a path; if that creates a group, the lines above the member go above the group. */
   add([name = '', ...rest]: readonly string[], member: Member): void {
     if (rest.length === 0) {
       this.members.set(name, member)
@@ -74,7 +74,7 @@ export class Group {
   }
 }
 
-/** The lines of a group; all but the first, which begins at the column, are indented. */
+/** The lines of a group; the first starts at the column, the others are indented. */
 export function layOut(group: Group, column: number): string[] {
   const lines = group.isSpread && group.members.size > 0 ? spreadLines(group, column) : flowLines(group)
   return lines.map((line, index) => (index === 0 || line === '' ? line : ' '.repeat(column) + line))
@@ -100,7 +100,7 @@ function memberLines(name: string, { behind, value }: Member, column: number): s
   return [`${name}: ${flowOf(value)}${behind}`]
 }
 
-/** A mapping that says much stands over several lines. */
+/** Writes a long mapping over several lines. */
 function saidLines(name: string, value: Said, behind: string): string[] {
   const { said, anchor } = value
   if (said === null || typeof said !== 'object' || Array.isArray(said)) return [`${name}: ${flowOf(value)}${behind}`]
@@ -110,7 +110,7 @@ function saidLines(name: string, value: Said, behind: string): string[] {
   ]
 }
 
-/** On one line, or on one for each member where comments ask for it. */
+/** On one line, or one line per member if there are comments. */
 function flowLines(group: Group): string[] {
   if (!needsLines(group)) return [flowOf(group)]
   const members = [...group.members].flatMap(([name, { above, behind, value }]) => [
@@ -121,7 +121,7 @@ function flowLines(group: Group): string[] {
   return ['{', ...[...members, ...group.tail].map(line => (line === '' ? '' : `  ${line}`)), '}']
 }
 
-/** Those that cannot stand where the group is on one line. */
+/** Comments that cannot be kept when the group is on one line. */
 function commentsWithin({ members, tail }: Group): string[] {
   const inside = [...members.values()].flatMap(({ above, behind, value }) => [
     ...above.filter(line => line !== ''),
@@ -131,13 +131,13 @@ function commentsWithin({ members, tail }: Group): string[] {
   return [...inside, ...tail]
 }
 
-/** `&name ` before a value that has an anchor, else ''. */
+/** `&name ` for a value with an anchor, else ''. */
 export function anchorOf(node: unknown): string {
   const { anchor } = (node ?? {}) as { anchor?: string }
   return anchor === undefined ? '' : `&${anchor} `
 }
 
-/** An anchor at the end of a line, behind a key. */
+/** An anchor at the end of a line, after a key. */
 function lead(anchor: string): string {
   return anchor === '' ? '' : ` ${anchor.trimEnd()}`
 }
@@ -157,7 +157,7 @@ function isBlock({ node }: Passage): boolean {
   return (isMap(node) || isSeq(node)) && node.flow !== true
 }
 
-/** The lines of a block as they stand in the file, at the margin. */
+/** The lines of a block from the file, without indentation. */
 function blockLines({ node, text }: Passage): string[] {
   const [from, to] = rangeOf(node)
   const column = from - (text.lastIndexOf('\n', from - 1) + 1)
@@ -167,12 +167,12 @@ function blockLines({ node, text }: Passage): string[] {
   return [...commentLines(commentBefore), ...body]
 }
 
-/** Comments as they are written, from their text without `#`. */
+/** Comment lines with `#`, from text without it. */
 export function commentLines(comment: string | null | undefined): string[] {
   return comment?.split('\n').map(line => (line === '' ? '' : `#${line}`)) ?? []
 }
 
-/** Comments, and values of several lines, cannot stand on one line together. */
+/** Comments and multi-line values cannot share a line. */
 function needsLines({ members, tail }: Group): boolean {
   if (tail.length > 0) return true
   return [...members.values()].some(({ above, behind, value }) => {

@@ -1,8 +1,8 @@
-/** Where a key belongs that stands somewhere else. */
+/** Where a misplaced key belongs. */
 
 import type { Schema, Schemas } from './schemas.ts'
 
-/** The places that operators write keys in, each with its schema. */
+/** The places where operators write keys, with their schemas. */
 function placesOf({
   catalogue,
   upstreams,
@@ -26,10 +26,10 @@ function placesOf({
   ]
 }
 
-/** Most places that are named. */
+/** Most places named. */
 const PLACES_MAX = 2
 
-/** What to do with a key that other places have, and this one does not; undefined where none has it. */
+/** Advice for a key that belongs in another place; undefined if it belongs nowhere. */
 export function homeOf(
   { key, value }: { readonly key: string; readonly value: unknown },
   here: Schema,
@@ -51,7 +51,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: value => typeof value === 'boolean',
 }
 
-/** Whether the key may stand there with a value of this type. */
+/** Whether that place accepts the key with a value of this type. */
 function takes(properties: Schema['properties'], key: string, value: unknown): boolean {
   if (properties === undefined || !Object.hasOwn(properties, key)) return false
   const types = [properties[key]?.type ?? []].flat()

@@ -1,8 +1,8 @@
-/** How a value of the tables comes about: layer upon layer, each saying only what differs. The generated source says it alike. */
+/** Values of the tables are built in layers, each stating only what differs; so is the generated source. */
 
 import type { Rule } from '../src/generated/types.ts'
 
-/** What a layer says, word by word, in the words of the tables. A map among the values is a group: it merges word by word. */
+/** What a layer states, by word of the tables. A map among the values is a group, merged word by word. */
 export type Said = ReadonlyMap<string, unknown>
 
 export const NOTHING: Said = new Map()
@@ -15,13 +15,13 @@ export function applySaid<Value extends object>(base: Value, said: Said): Value 
   return result as Value
 }
 
-/** One place of the catalogue that says what calls take. */
+/** One place in the catalogue that states facts about calls. */
 export interface Layer {
-  /** call: what follows from the price being per call. wire: what holds for one of several wire formats. */
+  /** call: follows from a price per call. wire: applies to one of several wire formats. */
   readonly kind: 'family' | 'model' | 'entry' | 'upstream' | 'target' | 'call' | 'wire'
   /** Of the family, model, entry or upstream. */
   readonly name: string
-  /** Empty where it says nothing. */
+  /** Empty if it states nothing. */
   readonly dialect: Said
   readonly extras: Said
   readonly rules: readonly Rule[]
@@ -29,7 +29,7 @@ export interface Layer {
 
 export interface LayerNode<Value> {
   readonly value: Value
-  /** The last layer and what it lies upon; null for the defaults. */
+  /** The last layer and its parent; null for the defaults. */
   readonly on: { readonly layer: Layer; readonly parent: LayerNode<Value> } | null
 }
 
@@ -37,11 +37,11 @@ export interface LayerTreeOptions<Value> {
   readonly defaults: Value
   /** The value with a layer added, always a new object; null when the layer says nothing. */
   readonly add: (base: Value, layer: Layer) => Value | null
-  /** Layers of these kinds have a node of their own though they say nothing, so that their first word changes one place. */
+  /** Layers of these kinds get their own node even if empty, so that their first word changes one place. */
   readonly kept: readonly Layer['kind'][]
 }
 
-/** All values made by layers: the same layers give the same object, and every object knows its layers. */
+/** All values built from layers: the same layers give the same object, and each object's layers can be looked up. */
 export class LayerTree<Value extends object> {
   readonly root: LayerNode<Value>
   readonly #options: LayerTreeOptions<Value>
@@ -54,14 +54,14 @@ export class LayerTree<Value extends object> {
     this.#byValue.set(options.defaults, this.root)
   }
 
-  /** Layers later in the list are higher in rank. */
+  /** Later layers win. */
   resolve(layers: readonly (Layer | undefined)[]): Value {
     let node = this.root
     for (const layer of layers) if (layer !== undefined) node = this.#add(node, layer)
     return node.value
   }
 
-  /** Undefined for what the tree has not made. */
+  /** Undefined for objects that this tree did not create. */
   nodeOf(value: object): LayerNode<Value> | undefined {
     return this.#byValue.get(value)
   }

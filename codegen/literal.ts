@@ -1,9 +1,9 @@
-/** Data as TypeScript source, laid out as the project's formatter lays it out. */
+/** Data as TypeScript source, laid out like the project's formatter does. */
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
 const WIDTH = 120
 
-/** Source text that stands as it is: a name, a call, a spread in a list. */
+/** Verbatim source text: a name, a call, a spread in a list. */
 export class Code {
   readonly text: string
 
@@ -13,9 +13,9 @@ export class Code {
 }
 
 export interface MembersOptions {
-  /** Each member on a line of its own, whatever the length. */
+  /** One member per line, whatever the length. */
   readonly isOpen?: boolean
-  /** The object is what an arrow function with these parameters returns; it is open then. */
+  /** The object is returned by an arrow function with these parameters, one member per line. */
   readonly returnedOf?: string
 }
 
@@ -40,12 +40,12 @@ export class Members {
 
 export interface Place {
   readonly indent: string
-  /** Columns taken on the line before and after. */
+  /** Columns already taken on the line, before and after. */
   readonly before: number
   readonly after: number
 }
 
-/** On one line where that fits, else member by member. Classes of this file may stand anywhere in the value. */
+/** On one line if it fits, else one member per line. The value may contain this file's classes anywhere. */
 export function literal(value: unknown, place: Place = { indent: '', before: 0, after: 0 }): string {
   const atom = atomOf(value)
   if (atom !== null) return atom
@@ -70,7 +70,7 @@ export function literal(value: unknown, place: Place = { indent: '', before: 0, 
   return returnedOf === null ? object : `${returnedOf} => (${object})`
 }
 
-/** `names` sorted. */
+/** `names` must be sorted. */
 export function importOf(names: readonly string[], from: string, type: '' | 'type' = ''): string {
   const head = type === '' ? 'import {' : 'import type {'
   const line = `${head} ${names.join(', ')} } from '${from}'`
@@ -83,14 +83,14 @@ export function unionOf(name: string, options: readonly string[]): string {
   return widthOf(line) <= WIDTH ? line : `export type ${name} =\n${options.map(option => `  | ${option}`).join('\n')}`
 }
 
-/** What stands on one line in any case; null for objects and lists. */
+/** The source of values that always fit on one line; null for objects and lists. */
 function atomOf(value: unknown): string | null {
   if (typeof value === 'string') return quote(value)
   if (value === null || typeof value !== 'object') return String(value)
   return value instanceof Code ? value.text : null
 }
 
-/** Null where it must be opened, or as soon as it has become wider than `room`, in columns. */
+/** Null if it must be split, or is wider than `room` columns. */
 function onOneLine(value: unknown, room: number): string | null {
   const atom = atomOf(value)
   if (atom !== null) return atom
@@ -122,7 +122,7 @@ function membersOf(value: object): Members {
   return value instanceof Members ? value : new Members([], Object.entries(value))
 }
 
-/** The formatter opens lists of several objects, or lists, that have several members each. */
+/** The formatter splits lists of several objects or lists with several members each. */
 function mustOpen(items: readonly unknown[]): boolean {
   if (items.length < 2) return false
   if (items.every(Array.isArray)) return items.every(item => item.length > 1)
@@ -149,7 +149,7 @@ function block(
   return `${open}\n${isNumeric ? filled(items.map(String), `${indent}  `) : lines.join('\n')}\n${indent}${close}`
 }
 
-/** Numbers run on until the line is full. */
+/** Numbers fill each line. */
 function filled(numbers: readonly string[], indent: string): string {
   const lines: string[] = []
   let line = indent
@@ -163,7 +163,7 @@ function filled(numbers: readonly string[], indent: string): string {
   return [...lines, line].join('\n')
 }
 
-/** A long text goes to a line of its own, unless its key is hardly longer than the indent. */
+/** A long text goes on its own line, unless its key is hardly longer than the indent. */
 function propertyLines({ name, width }: PropertyName, value: unknown, indent: string): string {
   const before = indent.length + width + 2
   const text = literal(value, { indent, before, after: 1 })
@@ -177,7 +177,7 @@ interface PropertyName {
   readonly width: number
 }
 
-/** Of words of the schemas and of the catalogue. */
+/** Bounded: words of the schemas and the catalogue. */
 const propertyNames = new Map<string, PropertyName>()
 
 function propertyName(key: string): PropertyName {
@@ -191,10 +191,10 @@ function propertyName(key: string): PropertyName {
   return found
 }
 
-/** Nothing in it is escaped. */
+/** Text that needs no escapes. */
 const PLAIN = /^[\w ./:,+*()-]*$/
 
-/** In the quotes that need fewer escapes. */
+/** Uses the quotes that need fewer escapes. */
 export function quote(text: string): string {
   if (PLAIN.test(text)) return `'${text}'`
   const plain = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')
@@ -204,7 +204,7 @@ export function quote(text: string): string {
   return `'${escaped.replaceAll("'", "\\'")}'`
 }
 
-/** Whether a text has no more than so many columns. */
+/** Whether a text fits into this many columns. */
 function fits(text: string, room: number): boolean {
   return 2 * text.length <= room || widthOf(text) <= room
 }
@@ -213,7 +213,7 @@ const NARROW = /^[\x20-\x7e]*$/
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
 
-/** Columns: two for each wide character of East Asia, none for a mark that joins the one before. */
+/** Width in columns: two for wide East Asian characters, none for combining marks. */
 function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length
   let width = 0

@@ -1,4 +1,4 @@
-/** Rewrites old words in the text of a catalogue file. Whatever is not about them keeps its bytes, comments included. */
+/** Rewrites old words in the text of a catalogue file. Everything else keeps its bytes, comments included. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isAlias, isMap, isScalar, isSeq, type Pair, stringify, type YAMLMap } from 'yaml'
@@ -15,31 +15,31 @@ export interface FoundWord {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** As it stands below the `dialect`. */
+  /** Its path below `dialect`. */
   readonly word: string
-  /** Where it stands now; empty: it says nothing any more. null: it was left, as somebody has to decide. */
+  /** Its new path; empty: dropped, since it no longer has a meaning. Null: left unchanged for a person to decide. */
   readonly successor: string | null
 }
 
 export interface Migration {
   readonly text: string
   readonly words: readonly FoundWord[]
-  /** Why the file stayed as it is. */
+  /** Why the file was left unchanged. */
   readonly findings: readonly Finding[]
 }
 
 type Note = (node: unknown, word: string, successor: string | null) => void
 
 /**
- * The file in the words of today. What is not valid YAML comes back as it is, and so does what would say something else, its
- * anchors being what they are. The same text again changes nothing.
+ * The file in today's words. Leaves a file unchanged if it is not valid YAML, or if its anchors would give the result
+ * another meaning. Idempotent.
  */
 export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'text'>): Migration {
   const { value, findings } = parseSource(file, text)
   if (value === undefined) return { text, words: [], findings }
   const rewritten = rewrite(file, text)
   if (rewritten.text === text) return { ...rewritten, findings: [] }
-  // What it must say now: the same with everything written out.
+  // The expected meaning: the same file with all anchors expanded.
   const plain = rewrite(file, stringify(value, { aliasDuplicateObjects: false }))
   const isMeant = isDeepStrictEqual(parseSource(file, rewritten.text).value, parseSource(file, plain.text).value)
   if (isMeant) return { ...rewritten, findings: [] }
@@ -49,8 +49,8 @@ export function migrateText({ path: file, text }: Pick<SourceText, 'path' | 'tex
 function tangled({ file, line, column }: FoundWord): Finding {
   return {
     ...{ file, line, column, code: 'old-word' },
-    message: 'old words cannot be rewritten here and below, as `*` repeats values that are written in two ways now',
-    fix: 'write out what `*` repeats, then run it again',
+    message: 'cannot rewrite old words from here on: `*` repeats a value that now has to be written in two ways',
+    fix: 'write out the repeated values, then run it again',
   }
 }
 
@@ -79,10 +79,10 @@ interface Holder {
   readonly path: readonly string[]
 }
 
-/** Values of rules are data: nothing in them is a word of the catalogue. */
+/** Mappings not searched further: values of rules are data, and a dialect contains no other dialect. */
 const CLOSED = new Set(['rules', 'dialect'])
 
-/** Every mapping that may have a dialect, rules or endpoints. */
+/** Every mapping that can have a dialect, rules or endpoints. */
 function holdersOf(node: unknown, path: readonly string[] = []): Holder[] {
   if (isSeq(node)) return node.items.flatMap(item => holdersOf(item, path))
   if (!isMap(node)) return []
@@ -142,7 +142,7 @@ interface Placing extends Source {
   readonly fresh: Group
 }
 
-/** Puts one word where it stands today, and says whether that is elsewhere or otherwise. */
+/** Puts a word in its place of today; true if its place or value changed. */
 function placeWord(words: Placing, pair: Pair, path: readonly string[]): boolean {
   const { text, dialect, fresh, note } = words
   const word = path.join('.')

@@ -1,12 +1,12 @@
-/** Names of constants in the generated source, made from names that people gave. */
+/** Names of constants in the generated source, derived from names in the catalogue. */
 
-/** So that a line with several names still fits. */
+/** Keeps lines with several names short enough. */
 const LENGTH_MAX = 40
 
-/** Of names that stand in the catalogue. */
+/** Bounded: names in the catalogue. */
 const camelNames = new Map<string, string>()
 
-/** `Claude Opus 4.5` → `claudeOpus4_5`. Empty where nothing of the text can stand in a name. */
+/** `Claude Opus 4.5` → `claudeOpus4_5`. Empty if no character is allowed in a name. */
 export function camelName(text: string): string {
   const known = camelNames.get(text) ?? makeCamelName(text)
   camelNames.set(text, known)
@@ -34,14 +34,14 @@ export function constantName(text: string): string {
   return text.replaceAll('-', '_').toUpperCase()
 }
 
-/** The name of a model within its family: its own, behind that of the family where it does not begin alike. */
+/** A model's name: prefixed with the family's, unless it already begins with it. */
 export function modelName(family: string, model: string): string {
   const first = family.split('-')[0] as string
   const name = camelName(model)
   return name.startsWith(first) ? name : `${camelName(family)}${pascalName(model)}`.slice(0, LENGTH_MAX)
 }
 
-/** Gives each name once; the next one that asks for it gets a number behind it. */
+/** Hands out each name once; repeats get a number appended. */
 export class UniqueNames {
   readonly #taken = new Set<string>()
 

@@ -1,39 +1,39 @@
 /**
- * Words that catalogues were written in before: YAML 1.1 reads some as booleans, several said "none" by a text or a number
- * that means something, and facts of one matter stood apart. `migrate-words` and the errors about them read this list.
+ * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several said "none" by a
+ * meaningful text or number, and to group related facts. `migrate-words` and the errors about old words use this list.
  */
 
 import { flowText } from './edit.ts'
 import type { Path } from './source.ts'
 
-/** What stands in place of an old word: pairs of a path below the `dialect` and a value. */
+/** What replaces an old word: pairs of a path below `dialect` and a value. */
 export type Successors = readonly (readonly [path: string, value: unknown])[]
 
 interface OldWord {
-  /** Where it stands below the `dialect`, steps joined by dots. */
+  /** Its path below `dialect`, steps joined by dots. */
   readonly path: string
-  /** Null where the value is not the old word's, but says what it says now. */
+  /** Null if the value is not one that the old word had, so that the word has its present meaning. */
   readonly successors: (value: unknown) => Successors | null
-  /** The word went, and nothing says now what it said. */
+  /** The word was dropped without a replacement. */
   readonly isGone?: true
 }
 
-/** A word that moved, with the values that are written otherwise now. */
+/** A word that moved, with the values that changed. */
 function moved(path: string, goal: string, values: Readonly<Record<string, unknown>> = {}): OldWord {
   return { path, successors: value => [[goal, renamed(value, values)]] }
 }
 
-/** A word that stayed where it is, with values that are written otherwise now. */
+/** A word that stayed in place, with the values that changed. */
 function reworded(path: string, values: Readonly<Record<string, unknown>>): OldWord {
   return { path, successors: value => (isAmong(value, values) ? [[path, renamed(value, values)]] : null) }
 }
 
-/** A word that said something only when it did not say this: it goes, and there is none for what else it may say. */
+/** A dropped word: with the value `nothing` it had no effect and simply goes; other values have no replacement. */
 function gone(path: string, nothing: unknown): OldWord {
   return { path, successors: value => (value === nothing ? [] : null), isGone: true }
 }
 
-/** Texts and booleans by their text, an empty list as `[]`. */
+/** The value as text; an empty list as `[]`. */
 function nameOf(value: unknown): string {
   return Array.isArray(value) ? JSON.stringify(value) : String(value)
 }
@@ -137,7 +137,7 @@ const WORDS: readonly OldWord[] = [
 
 const byPath = new Map(WORDS.map(word => [word.path, word]))
 
-/** The objects of a dialect that are made of words which stood apart. */
+/** Dialect groups that collect formerly separate words. */
 const GROUPS = new Set(WORDS.flatMap(({ successors }) => successors('') ?? []).map(([goal]) => goal.split('.')[0]))
 
 export function isGroup(path: string): boolean {
@@ -145,34 +145,34 @@ export function isGroup(path: string): boolean {
 }
 
 /**
- * What to write instead of a value at a path below a `dialect`; an empty list where the word simply goes. Null where this
- * is no old word, or one that says what cannot be said any more.
+ * What to write instead of a value at a path below `dialect`; an empty list if the word simply goes. Null if this is not an
+ * old word, or can no longer be expressed.
  */
 export function successorsOf(path: string, value: unknown): Successors | null {
   return byPath.get(path)?.successors(value) ?? null
 }
 
-/** Whether this is a word that went for good. */
+/** Whether this word was dropped without a replacement. */
 export function isGone(path: string): boolean {
   return byPath.get(path)?.isGone === true
 }
 
-/** `on`, where rules and extras name their endpoints: YAML 1.1 reads the key as true. */
+/** Where rules and extras used to name their endpoints; YAML 1.1 reads the key `on` as true. */
 export const OLD_ENDPOINTS_KEY = 'on'
 export const ENDPOINTS_KEY = 'endpoints'
 
-/** Whether a key that is missing stands there under its old name. */
+/** Whether a missing key is present under its old name. */
 export function isUnderOldName(key: unknown, holder: unknown): boolean {
   return key === ENDPOINTS_KEY && Object.hasOwn(Object(holder), OLD_ENDPOINTS_KEY)
 }
 
 export interface OldWordFound {
   readonly message: string
-  /** What to write, as YAML; null where nothing says it any more. */
+  /** What to write, as YAML; null if it can no longer be expressed. */
   readonly now: string | null
 }
 
-/** Whether what stands at a path of a catalogue file is an old word, given that the schema does not take it. */
+/** The old word at a path of a catalogue file, for values that the schema rejects; null if it is not one. */
 export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   const key = String(path.at(-1))
   const holder = path.at(-2)
@@ -192,7 +192,7 @@ export function oldWordAt(path: Path, value: unknown): OldWordFound | null {
   }
 }
 
-/** Successors as the YAML to write, from where the old word stood. */
+/** The replacement as YAML, relative to the old word's place. */
 function yamlOf(successors: Successors, within: string): string {
   const root: Record<string, unknown> = {}
   for (const [goal, value] of successors) {

@@ -1,4 +1,4 @@
-/** How the tables are put together: the families with their models and entries, each with what it says itself. */
+/** How the tables are composed: families with their models and entries, each with the facts it states itself. */
 
 import type { Dialect, Extras, ModelEntry, Rule, UpstreamTarget } from '../src/generated/types.ts'
 import type { CatalogueFile, FamilyFile, UpstreamsFile } from './generated/types.ts'
@@ -12,7 +12,7 @@ export interface CheckedSources {
   readonly families: readonly FamilyFile[]
 }
 
-/** Facts of an entry that a place of the catalogue states. */
+/** Facts of an entry as stated in one place of the catalogue. */
 export type EntryFactsStated = Readonly<Partial<ModelEntry>>
 
 export interface Outline {
@@ -25,9 +25,9 @@ export interface Outline {
   readonly dialects: LayerTree<Dialect>
   readonly extras: LayerTree<Extras>
   readonly rules: LayerTree<readonly Rule[]>
-  /** What follows from a price per call. */
+  /** Applied to entries priced per call. */
   readonly perCall: Layer
-  /** What each upstream's API adds to what its models take. */
+  /** What each upstream's API adds to its models' facts. */
   readonly hosts: readonly Layer[]
   /** Sorted by name, as the files are. */
   readonly families: readonly FamilyOutline[]
@@ -37,7 +37,7 @@ export interface FamilyOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What targets at each upstream share before any model speaks; `model` is empty. */
+  /** What the targets at each upstream share before a model adds its facts; `model` is empty. */
   readonly shared: readonly UpstreamTarget[]
   readonly models: readonly ModelOutline[]
 }
@@ -46,13 +46,13 @@ export interface ModelOutline {
   readonly name: string
   readonly stated: EntryFactsStated
   readonly layer: Layer
-  /** What its targets share, by the key that it has there. */
+  /** What its targets share, by the target's key. */
   readonly shared: Readonly<Partial<Pick<UpstreamTarget, 'cost'>>>
   readonly entries: readonly EntryOutline[]
 }
 
 export interface EntryOutline {
-  /** Targets among it. */
+  /** Includes the targets. */
   readonly stated: EntryFactsStated & Pick<ModelEntry, 'id' | 'upstreams'>
   readonly entry: ModelEntry
 }

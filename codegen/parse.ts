@@ -1,4 +1,4 @@
-/** YAML text to a plain value, and what is wrong with the text itself. */
+/** Parses YAML text to a plain value, and reports mistakes in the text itself. */
 
 import { isScalar, visit } from 'yaml'
 import type { Finding } from './findings.ts'
@@ -9,12 +9,12 @@ import { parseTree, placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { DEPTH_MAX, findTextErrors, type Saying, TOO_DEEP } from './text-errors.ts'
 
 export interface Parsed {
-  /** undefined when the file is not valid YAML. */
+  /** Undefined when the file is not valid YAML. */
   readonly value: unknown
   readonly findings: readonly Finding[]
 }
 
-/** Most alias nodes that one file may expand to, against files that blow up. */
+/** Most alias nodes per file, against exponential expansion. */
 const YAML_ALIASES_MAX = 100
 
 export function parseSource(path: string, text: string): Parsed {
@@ -22,7 +22,7 @@ export function parseSource(path: string, text: string): Parsed {
   return value === undefined ? parseYaml(path, text) : { value, findings: [] }
 }
 
-/** By the parser, whatever the text is. */
+/** Always uses the full parser. */
 export function parseYaml(path: string, text: string): Parsed {
   let tree: SyntaxTree | null = null
   const refused = (offset: number, { message, fix }: Saying): Parsed => {
@@ -63,7 +63,7 @@ function isTooDeep(value: unknown): boolean {
   return true
 }
 
-/** A number must be written as it is read: `50.000` would be 50, and of 20 decimals the last are lost. */
+/** Numbers must read as they look: `50.000` would be 50, and the last of 20 digits would be lost. */
 function findOddNumbers(path: string, tree: SyntaxTree): Finding[] {
   const findings: Finding[] = []
   visit(tree.document, (_key, node) => {

@@ -1,4 +1,4 @@
-/** Where the project's files are, and the catalogue of a commit. */
+/** The project's file locations, and the catalogue of a commit. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -11,11 +11,11 @@ import { readSchemas, SCHEMA_NAMES, type Schema, type SchemaName, type Schemas }
 import { readCatalogue, type SourceText } from './source.ts'
 
 export interface Project {
-  /** Folder that holds catalogue/, schemas/ and src/generated/. */
+  /** Folder that contains catalogue/, schemas/ and src/generated/. */
   readonly root: string
-  /** ISO date that ends of entries are judged by; without it the day that the clock says, UTC. */
+  /** ISO date by which retirements are judged; absent: today, in UTC. */
   readonly today?: string
-  /** Instead of the process' own: where providers' credentials are read from. */
+  /** Replaces the process environment, which supplies the providers' credentials. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
@@ -23,9 +23,9 @@ export function todayOf({ today }: Project): string {
   return today ?? new Date().toISOString().slice(0, 10)
 }
 
-/** What the engine reads, below the project's folder. */
+/** Tables for the engine, below the project's folder. */
 export const GENERATED_FOLDER = 'src/generated'
-/** Types of the files that operators write. */
+/** Types of the files that operators write, below the project's folder. */
 export const FILE_TYPES_FOLDER = 'codegen/generated'
 
 const GIT_OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -36,8 +36,8 @@ export async function readProject({ root }: Project): Promise<readonly SourceTex
 }
 
 /**
- * The catalogue of a folder or of a git commit, compiled with the schemas it had then; one in old words is compared in the
- * words of today. Throws UsageError.
+ * The catalogue of a folder or a git commit, compiled with the schemas of that time; old words are first rewritten to
+ * today's. Throws UsageError.
  */
 export async function compileBase({ root }: Project, base: string): Promise<Compiled & { schemas: Schemas }> {
   const isFolder = existsSync(join(base, 'catalogue')) && statSync(base).isDirectory()

@@ -1,4 +1,4 @@
-/** Source of one family: constants for what the family and its models say, then the entries, which spread them. */
+/** Source of one family: constants with what the family and its models state, then the entries, which spread them. */
 
 import type { Rule, UpstreamTarget, Wire } from '../src/generated/types.ts'
 import { canonicalJson, isSameData } from './canonical.ts'
@@ -36,13 +36,13 @@ class FamilySource {
   readonly #outline: Outline
   readonly #family: FamilyOutline
   readonly #names = new UniqueNames()
-  /** Names that constants of a layer begin with. */
+  /** Prefix of each layer's constants. */
   readonly #bases = new Map<Layer, string>()
-  /** How values that layers made are called so far. */
+  /** Names so far of values built from layers. */
   readonly #known = new Map<object, string>()
   readonly #limits = new Map<string, string>()
   readonly #imports = new Map<string, Set<string>>()
-  /** What targets at an upstream share, and the constant that has it. */
+  /** What the targets at an upstream share, and its constant. */
   readonly #shared = new Map<string, { readonly name: string; readonly target: UpstreamTarget }>()
 
   constructor(outline: Outline, family: FamilyOutline) {
@@ -66,7 +66,7 @@ class FamilySource {
     }
   }
 
-  /** The entries of a model; its constants are added. */
+  /** Adds the model's constants and returns its entries. */
   addModel(model: ModelOutline): Members[] {
     const family = this.#bases.get(this.#family.layer) as string
     const base = this.#baseOf(model.layer, modelName(this.#family.name, model.name))
@@ -92,7 +92,7 @@ class FamilySource {
     return new Members([facts], own, OPEN)
   }
 
-  /** A target spreads the constant of all that are alike but for the upstream's name of the model, and their weight. */
+  /** A target spreads a constant shared by targets that differ only in weight and in the upstream's model name. */
   #target(target: UpstreamTarget, known: Map<string, string>): Members {
     const shared = this.#shared.get(target.via) as { name: string; target: UpstreamTarget }
     const base: Readonly<Record<string, unknown>> = { ...shared.target }
@@ -115,7 +115,7 @@ class FamilySource {
     return new Members([name], [['model', target.model], ...weight])
   }
 
-  /** Values that layers made are told by their names, wherever they stand. */
+  /** Replaces values built from layers by their constants' names, at any depth. */
   #source(value: unknown): unknown {
     if (value === null || typeof value !== 'object') return value
     const { dialects, extras, rules } = this.#outline
@@ -153,7 +153,7 @@ class FamilySource {
     )
   }
 
-  /** The function with what is different on a wire. */
+  /** The function with a wire's differences. */
   #wire(layer: Layer): string {
     const known = this.#known.get(layer)
     if (known !== undefined) return known
@@ -162,7 +162,7 @@ class FamilySource {
     return this.#addKnown(layer, modelName(this.#family.name, layer.name), own, '')
   }
 
-  /** Lists of what wires cannot carry stand once, whoever says them. */
+  /** Each list of what a wire cannot carry is written once, whoever states it. */
   #wires(wires: NonNullable<UpstreamTarget['wires']>): Members[] {
     return wires.map(({ wire, cannot, dialect }) => {
       const key = canonicalJson(cannot)
@@ -196,7 +196,7 @@ class FamilySource {
     return this.#addKnown(value, `${this.#pathName({ value, on })}Extras`, own, `: ${this.#use('types', 'Extras')}`)
   }
 
-  /** A list, or the name of one. */
+  /** A list, or its constant's name. */
   #rules({ value, on }: LayerNode<readonly Rule[]>): unknown {
     const known = this.#known.get(value)
     if (known !== undefined) return new Code(known)
@@ -214,7 +214,7 @@ class FamilySource {
     )
   }
 
-  /** After the last place that says something, and the upstream and the kind of price where they matter. */
+  /** Named after the last layer that states something, plus the upstream and the kind of price if they matter. */
   #pathName(node: LayerNode<object> | undefined): string {
     let base = ''
     let host = ''
@@ -249,7 +249,7 @@ class FamilySource {
     return name
   }
 
-  /** `isApart`: behind a blank line. */
+  /** `isApart`: preceded by a blank line. */
   #add(name: string, code: unknown, { type = '', after = '', isApart = false }): string {
     const head = `const ${name}${type} = `
     const text = literal(code, { indent: '', before: head.length, after: after.length })

@@ -1,4 +1,4 @@
-/** The generated files as text. The same sources give the same bytes on every machine. */
+/** Renders the generated files. The same sources give the same bytes on every machine. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ export async function renderFiles(resolved: Resolved, schemas: Schemas): Promise
   ].toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/** The tables alone; types and documentation depend on the schemas only. */
+/** Only the tables; types and documentation depend only on the schemas. */
 export function renderTables({ tables, outline }: Resolved): GeneratedFile[] {
   const families = outline.families.map(({ name }) => ({ constant: constantName(name), file: `./families/${name}.ts` }))
   const contexts: Record<string, object> = {

@@ -1,4 +1,4 @@
-/** A family, its models and its entries: what each states, and the entries that come of it. */
+/** Resolves a family: what it, its models and its entries state, and the complete entries. */
 
 import { ENDPOINT_ORDER } from '../src/catalogue/endpoints.ts'
 import type { Deprecation, Endpoint, UpstreamTarget } from '../src/generated/types.ts'
@@ -134,7 +134,7 @@ function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFa
 
 type SaidOf<Facts> = { readonly [Key in keyof Facts]?: Exclude<Facts[Key], undefined> }
 
-/** Without what nobody said. */
+/** Drops undefined members. */
 function said<Facts extends object>(facts: Facts): SaidOf<Facts> {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as SaidOf<Facts>
 }
@@ -172,7 +172,7 @@ function resolveTarget(
   }
 }
 
-/** One reply per call, unless the entry itself says more. */
+/** One reply per call, unless the entry itself allows more. */
 function callLayer(context: EntryContext, { id, dialect }: EntryFacts): Layer {
   const choices = dialect?.output?.choices_max
   if (choices === undefined || choices === null) return context.perCall
@@ -188,7 +188,7 @@ function nameSuffix(id: string, service: string, kind: string): string {
   return prefixOf(id) === PER_CALL_PREFIX && kind === 'chat' ? ' (per call)' : ''
 }
 
-/** The description of a model that nobody described. */
+/** The generated description of a model without its own. */
 export function describeModel(name: string, contextTokens: number | null, outputTokensMax: number | null): string {
   if (contextTokens === null || outputTokensMax === null) return `${name}.`
   return `${name}: ${withCommas(contextTokens)} tokens of context, up to ${withCommas(outputTokensMax)} of output.`
@@ -198,7 +198,7 @@ function withCommas(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** What every target of the entry serves: a call may go to any of them. */
+/** Endpoints that every target of the entry serves, since a call may go to any of them. */
 function resolveEndpoints(
   context: EntryContext,
   family: FamilyFile,

@@ -1,4 +1,4 @@
-/** An upstream as the engine reads it. */
+/** Resolves an upstream for the engine. */
 
 import type { Upstream } from '../src/generated/types.ts'
 import { resolveDiscount, resolveFx } from './cost.ts'
@@ -7,7 +7,7 @@ import { compareText } from './findings.ts'
 import type { HostFacts } from './generated/types.ts'
 import type { Schema, Schemas } from './schemas.ts'
 
-/** What holds for every upstream that does not say otherwise. */
+/** Defaults for upstreams. */
 export type UpstreamDefaults = Omit<Upstream, 'id' | 'baseUrl' | 'paths' | 'auth'>
 
 export function upstreamDefaults(schemas: Schemas): UpstreamDefaults {

@@ -1,4 +1,4 @@
-/** The wire formats that a target's model speaks, with what is different on each. */
+/** Resolves the wire formats that a target's model speaks, with the differences of each. */
 
 import type { UpstreamTarget, Wire, WireName } from '../src/generated/types.ts'
 import type { EntryContext } from './entry-context.ts'
@@ -6,7 +6,7 @@ import type { WireFacts } from './generated/types.ts'
 import type { Layer } from './layers.ts'
 import type { Outline } from './outline.ts'
 
-/** What a family, model, entry or target says of its wires. */
+/** What a family, model, entry or target states about its wires. */
 export interface SaidWires {
   readonly facts: readonly WireFacts[] | undefined
   readonly layers: ReadonlyMap<WireName, Layer>
@@ -28,11 +28,11 @@ export interface WireCircumstances {
   readonly standard: UpstreamTarget['standard']
   /** Paths of the upstream. */
   readonly paths: object
-  /** Layers of the dialect that holds for every wire. */
+  /** Layers of the dialect that applies to every wire. */
   readonly layers: readonly (Layer | undefined)[]
 }
 
-/** In order of preference; undefined where the target speaks its standard only. */
+/** In order of preference; undefined if the target speaks only its standard. */
 export function resolveWires(
   dialects: Outline['dialects'],
   said: readonly SaidWires[],

@@ -1,4 +1,4 @@
-/** From checked sources to the tables that the engine reads: facts merged, defaults filled in, in the order of the files. */
+/** Turns checked sources into the engine's tables: merges facts and fills in defaults, in the order of the files. */
 
 import type { Counting, Dialect, Extras, Rule, Tables } from '../src/generated/types.ts'
 import { digestOf } from './canonical.ts'
@@ -15,7 +15,7 @@ import type { Schemas } from './schemas.ts'
 
 export interface Resolved {
   readonly tables: Tables
-  /** How the tables come about, for the generated source. */
+  /** How the tables are composed, for the generated source. */
   readonly outline: Outline
 }
 

@@ -7,7 +7,7 @@ import type { Project } from './project.ts'
 
 type Verb = (project: Project, args: readonly string[], output: Output) => Promise<number>
 
-/** Each verb is loaded when it is called: most need a part of the program only. */
+/** Verbs are loaded on demand: most need only part of the program. */
 const VERBS: Readonly<Record<string, () => Promise<Verb>>> = {
   generate: async () => (await import('./verbs/generate.ts')).generate,
   check: async () => (await import('./verbs/generate.ts')).check,
@@ -28,80 +28,80 @@ interface Help {
   readonly exits: string
 }
 
-const EXITS = '0, or 1 when something must be mended'
+const EXITS = '0, or 1 when something needs fixing'
 
 const HELP: Readonly<Record<string, Help>> = {
   generate: {
     usage: 'generate',
     purpose:
-      'Turn catalogue/ into src/generated/, and write docs/catalogue.md, docs/configuration.md and a table of docs/conversion.md.',
+      'Turn catalogue/ into src/generated/, and write docs/catalogue.md, docs/configuration.md and a table in docs/conversion.md.',
     exits: EXITS,
   },
   check: {
     usage: 'check [--format text|github|json]',
-    purpose: 'Validate the catalogue and compare what is generated with what is committed.',
+    purpose: 'Validate the catalogue and compare the committed generated files with it.',
     options: { '--format': 'how findings are printed: text, github (annotations on a pull request) or json' },
-    exits: `${EXITS}; warnings alone are 0`,
+    exits: `${EXITS}; warnings alone give 0`,
   },
   digest: {
     usage: 'digest',
-    purpose: 'Whether the generated tables are made from the YAML as it is: the digests of both.',
+    purpose: 'Compare the digests of the YAML and of the generated tables.',
     exits: '0, or 1 when they differ',
   },
   list: {
     usage: 'list [--channel | --endpoint | --capability | --family | --vendor | --per | --upstream WORD]',
-    purpose: 'The entries as a table.',
-    options: { '--… WORD': 'only entries of which this holds; several filters join' },
+    purpose: 'List the entries as a table.',
+    options: { '--… WORD': 'only entries that match; several filters are combined' },
     exits: EXITS,
   },
   add: {
     usage: `add ID --like ENTRY --price VND [--per mtok|request|image] [--name NAME] [--via UPSTREAM] [--model UPSTREAM_MODEL]
          [--released DATE] [--dry-run]`,
-    purpose: 'Write an entry (and its model, when it is new) beside a like one, and generate.',
+    purpose: 'Add an entry (and its model, if new) next to a similar one, and generate.',
     options: {
-      '--like ENTRY': 'whose facts are copied, beside which it is written',
+      '--like ENTRY': 'entry to copy facts from; the new one is written next to it',
       '--price VND': 'whole dong, digits only; prices are never inherited',
-      '--per UNIT': 'what the price is for; by default what the prefix of the id asks for',
-      '--name NAME': 'of a new model, for people',
-      '--via UPSTREAM': 'where calls go; by default where those of the like entry go',
-      '--model NAME': 'what that upstream calls the model; of a new model it is a guess otherwise, and is said',
-      '--released DATE': 'of a new model, as YYYY-MM-DD',
-      '--dry-run': 'check and say, but write nothing',
+      '--per UNIT': "what the price is for; by default what the id's prefix requires",
+      '--name NAME': 'display name of a new model',
+      '--via UPSTREAM': 'where calls go; by default as for the --like entry',
+      '--model NAME': "the upstream's name for the model; guessed for a new model if omitted, with a note",
+      '--released DATE': 'release date of a new model, as YYYY-MM-DD',
+      '--dry-run': 'check and report, but write nothing',
     },
-    exits: `${EXITS}; then nothing was written`,
+    exits: `${EXITS}; in that case nothing is written`,
   },
   'migrate-words': {
     usage: 'migrate-words [--check]',
-    purpose: 'Rewrite words of earlier versions in catalogue/ in those of today; comments, order and layout stay.',
-    options: { '--check': 'say what would be rewritten, but write nothing' },
-    exits: `${EXITS}: words that somebody has to decide about, or, with --check, any`,
+    purpose: "Rewrite old words in catalogue/ as today's; comments, order and layout stay.",
+    options: { '--check': 'report what would be rewritten, but write nothing' },
+    exits: `${EXITS}: words that need a decision or, with --check, any old words`,
   },
   margin: {
     usage: 'margin [--usage FILE.csv]',
-    purpose: 'What each entry costs and what remains of its price, the largest loss first.',
-    options: { '--usage FILE.csv': 'a usage export: what its calls earn at the prices and costs of today' },
+    purpose: 'Show what each entry costs and its margin, largest loss first.',
+    options: { '--usage FILE.csv': "a usage export: show what its calls earn at today's prices and costs" },
     exits: EXITS,
   },
   'price-diff': {
     usage: 'price-diff BASE [--usage FILE.csv] [--threshold PERCENT]',
     purpose:
-      'What the catalogue changes against a commit, a branch or a folder; fails on large changes that are not acknowledged.',
+      'Compare the catalogue with a commit, a branch or a folder; fail on large price changes that are not acknowledged.',
     options: {
-      '--usage FILE.csv': 'a usage export: what its calls would have cost',
-      '--threshold PERCENT': 'largest change of a price that needs no acknowledgement, 50 by default',
+      '--usage FILE.csv': 'a usage export: show what its calls would have cost',
+      '--threshold PERCENT': 'largest price change that needs no acknowledgement, 50 by default',
     },
     exits: '0, or 1 when a large change is not acknowledged',
   },
   'upstream-check': {
     usage: 'upstream-check [--upstream ID] [--timeout SECONDS]',
     purpose:
-      'Ask providers, with the credentials of the environment, whether they have the models that calls go to, and until when.',
+      'Ask providers, with the credentials in the environment, whether they still have the models in use, and until when.',
     options: {
-      '--upstream ID': 'only this one; by default all, at the same time',
-      '--timeout SECONDS': 'for the whole list of one provider, 30 by default',
+      '--upstream ID': 'only this one; by default all, concurrently',
+      '--timeout SECONDS': "timeout for a provider's whole list, 30 by default",
     },
     exits:
-      '0, or 1 when a model is missing or ends otherwise than the catalogue says, a provider fails, or none was asked',
+      '0, or 1 when a model is missing or ends on another day than the catalogue says, a provider fails, or none was asked',
   },
 }
 
@@ -120,13 +120,13 @@ function helpOf({ usage, purpose, options = {}, exits }: Help): string {
     '',
     ...rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`),
     '',
-    `Exit status: ${exits}; 2 for a wrong call.`,
+    `Exit status: ${exits}; 2 for wrong usage.`,
   ].join('\n')
 }
 
 const root = join(import.meta.dirname, '..')
 
-/** Returns the exit status: 0, or 1 when something must be mended, or 2 for a wrong call. */
+/** Returns the exit status: 0, 1 when something needs fixing, or 2 for wrong usage. */
 export async function run(argv: readonly string[], output: Output, project: Project = { root }): Promise<number> {
   const [name = '', ...args] = argv
   const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined

@@ -9,7 +9,7 @@ import { didYouMean, wholeNumberMeant } from './spelling.ts'
 import { asRecord } from './view.ts'
 import { describe, exampleOf, expectedType, hint, oddCharacter, show } from './words.ts'
 
-/** A schema error without Ajv's ways of naming. */
+/** A schema error in our own terms. */
 export interface Complaint {
   readonly keyword: string
   /** The schema that holds the keyword. */
@@ -18,13 +18,13 @@ export interface Complaint {
   readonly value: unknown
   /** What to call the value in a sentence. */
   readonly name: string
-  /** Where the value stands. */
+  /** Path to the value. */
   readonly path: Path
-  /** The key, when it is the key that is wrong. */
+  /** The key, if the key is what is wrong. */
   readonly key: string | undefined
-  /** The missing key that an unknown one was meant to be. */
+  /** The missing key that the unknown one was probably meant to be. */
   readonly meant?: string
-  /** The value as it is written in the file, or ''. */
+  /** The value as written in the file, or ''. */
   readonly source: () => string
 }
 
@@ -32,7 +32,7 @@ export interface Reading {
   readonly code: Code
   readonly message: string
   readonly fix: string
-  /** Where, counted from the value that the error is about. */
+  /** Path relative to the value. */
   readonly at?: Path
   readonly part?: 'key' | 'value'
 }
@@ -71,7 +71,7 @@ export function readError(complaint: Complaint, schemas: Schemas): Reading {
   return { code: 'bad-form', message: `${complaint.name} is not valid`, fix: hint(complaint.schema) }
 }
 
-/** A word that this place had before, or a value that is written otherwise now. */
+/** Reads old words, and values that are written differently now. */
 function readOldWord({ keyword, params, path, value }: Complaint): Reading | null {
   const isKey = keyword === 'additionalProperties'
   const key = isKey ? String(params.additionalProperty) : undefined
@@ -88,7 +88,7 @@ function outOfRange(message: string, bound: string): Reading {
   return { code: 'out-of-range', message, fix: `write ${bound}` }
 }
 
-/** Waits are written in seconds by many. */
+/** The unit: people often write milliseconds as seconds. */
 function unitOf({ unit }: Schema): string {
   return unit === 'ms' ? ' ms' : ''
 }
@@ -102,7 +102,7 @@ function readUnknownKey({ params, schema, meant, value }: Complaint, schemas: Sc
   const message = `unknown key ${show(key)}`
   if (CREDENTIAL_KEYS.test(key) && meant === undefined) {
     const fix = 'leave it out, and set UPSTREAM_<ID>_API_KEY in the environment'
-    return { code: 'credential', message: `${show(key)}: credentials do not stand in the catalogue`, fix, ...at }
+    return { code: 'credential', message: `${show(key)}: credentials do not belong in the catalogue`, fix, ...at }
   }
   const splitNumber = /^[0-9]{3}$/.test(key)
   const fix = splitNumber
@@ -126,7 +126,7 @@ function readMissingKey({ name, params, schema }: Complaint, schemas: Schemas): 
   return { code: 'missing-key', message: `${name} has no ${show(key)}`, fix: `write \`${key}: ${example}\`` }
 }
 
-/** What other languages call them. */
+/** Operation names from other tools. */
 const OTHER_OPERATIONS: Readonly<Record<string, string>> = {
   remove: 'drop',
   delete: 'drop',
@@ -155,7 +155,7 @@ function readWrongType({ name, value, schema, source }: Complaint): Reading {
   return { code: 'wrong-type', message, fix: typeFix(value, schema, source()) }
 }
 
-/** Digits in groups, perhaps with the currency, a unit of thousands not among it. */
+/** Grouped digits, perhaps with a currency, but without a unit such as k. */
 const DIGITS = /^([0-9][0-9_., ']*)\s*(vnd|vnđ|đ|₫|dong|đồng)?$/i
 
 function typeFix(value: unknown, schema: Schema, source: string): string {

@@ -1,4 +1,4 @@
-/** The JSON schemas: read once, compiled by Ajv for validation and bundled under the one root for the types. */
+/** The JSON schemas: read once, compiled by Ajv for validation, and bundled under one root for the types. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export interface Schema {
   maximum?: number
   pattern?: string
   tsType?: string
-  /** For the documentation: what a number counts. */
+  /** What a number counts, for the documentation. */
   unit?: string
   $ref?: string
   $id?: string
@@ -36,7 +36,7 @@ export type Schemas = Readonly<Record<SchemaName, Schema>>
 
 const directory = join(import.meta.dirname, '..', 'schemas')
 
-/** Reads every schema. Throws when one is missing or not JSON: that is a fault of the program, not of the catalogue. */
+/** Reads every schema. Throws when one is missing or not JSON, which is a fault of the program, not of the catalogue. */
 export function readSchemas(from: string = directory): Schemas {
   const entries = SCHEMA_NAMES.map(name => {
     const schema = JSON.parse(readFileSync(join(from, `${name}.schema.json`), 'utf8')) as Schema
@@ -55,7 +55,7 @@ export function compileValidators(schemas: Schemas): Validators {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // It would take longer than it saves, for thousands of files too.
+    // Costs more time than it saves, even with thousands of files.
     code: { optimize: false },
     discriminator: true,
     strict: true,
@@ -75,7 +75,7 @@ export function compileValidators(schemas: Schemas): Validators {
   return { catalogue: compiled('catalogue'), upstreams: compiled('upstreams'), family: compiled('family') }
 }
 
-/** The schema that a `$ref` of this project's form names (`x.schema.json`, with or without `#/definitions/name`, or local). */
+/** The schema that a `$ref` names: `x.schema.json`, with or without `#/definitions/name`, or a local reference. */
 export function followReference(
   schemas: Schemas,
   home: SchemaName,
@@ -89,7 +89,7 @@ export function followReference(
   return { schema: definition, home: name }
 }
 
-/** The schema itself, or what its `$ref` names; local references are looked for in every file. */
+/** The schema itself, or the target of its `$ref`; local references are searched for in every file. */
 export function findReference(schemas: Schemas, schema: Schema | undefined): Schema | undefined {
   const reference = schema?.$ref
   if (reference === undefined) return schema

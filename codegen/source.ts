@@ -1,4 +1,4 @@
-/** Catalogue files: their text, their value, and the place of every value. */
+/** Catalogue files: text, value, and the location of every value. */
 
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -12,7 +12,7 @@ export interface SourceText {
   /** As findings print it, for example `catalogue/families/claude.yaml`. */
   readonly path: string
   readonly text: string
-  /** Where it was parsed already. */
+  /** Present if it has already been parsed. */
   readonly parsed?: Parsed
 }
 
@@ -21,11 +21,11 @@ export type Path = readonly (string | number)[]
 const FILES_MAX = 2000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 
-/** All files of a catalogue folder, sorted by path. What cannot be read is there without text, with a finding that says why. */
+/** All files of a catalogue folder, sorted by path. Unreadable ones have no text but a finding that says why. */
 export function readCatalogue(directory: string, label: string): SourceText[] {
   const { names, unreadable } = listFiles(directory, label)
   if (names.length > FILES_MAX)
-    return [unreadableFile(label, `more than ${FILES_MAX} files`, 'remove what is no catalogue')]
+    return [unreadableFile(label, `more than ${FILES_MAX} files`, 'remove files that are not part of the catalogue')]
   const texts = names.flatMap(name => readSource(join(directory, name), `${label}/${name}`))
   return [...texts, ...unreadable].toSorted((a, b) => compareText(a.path, b.path))
 }
@@ -40,12 +40,13 @@ function listFiles(directory: string, label: string): { names: readonly string[]
   }
 }
 
-/** Nothing for a folder, unless it stands where a file belongs. */
+/** Empty for a folder, unless it is in place of a file. */
 function readSource(file: string, path: string): SourceText[] {
   try {
     const stats = statSync(file)
     if (stats.isDirectory() && !path.endsWith('.yaml')) return []
-    if (!stats.isFile()) return [unreadableFile(path, 'no file, but a folder or the like', 'put the file in its place')]
+    if (!stats.isFile())
+      return [unreadableFile(path, 'not a file but a folder or the like', 'replace it with the file')]
     if (stats.size > FILE_BYTES_MAX) return [unreadableFile(path, `larger than ${FILE_BYTES_MAX} bytes`, 'split it')]
     return [decode(path, readFileSync(file))]
   } catch (error) {
@@ -54,7 +55,7 @@ function readSource(file: string, path: string): SourceText[] {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'a link to something that is not there',
+  ENOENT: 'a link to something that does not exist',
   ELOOP: 'a link that leads back to itself',
   EACCES: 'no permission to read it',
   EPERM: 'no permission to read it',
@@ -72,7 +73,7 @@ function unreadableFile(path: string, message: string, fix: string): SourceText 
 
 function decode(path: string, bytes: Buffer): SourceText {
   const text = bytes.toString('utf8')
-  // Every other byte of a Latin text in UTF-16 is 0, which is UTF-8 too.
+  // In UTF-16, every other byte of Latin text is 0, which is also valid UTF-8.
   const isWide = bytes[0] === 0 || bytes[1] === 0
   if (isUtf8(bytes) && !isWide) return { path, text }
   const at = isWide ? bytes.indexOf(0) : firstForeignByte(bytes, text)
@@ -88,7 +89,7 @@ function decode(path: string, bytes: Buffer): SourceText {
   return { path, text, parsed: { value: undefined, findings: [finding] } }
 }
 
-/** Where what was read, written again, is no longer what it was. */
+/** Position of the first byte that does not survive decoding and encoding again. */
 function firstForeignByte(bytes: Buffer, text: string): number {
   const again = Buffer.from(text)
   return bytes.findIndex((byte, at) => byte !== again[at])
@@ -110,13 +111,13 @@ export class SourceFile {
     this.findings = parsed.findings
   }
 
-  /** Parsed again when it is first asked for: the trees of many files are large, and most are never needed. */
+  /** Parsed again on first use: trees are large, and most are never needed. */
   get tree(): SyntaxTree {
     this.#tree ??= parseTree(this.text)
     return this.#tree
   }
 
-  /** Where the value at a path stands, or its key; the nearest parent that exists when the path does not. */
+  /** Location of the value at a path, or of its key; falls back to the nearest existing parent. */
   locate(path: Path, part: 'key' | 'value' = 'value'): { file: string; line: number; column: number } {
     return placeOf(this.path, this.tree, this.#offsetOf(path, part))
   }

@@ -1,6 +1,6 @@
-/** "Did you mean": the nearest word of a list, and the number that was meant. */
+/** "Did you mean": finds the nearest word of a list, and the number that was meant. */
 
-/** What to write instead of a word that is not in the list. */
+/** Advice for a word that is not in the list. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const nearest = nearestWord(word, known)
   if (nearest !== undefined) return `did you mean "${nearest}"?`
@@ -9,8 +9,8 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 /**
- * The whole number that odd digits stand for: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` what
- * follows the mark is a fraction, and goes. Null where there is no digit.
+ * The whole number probably meant: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` the fraction is
+ * dropped. Null without any digits.
  */
 export function wholeNumberMeant(source: string): number | null {
   const text = source.trim()
@@ -21,9 +21,8 @@ export function wholeNumberMeant(source: string): number | null {
 }
 
 /**
- * The word that was meant, if one is near: the same words in another order, case or spelling of the gaps; else the one that
- * needs the fewest edits, when they are few enough to be a slip; else the one that it begins, or that it goes on. Ties go to
- * the first in the list.
+ * The word probably meant, if one is near: the same parts in another order, case or separator; else the one with the fewest
+ * edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
  */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const parts = partsOf(word)
@@ -54,19 +53,19 @@ function fewestEdits(word: string, known: readonly string[]): string | undefined
   return nearest
 }
 
-/** Fewest characters that two words must share to mean the same. */
+/** Fewest characters that two words must share at the start. */
 const BEGINNING_MIN = 3
 
 function sameBeginning(word: string, known: readonly string[]): string | undefined {
   const longer = known.filter(candidate => word.length >= BEGINNING_MIN && candidate.startsWith(word))
   const shorter = known.filter(candidate => candidate.length >= BEGINNING_MIN && word.startsWith(candidate))
   const [shortest] = longer.toSorted((a, b) => a.length - b.length)
-  // Of several, only one that the others go on is meant.
+  // Of several, only one that all others extend counts.
   if (shortest !== undefined && longer.every(candidate => candidate.startsWith(shortest))) return shortest
   return shorter.length === 1 ? shorter[0] : undefined
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)

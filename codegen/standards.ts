@@ -10,7 +10,7 @@ export const KINDS: Readonly<Record<ApiStandard, ModelKind>> = {
   speech: 'speech',
 }
 
-/** The upstream endpoints that a format cannot do without, and those that it may also serve unchanged. */
+/** Upstream endpoints that a format requires, and those it may also serve unchanged. */
 export const UPSTREAM_ENDPOINTS: Readonly<
   Record<ApiStandard, { readonly needed: readonly Endpoint[]; readonly optional: readonly Endpoint[] }>
 > = {
@@ -20,20 +20,20 @@ export const UPSTREAM_ENDPOINTS: Readonly<
   speech: { needed: ['audio_speech'], optional: [] },
 }
 
-/** The endpoints of conversations serve every chat model: the gateway converts. */
+/** Conversation endpoints serve every chat model: the gateway converts. */
 const CHAT_ENDPOINTS = ENDPOINT_ORDER.filter(endpoint => ENDPOINT_FACTS[endpoint].makes === 'chat')
 
 export function isStandard(word: string): word is ApiStandard {
   return Object.hasOwn(KINDS, word)
 }
 
-/** Endpoints whose bodies one target gets, given the paths of its upstream. */
+/** Endpoints whose bodies a target receives, given its upstream's paths. */
 export function reachedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
   const { needed, optional } = UPSTREAM_ENDPOINTS[standard]
   return [...needed, ...optional].filter(endpoint => Object.hasOwn(paths, endpoint))
 }
 
-/** Endpoints that one target serves to clients, given the paths of its upstream. */
+/** Endpoints that a target serves to clients, given its upstream's paths. */
 export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<string, unknown>>): Endpoint[] {
   const { needed } = UPSTREAM_ENDPOINTS[standard]
   const reached = reachedEndpoints(standard, paths)
@@ -42,7 +42,7 @@ export function servedEndpoints(standard: ApiStandard, paths: Readonly<Record<st
   return ENDPOINT_ORDER.filter(endpoint => served.includes(endpoint))
 }
 
-/** Prefix of the ids that are billed per call. */
+/** Prefix of ids billed per call. */
 export const PER_CALL_PREFIX = 'req'
 
 /** The part of an id before its slash, or ''. */

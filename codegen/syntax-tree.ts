@@ -1,4 +1,4 @@
-/** A file's syntax tree, and the place of everything in it. */
+/** A file's syntax tree, and the location of everything in it. */
 
 import { type Document, LineCounter, parseDocument } from 'yaml'
 
@@ -13,7 +13,7 @@ export function parseTree(text: string): SyntaxTree {
   return { document: parseDocument(text, options), lines }
 }
 
-/** Line and column of an offset, both from 1. */
+/** Line and column of an offset, both starting at 1. */
 export function placeOf(
   file: string,
   tree: SyntaxTree,

@@ -1,14 +1,14 @@
-/** What is wrong with a file's text before it means anything: what YAML cannot read, and what it reads otherwise than people. */
+/** Mistakes in a file's text: what is not valid YAML, and what YAML reads differently from people. */
 
 import { isAlias, isPair, isScalar, type Pair, Scalar, visit, type YAMLError } from 'yaml'
 import type { Finding } from './findings.ts'
 import { placeOf, type SyntaxTree } from './syntax-tree.ts'
 import { findUnseen } from './unseen.ts'
 
-/** Repeated keys are mistakes of their own; of other errors all but the first follow from it. */
+/** Most repeated keys reported. Each is a separate mistake; of other errors, only the first is reported. */
 const REPEATED_KEYS_MAX = 20
 
-/** Reads a file's text: its mistakes, in the order in which they matter. None: the text is YAML that says one thing only. */
+/** The mistakes in a file's text, most important first. None: the text is unambiguous YAML. */
 export function findTextErrors(path: string, text: string, tree: SyntaxTree): Finding[] {
   const at = (offset: number, message: string, fix: string): Finding => ({
     ...placeOf(path, tree, offset),
@@ -23,7 +23,7 @@ export function findTextErrors(path: string, text: string, tree: SyntaxTree): Fi
   const other = errors.find(error => error.code !== 'DUPLICATE_KEY')
   const keyAt = (offset: number) => /^[^:\s]*/.exec(text.slice(offset, offset + 100))?.[0] ?? ''
   const found = repeated.map(error =>
-    at(error.pos[0], `the key "${keyAt(error.pos[0])}" stands twice`, 'keep one of the two'),
+    at(error.pos[0], `the key "${keyAt(error.pos[0])}" is repeated`, 'keep one of the two'),
   )
   if (other !== undefined) {
     const { message, fix } = readYamlError(other)
@@ -42,13 +42,13 @@ function unreadable(text: string, at: At): Finding | null {
   const { character, index } = found
   const name = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
   return SPACES.has(character)
-    ? at(index, `${name} looks like a space and is none`, 'write a plain space')
-    : at(index, `${name} is a character that cannot be seen`, 'remove it')
+    ? at(index, `${name} looks like a space but is not`, 'write a plain space')
+    : at(index, `${name} is an invisible character`, 'remove it')
 }
 
 function unfinishedMerge(text: string, at: At): Finding | null {
   const match = /^(<{7} |={7}$|>{7} )/m.exec(text)
-  return match && at(match.index, 'a merge that is not finished', 'keep one side, and remove the marks')
+  return match && at(match.index, 'an unresolved merge conflict', 'keep one side, and remove the markers')
 }
 
 export interface Saying {
@@ -56,20 +56,20 @@ export interface Saying {
   readonly fix: string
 }
 
-const INDENT: Saying = { message: 'a line that is indented wrongly', fix: 'indent it like its neighbours' }
+const INDENT: Saying = { message: 'a line with the wrong indentation', fix: 'indent it like its neighbours' }
 
-/** Most levels of nesting: no catalogue has ten. */
+/** Deepest nesting allowed; no catalogue has ten levels. */
 export const DEPTH_MAX = 64
-export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'write it flatter' }
+export const TOO_DEEP: Saying = { message: `nested deeper than ${DEPTH_MAX} levels`, fix: 'nest it less' }
 
-/** By the parser's code, or by its words where one code means several mistakes; the first that fits. */
+/** By the parser's code, and by its message where one code covers several mistakes; the first match counts. */
 const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])[] = [
   ['TAB_AS_INDENT', /^/, { message: 'a tab for indentation', fix: 'indent with spaces' }],
   [
     'MULTILINE_IMPLICIT_KEY',
     /^/,
     {
-      message: 'a key without a colon, or a colon without a space behind it',
+      message: 'a key without a colon, or a colon without a space after it',
       fix: 'write `key: value`, indented like its neighbours',
     },
   ],
@@ -77,8 +77,8 @@ const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])
     'BLOCK_AS_IMPLICIT_KEY',
     /^/,
     {
-      message: 'a colon within a value, or a line that is indented wrongly',
-      fix: 'put a text with a colon in quotes, indent keys like their neighbours',
+      message: 'a colon within a value, or a line with the wrong indentation',
+      fix: 'put texts with a colon in quotes, and indent keys like their neighbours',
     },
   ],
   [
@@ -86,25 +86,25 @@ const SAYINGS: readonly (readonly [code: string, words: RegExp, saying: Saying])
     /^/,
     {
       message: 'a second document begins here',
-      fix: 'keep one document, without `---` and `...` behind its beginning',
+      fix: 'keep one document, with no `---` or `...` after its start',
     },
   ],
   ['TAG_RESOLVE_FAILED', /^/, { message: 'a tag', fix: 'write the value itself: nothing is filled in from elsewhere' }],
-  ['NON_STRING_KEY', /^/, { message: 'a key that is no text', fix: 'write `key: value`' }],
-  ['BAD_INDENT', /with a \}/, { message: 'a `{` in front of here does not close', fix: 'close it with `}`' }],
-  ['BAD_INDENT', /with a \]/, { message: 'a `[` in front of here does not close', fix: 'close it with `]`' }],
+  ['NON_STRING_KEY', /^/, { message: 'a key that is not text', fix: 'write `key: value`' }],
+  ['BAD_INDENT', /with a \}/, { message: 'a `{` before this is not closed', fix: 'close it with `}`' }],
+  ['BAD_INDENT', /with a \]/, { message: 'a `[` before this is not closed', fix: 'close it with `]`' }],
   ['BAD_INDENT', /^/, INDENT],
-  ['MISSING_CHAR', /quote/, { message: 'a quote that does not close', fix: 'close it' }],
+  ['MISSING_CHAR', /quote/, { message: 'a quote that is not closed', fix: 'close it' }],
   ['MISSING_CHAR', /without -/, INDENT],
   ['UNEXPECTED_TOKEN', /without -/, INDENT],
   ['UNEXPECTED_TOKEN', /flow-map-end/, { message: 'a `}` that closes nothing', fix: 'remove it' }],
   ['UNEXPECTED_TOKEN', /flow-seq-end/, { message: 'a `]` that closes nothing', fix: 'remove it' }],
-  ['UNEXPECTED_TOKEN', /Unexpected ,/, { message: 'a comma with nothing in front of it', fix: 'remove it' }],
+  ['UNEXPECTED_TOKEN', /Unexpected ,/, { message: 'a comma with nothing before it', fix: 'remove it' }],
   [
     'UNEXPECTED_TOKEN',
     /at node end/,
     {
-      message: 'something stands behind a value',
+      message: 'unexpected text after a value',
       fix: 'write a comma between the two, or put the whole text in quotes',
     },
   ],
@@ -117,7 +117,7 @@ function readYamlError({ code, message }: YAMLError): Saying {
   return known?.[2] ?? { message: plain(message), fix: 'correct the YAML at this place' }
 }
 
-/** Where a quote begins that does not end: the parser tells the end of the file. */
+/** Start of an unclosed quote, for which the parser reports the end of the file. */
 function placeOfError({ code, pos, message }: YAMLError, { document }: SyntaxTree): number {
   if (code !== 'MISSING_CHAR' || !message.includes('quote')) return pos[0]
   let begin = pos[0]
@@ -130,11 +130,11 @@ function placeOfError({ code, pos, message }: YAMLError, { document }: SyntaxTre
   return begin
 }
 
-/** What is YAML, and means to this reader what it does not mean to another one, or to people. */
+/** Valid YAML that other readers, or people, would understand differently. */
 function findOtherReadings({ document }: SyntaxTree, text: string, at: At): Finding[] {
   const directive = /^%.*$/m.exec(text)
   if (directive !== null && directive.index < (document.contents?.range?.[0] ?? 0))
-    return [at(directive.index, 'a directive changes how the file is read', 'leave the line out')]
+    return [at(directive.index, 'a directive changes how the file is read', 'remove the line')]
   if (!/(^|[\s[{,:])[&*][^\s,\]}]|<</m.test(text)) return []
   const anchors = new Map<string, number>()
   const found: Finding[] = []
@@ -147,8 +147,10 @@ function findOtherReadings({ document }: SyntaxTree, text: string, at: At): Find
         const end = anchors.get(node.source)
         const offset = offsetOf(node)
         if (end === undefined)
-          found.push(at(offset, `*${node.source} repeats a value that is not there`, 'write it out, or in quotes'))
-        else if (end > offset) found.push(at(offset, `*${node.source} stands within itself`, 'write the values out'))
+          found.push(
+            at(offset, `*${node.source} repeats a value that does not exist`, 'write it out, or put it in quotes'),
+          )
+        else if (end > offset) found.push(at(offset, `*${node.source} contains itself`, 'write the values out'))
       } else if (node.anchor !== undefined) anchors.set(node.anchor, node.range?.[1] ?? 0)
     },
   })

@@ -1,16 +1,16 @@
-/** Lays out what the type generator gives without format as the project's formatter does, all of it read-only. */
+/** Lays out the type generator's unformatted output like the project's formatter, and makes it all read-only. */
 
 export interface Declaration {
   readonly name: string
-  /** With its comment, without a line end. */
+  /** Including its comment, without a final newline. */
   readonly text: string
-  /** Capitalised words of it, comments aside: every type that it names is among them. */
+  /** Its capitalised words outside comments, which include every type it mentions. */
   readonly mentions: readonly string[]
 }
 
 const WIDTH = 120
 
-/** The declarations of a text, in its order. */
+/** The declarations of a text, in order. */
 export function layOutTypes(text: string): readonly Declaration[] {
   const lines = layOut(text.replaceAll('\r\n', '\n').replace(REFERENCE_NOTE, ''))
   const declarations = lines
@@ -26,10 +26,10 @@ export function layOutTypes(text: string): readonly Declaration[] {
   })
 }
 
-/** What the type generator adds to every comment. */
+/** Added to every comment by the type generator. */
 const REFERENCE_NOTE = /( \*\s*\n)? \* This interface was referenced by [^\n]*\n \* via the `definition` [^\n]*\n/g
 
-/** A comment of one line, spread over three. */
+/** A one-line comment spread over three lines. */
 const LONE_COMMENT = /^( *)\/\*\*\n *\* (.*)\n *\*\/$/gm
 
 const COMMENT = /\/\*\*[\s\S]*?\*\//g
@@ -61,7 +61,7 @@ function layOut(text: string): string[] {
   return lines
 }
 
-/** One line of a declaration: a property or an alias with its type, or else whatever it is. */
+/** Lays out one line of a declaration; only properties and aliases change. */
 function layOutLine(line: string, indent: string, isInside: boolean): string {
   const property = isInside ? /^("[^"]+"|\w+|\[k: string\])(\??): (.*)$/.exec(line) : null
   const alias = /^(export type \w+ =) (.*)$/.exec(line)
@@ -75,7 +75,7 @@ function layOutLine(line: string, indent: string, isInside: boolean): string {
   return indent + readonlyLists(quoted(line))
 }
 
-/** On one line where it fits, else each option of a union on its own. */
+/** On one line if it fits, else one line per option of the union. */
 function layOutType(head: string, type: string, indent: string): string {
   const plain = readonlyLists(withoutParentheses(type))
   if (plain.endsWith('{') || head.length + 1 + plain.length <= WIDTH) return `${head} ${plain}`
@@ -85,7 +85,7 @@ function layOutType(head: string, type: string, indent: string): string {
   return options.length > 1 ? head + options.join('') : `${head} ${plain}`
 }
 
-/** `(a | b)` → `a | b`, where the parentheses hold all of it. */
+/** `(a | b)` → `a | b`, if the parentheses enclose everything. */
 function withoutParentheses(type: string): string {
   return type.startsWith('(') && closingOf(type) === type.length - 1 ? type.slice(1, -1) : type
 }
@@ -99,7 +99,7 @@ function closingOf(type: string): number {
   return -1
 }
 
-/** The options of a union; brackets of all kinds keep together what they hold. */
+/** The options of a union; bracketed parts stay together. */
 function optionsOf(type: string): string[] {
   const options = ['']
   let depth = 0

@@ -1,4 +1,4 @@
-/** TypeScript types from the one root schema, by json-schema-to-typescript, read-only throughout. */
+/** Generates read-only TypeScript types from the root schema, with json-schema-to-typescript. */
 
 import { compile } from 'json-schema-to-typescript'
 import { resolvedSchema } from './dialect.ts'
@@ -8,16 +8,16 @@ import { followReference, type Schema, type SchemaName, type Schemas } from './s
 import { type Declaration, layOutTypes } from './types-layout.ts'
 
 export interface TypeTexts {
-  /** What the engine reads. */
+  /** Types for the engine. */
   readonly tables: string
-  /** What operators write, where it is not the same. */
+  /** Types for operators' files, where they differ. */
   readonly files: string
 }
 
-/** The type that the engine reads, with all that it names. */
+/** The engine's root type. */
 const ROOT = 'Tables'
 
-/** Texts of both files of types without their banners; that of the files imports what the tables have too. */
+/** Texts of both type files without banners; the operators' file imports the types it shares with the tables. */
 export async function renderTypes(schemas: Schemas): Promise<TypeTexts> {
   const text = await compile(bundle(schemas) as Parameters<typeof compile>[0], 'Catalogue', {
     bannerComment: '',
@@ -40,7 +40,7 @@ function joined(declarations: readonly Declaration[]): string {
   return `${declarations.map(({ text }) => text).join('\n\n')}\n`
 }
 
-/** Everything that the root reaches. */
+/** All types reachable from the root. */
 function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> {
   const byName = new Map(declarations.map(declaration => [declaration.name, declaration]))
   const names = new Set<string>()
@@ -54,7 +54,7 @@ function namesBehind(declarations: readonly Declaration[]): ReadonlySet<string> 
   return names
 }
 
-/** One schema without outside references: each named part once under `definitions`, each unnamed part in place. */
+/** One self-contained schema: named parts once under `definitions`, unnamed parts inlined. */
 export function bundle(schemas: Schemas): Schema {
   const definitions: Record<string, Schema> = {}
 
@@ -87,7 +87,7 @@ export function bundle(schemas: Schemas): Schema {
         return [key, VERBATIM.has(key) ? member : copy(member, home)]
       }),
     ) as Schema
-    // The common keywords of a union would hide it from the type generator.
+    // Keywords next to `oneOf` would hide the union from the type generator.
     if (copied.oneOf === undefined) return copied
     const { title, description, oneOf } = copied
     return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }), oneOf }

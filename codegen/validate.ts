@@ -1,4 +1,4 @@
-/** Schema errors as findings, each at its place. */
+/** Turns schema errors into findings, each with its location. */
 
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { isScalar } from 'yaml'
@@ -9,7 +9,7 @@ import { type Complaint, readError } from './schema-errors.ts'
 import type { Schema, Schemas } from './schemas.ts'
 import type { Path, SourceFile } from './source.ts'
 
-/** Validates one file. An unreadable file has no value to validate and gives its own findings. */
+/** Validates one file. An unreadable file has nothing to validate and brings its own findings. */
 export function validateFile(file: SourceFile, validate: ValidateFunction, schemas: Schemas): Finding[] {
   if (file.value === undefined || validate(file.value)) return []
   const errors = (validate.errors ?? []).filter(isOwnError)
@@ -25,7 +25,7 @@ export function validateFile(file: SourceFile, validate: ValidateFunction, schem
   })
 }
 
-/** Errors that only say that a deeper one exists, which is reported itself. */
+/** Errors that only repeat that there is a deeper one, which is reported itself. */
 const ECHOES = new Set(['oneOf', 'if', 'allOf', 'propertyNames'])
 
 function isOwnError({ keyword, schemaPath, params, data }: ErrorObject): boolean {
@@ -58,7 +58,7 @@ function pointerSteps(pointer: string): Path {
     .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** The key that the value stands under, or what it is an item of. */
+/** The value's key, or the list it is an item of. */
 function nameOf(path: Path): string {
   const isIndex = (step: string | number | undefined) => /^[0-9]+$/.test(String(step))
   const last = path.findLast(step => !isIndex(step))

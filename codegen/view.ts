@@ -1,6 +1,6 @@
 /**
- * The catalogue as the checks see it: every entry with its family, its model and its place, read from parsed values that
- * may be wrong. Checks run beside the schema, so that one run shows all findings.
+ * The catalogue as the checks see it: every entry with its family, model and location, from parsed values that may be
+ * wrong. Checks run alongside schema validation, so that one run shows all findings.
  */
 
 import type { Code } from './codes.ts'
@@ -29,9 +29,9 @@ export interface EntryView extends Place {
   readonly deprecated: DeprecationView
 }
 
-/** How an entry goes out of use, as far as its values can be read. */
+/** How an entry retires, as far as its values can be read. */
 export interface DeprecationView {
-  /** Who says so: the entry itself, else its model. */
+  /** Where it is stated: in the entry itself, else in its model. */
   readonly holder: 'entry' | 'model' | undefined
   readonly retires: string | undefined
   readonly successor: string | undefined
@@ -65,7 +65,7 @@ export interface CatalogueView {
   /** The first entry of each id. */
   readonly byId: ReadonlyMap<string, EntryView>
   readonly hosts: ReadonlyMap<string, HostView>
-  /** ISO date that the checks of dates go by; null: they are left out. */
+  /** ISO date for the checks of dates; null: skip them. */
   readonly today: string | null
 }
 
@@ -77,7 +77,7 @@ export interface SourceFiles {
 
 export type Report = (place: Place, at: Path, code: Code, message: string, fix: string, part?: 'key' | 'value') => void
 
-/** A reporter that adds to a list; `at` counts from the place. */
+/** A reporter that adds to a list; `at` is relative to the place. */
 export function reporter(findings: Finding[]): Report {
   return (place, at, code, message, fix, part = 'value') => {
     findings.push({ ...place.file.locate([...place.path, ...at], part), code, message, fix })
@@ -103,7 +103,7 @@ export function viewCatalogue(files: SourceFiles, today: string | null = null): 
     const host = hosts.get(target.via)
     if (host !== undefined) host.isUsed = true
   }
-  // A name that cannot be one is a finding of its own, and its ids would all be others.
+  // An invalid name has its own finding; with it, no id would match.
   const service = SERVICE.test(asText(settings.service)) ? asText(settings.service) : ''
   return { service, main: files.catalogue, settings, families, entries, byId, hosts, today }
 }

@@ -1,4 +1,4 @@
-/** Words of the dialect that mean something in some wire formats only. */
+/** Dialect words that only have a meaning in some wire formats. */
 
 import type { WireName } from '../src/generated/types.ts'
 
@@ -6,7 +6,7 @@ const CHAT: readonly WireName[] = ['chat_completions']
 const MESSAGES: readonly WireName[] = ['messages']
 const RESPONSES: readonly WireName[] = ['responses']
 
-/** By the path below a dialect, a group for all of its words, or with a value where only that one is meant. */
+/** By path below a dialect: a word, a group for all of its words, or a word with one particular value. */
 const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   'output.cap_field': CHAT,
   'turns.system_role: instructions': RESPONSES,
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, readonly WireName[]>> = {
   betas: MESSAGES,
 }
 
-/** The formats that a word means something in; undefined: all, as far as it is known. */
+/** The formats in which a word has a meaning; undefined: all, as far as known. */
 export function wiresOfWord(path: string, value: unknown): readonly WireName[] | undefined {
   const [group = ''] = path.split('.')
   return WORDS[path] ?? WORDS[`${path}: ${String(value)}`] ?? WORDS[group]

@@ -1,19 +1,19 @@
-/** Values and schemas in words. */
+/** Describes values and schemas in words. */
 
 import type { Schema } from './schemas.ts'
 
 const SHOWN_MAX = 80
 
-/** What looks like a credential is in the file, and need not be in a log too. */
+/** Text that looks like a credential, which must not get from the file into a log. */
 const SECRET = /\b(sk|pk|key|ghp|xai|gsk)[-_][A-Za-z0-9_-]{8,}|(?<=\bBearer )\S{8,}/g
 
-/** A value as JSON, cut when it is long, without what looks like a credential. */
+/** A value as JSON, shortened if long, with anything that looks like a credential masked. */
 export function show(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'nothing').replace(SECRET, '…')
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
 }
 
-/** Names the first character that is not plain, which may look like one that is; '' where all are. */
+/** Names the first unusual character, which may look like an ordinary one; '' if there is none. */
 export function oddCharacter(value: unknown): string {
   const character = typeof value === 'string' ? /[^\x20-\x7e]/u.exec(value)?.[0] : undefined
   if (character === undefined) return ''
@@ -21,7 +21,7 @@ export function oddCharacter(value: unknown): string {
   return `, whose ${show(character)} is U+${code}`
 }
 
-/** What a value is, for the middle of a sentence. */
+/** Describes a value, for the middle of a sentence. */
 export function describe(value: unknown): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return 'a list'
@@ -47,14 +47,13 @@ export function expectedType(schema: Schema): string {
     .join(' or ')
 }
 
-/** What to write, from the schema's own example, keys or type. */
+/** What to write, from the schema's example, keys or type. */
 export function hint(schema: Schema): string {
-  if (schema.examples?.[0] !== undefined || schema.default !== undefined)
-    return `write for example ${exampleOf(schema)}`
+  if (schema.examples?.[0] !== undefined || schema.default !== undefined) return `write e.g. ${exampleOf(schema)}`
   if (schema.required !== undefined) return `write the keys ${schema.required.join(', ')} with their values`
   const keys = Object.keys(schema.properties ?? {})
   if (keys.length > 0) return `write keys such as ${keys.slice(0, 4).join(', ')}`
-  return schema.type === 'array' ? 'write a list, each item behind a `-`' : `write ${expectedType(schema)}`
+  return schema.type === 'array' ? 'write a list, with `-` before each item' : `write ${expectedType(schema)}`
 }
 
 export function exampleOf(schema: Schema | undefined): string {
@@ -62,7 +61,7 @@ export function exampleOf(schema: Schema | undefined): string {
   return example === undefined ? '…' : flow(example)
 }
 
-/** A value in YAML's flow form, as operators write it; for showing only. */
+/** A value in YAML's flow style, as operators write it; for display only. */
 export function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`
   if (value === null || typeof value !== 'object') return String(value)

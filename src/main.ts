@@ -1,3 +1,3 @@
-/** The same program by a name that needs its types taken out first, which is slower. */
+/** Starts the same program as start.js, but slower: Node has to strip this file's types first. */
 
 import './start.js'

@@ -1,4 +1,4 @@
-/** Checks of what upstreams.yaml puts on every request: the address, headers, members of the body, waits. */
+/** Checks what upstreams.yaml adds to every request: the address, headers, body members, timeouts. */
 
 import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import { asList, asNumber, asRecord, asText, type CatalogueView, type HostView, type Report } from '../view.ts'
@@ -20,14 +20,14 @@ function checkAddress(host: HostView, report: Report): void {
   const url = asText(host.value.base_url)
   const port = Number(/:([0-9]+)(\/|$)/.exec(url.slice('https://'.length))?.[1] ?? 1)
   if (port < 1 || port > PORT_MAX) {
-    report(host, ['base_url'], 'bad-form', `${port} is no port`, `write one from 1 to ${PORT_MAX}, or none`)
+    report(host, ['base_url'], 'bad-form', `${port} is not a port`, `write one from 1 to ${PORT_MAX}, or leave it out`)
   }
   const base = url.split('/').slice(3)
   const isModelInPath = host.value.wire === 'bedrock'
   for (const [endpoint, path] of Object.entries(asRecord(host.value.paths))) {
     const doubled = doubledPart(base, asText(path).split('/').slice(1))
     if (doubled !== '') {
-      const message = `"${doubled}" ends the address and begins the path`
+      const message = `the address ends with "${doubled}", and the path begins with it`
       report(host, ['paths', endpoint], 'path-doubled', message, 'leave it out of one of the two')
     }
     if (isModelInPath && !asText(path).includes('{model}')) {
@@ -37,7 +37,7 @@ function checkAddress(host: HostView, report: Report): void {
   }
 }
 
-/** The longest end of one list that begins the other, as a path; '' where there is none. */
+/** The longest suffix of one list that is a prefix of the other, as a path; '' if there is none. */
 function doubledPart(base: readonly string[], path: readonly string[]): string {
   for (let length = Math.min(base.length, path.length); length > 0; length--) {
     const end = base.slice(-length).join('/')
@@ -46,25 +46,25 @@ function doubledPart(base: readonly string[], path: readonly string[]): string {
   return ''
 }
 
-/** What a scheme does not read would be thought to be in force. */
+/** Rejects settings that the scheme ignores: readers would think they apply. */
 function checkAuth(host: HostView, report: Report): void {
   const { scheme, header, region } = asRecord(host.value.auth)
   if (typeof scheme !== 'string') return
   if (header !== undefined && scheme !== 'header') {
     const fix = 'leave `header` out, or write `scheme: header`'
-    report(host, ['auth', 'header'], 'auth-incomplete', `the scheme "${scheme}" has a header of its own`, fix, 'key')
+    report(host, ['auth', 'header'], 'auth-incomplete', `the scheme "${scheme}" has its own header`, fix, 'key')
   }
   const isNamed = asText(host.value.base_url).includes('{region}')
   if (region !== undefined && scheme !== 'sigv4' && !isNamed) {
     const fix = 'leave `region` out, or write {region} in the address'
-    report(host, ['auth', 'region'], 'auth-incomplete', `the scheme "${scheme}" needs no region`, fix, 'key')
+    report(host, ['auth', 'region'], 'auth-incomplete', `the scheme "${scheme}" does not use a region`, fix, 'key')
   }
 }
 
-/** Names of what carries a credential, in headers and bodies; those come from the environment. */
+/** Names of headers and body members that carry credentials; these come from the environment. */
 const CREDENTIAL_NAME =
   /^(proxy-)?authorization$|^cookie$|(^|[-_])(api|access|auth)[-_]?(key|token)$|[-_](secret|password)$/
-/** Written by the connection or by the gateway itself. */
+/** Set by the HTTP connection or by the gateway itself. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -93,13 +93,13 @@ function checkHeaders(host: HostView, report: Report): void {
   }
   for (const [index, name] of asList(host.value.forward_headers).entries()) {
     if (CREDENTIAL_NAME.test(String(name))) {
-      const message = `"${String(name)}" would tell the provider the client's own key`
+      const message = `"${String(name)}" would send the client's own key to the provider`
       report(host, ['forward_headers', index], 'credential', message, 'leave it out')
     } else if (RESERVED.has(String(name))) reportReserved(String(name), ['forward_headers', index])
   }
 
   function reportReserved(name: string, at: readonly (string | number)[]): void {
-    report(host, at, 'header-reserved', `"${name}" is written by the gateway`, 'leave it out', 'key')
+    report(host, at, 'header-reserved', `"${name}" is set by the gateway`, 'leave it out', 'key')
   }
 }
 
@@ -114,7 +114,7 @@ function checkFields(host: HostView, report: Report): void {
   }
 }
 
-/** As the schema has them. */
+/** The schema's defaults. */
 const COOLDOWN = { base_ms: 10_000, max_ms: 300_000 }
 
 function checkWaits(host: HostView, report: Report): void {

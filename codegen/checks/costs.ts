@@ -1,4 +1,4 @@
-/** Checks of what the operator pays: dates in order, decimals that can be read, prices that are whole. */
+/** Checks what the operator pays: dates in order, decimals within range, prices complete. */
 
 import { FX_DECIMALS, SHARE_DECIMALS, USD_DECIMALS } from '../../src/catalogue/cost.ts'
 import type { Path } from '../source.ts'
@@ -39,7 +39,7 @@ interface Step {
   readonly at: Path
 }
 
-/** One value or a list; each begins later than the one before it. */
+/** One value or a list, in which each must begin later than the one before. */
 function checkHistory(report: Report, place: Holder, key: string): Step[] {
   const written = place.value[key]
   const steps: Step[] = Array.isArray(written)
@@ -49,7 +49,7 @@ function checkHistory(report: Report, place: Holder, key: string): Step[] {
     checkDate(report, place, [...at, 'from'], step.from)
     const before = steps[index - 1]?.step.from
     if (typeof before !== 'string' || typeof step.from !== 'string' || before < step.from) continue
-    const message = `\`${key}\` from ${step.from} stands behind the one from ${before}`
+    const message = `\`${key}\` from ${step.from} comes after the one from ${before}`
     report(place, [...at, 'from'], 'date-order', message, 'write each day once, the oldest first')
   }
   return steps
@@ -69,7 +69,7 @@ function checkDecimals(report: Report, place: Place, { step, at, keys, decimals 
   }
 }
 
-/** At most so many, and none of a number that is only written with an exponent. */
+/** At most so many decimals; false for numbers that need an exponent. */
 function hasDecimals(value: number, decimals: number): boolean {
   const [whole = '', fraction = '', ...rest] = String(value).split('.')
   return /^\d+$/.test(whole) && /^\d*$/.test(fraction) && fraction.length <= decimals && rest.length === 0
@@ -78,7 +78,7 @@ function hasDecimals(value: number, decimals: number): boolean {
 function checkPrices(report: Report, place: Place, step: Loose, at: Path): void {
   if (Object.keys(step).length === 0) return
   const lacks = (key: string, because: string) =>
-    report(place, at, 'cost-incomplete', `a cost with \`${because}\` and without \`${key}\``, `write \`${key}: …\` too`)
+    report(place, at, 'cost-incomplete', `a cost with \`${because}\` but without \`${key}\``, `write \`${key}: …\` too`)
   const of = (key: string) => step[key] !== undefined
   const tokens = ['input', 'cached', 'cache_write', 'output', 'tiers'].find(of)
   if (tokens !== undefined && !of('input')) lacks('input', tokens)
@@ -92,7 +92,7 @@ function checkTier(report: Report, place: Place, facts: { at: Path; tier: unknow
   checkDecimals(report, place, { step: tier, at: facts.at, keys: USD_KEYS, decimals: USD_DECIMALS })
   const [above, before] = [asNumber(tier.above_tokens), asNumber(asRecord(facts.before).above_tokens)]
   if (above === undefined || before === undefined || above > before) return
-  const message = `"above_tokens" is ${above}, behind ${before}`
+  const message = `"above_tokens" is ${above}, after ${before}`
   report(place, [...facts.at, 'above_tokens'], 'out-of-range', message, 'write the tiers in ascending order')
 }
 
@@ -101,7 +101,7 @@ function checkFx(report: Report, place: Holder): void {
     checkDecimals(report, place, { ...found, keys: ['vnd_per_usd'], decimals: FX_DECIMALS })
 }
 
-/** A cost in USD says nothing without a rate of exchange. */
+/** A cost in USD needs an exchange rate. */
 function checkExchange(view: CatalogueView, report: Report): void {
   if (asRecord(view.settings.defaults).fx !== undefined) return
   const named = new Set<string>()
@@ -111,7 +111,7 @@ function checkExchange(view: CatalogueView, report: Report): void {
       const host = view.hosts.get(target.via)
       if (holder === undefined || host === undefined || host.value.fx !== undefined || named.has(host.id)) continue
       named.add(host.id)
-      const message = `"${entry.id}" has a cost in USD, and "${host.id}" no rate of exchange`
+      const message = `"${entry.id}" has a cost in USD, but "${host.id}" has no exchange rate`
       const fix = 'write `fx: { from: 2026-11-01, vnd_per_usd: 26300 }` under `defaults` in catalogue.yaml'
       report(holder, ['cost'], 'cost-incomplete', message, fix)
     }

@@ -1,4 +1,4 @@
-/** Checks of entries against their models, their neighbours and the expected numbers. */
+/** Checks entries against their models, their neighbours and the expected counts. */
 
 import { oldWordAt } from '../old-words.ts'
 import { nearestWord } from '../spelling.ts'
@@ -23,10 +23,10 @@ export function checkFamilies(view: CatalogueView, report: Report): void {
     const actual = baseName(family)
     const rightful = rightfulOf.get(family.name)
     if (rightful !== family) {
-      const message = `family "${family.name}" stands in ${rightful?.file.path} too`
+      const message = `family "${family.name}" is also in ${rightful?.file.path}`
       report(family, ['family'], 'duplicate-family', message, 'delete one of the two, or move the models into one file')
     } else if (actual !== expected) {
-      const message = `family "${family.name}" stands in ${actual}`
+      const message = `family "${family.name}" is in ${actual}`
       report(family, ['family'], 'family-file', message, `rename the file to ${expected}`)
     }
   }
@@ -36,7 +36,7 @@ function baseName({ file }: FamilyView): string {
   return file.path.slice(file.path.lastIndexOf('/') + 1)
 }
 
-/** Of several files of one family the one that is called after it, else the first; by name. */
+/** By family name: of several files for one family, the one named after it, else the first. */
 function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> {
   const rightful = new Map<string, FamilyView>()
   for (const family of view.families) {
@@ -45,7 +45,7 @@ function rightfulFamilies(view: CatalogueView): ReadonlyMap<string, FamilyView> 
   return rightful
 }
 
-/** Two files of one family, which is said of the family. */
+/** Both are in files of the same family, which is reported for the family. */
 export function isOfSpareFile(entry: EntryView, first: EntryView): boolean {
   const [family, other] = [entry.model.family, first.model.family]
   return family !== other && family.name === other.name
@@ -66,7 +66,7 @@ export function checkEntries(view: CatalogueView, report: Report): void {
         entry,
         ['id'],
         'duplicate-id',
-        `"${entry.id}" stands in ${place.file}:${place.line} too`,
+        `"${entry.id}" is also in ${place.file}:${place.line}`,
         'give each entry its own id',
       )
     }
@@ -105,12 +105,12 @@ function checkModel(model: ModelView, report: Report): void {
     ...asRecord(asRecord(model.family.value.dialect).reasoning),
     ...asRecord(asRecord(model.value.dialect).reasoning),
   }
-  // An old word for none has its own finding.
+  // An old word for "none" has its own finding.
   const isOld = oldWordAt(['dialect', 'reasoning', 'parameter'], reasoning.parameter) !== null
   const parameter = isOld ? null : (reasoning.parameter ?? null)
   const reasons = capabilities.includes('reasoning')
   if (!reasons && parameter !== null && isWholeFamilyWithout(model)) {
-    // One mistake, said once: of the family, at its first model.
+    // Report a mistake of the family once, at its first model.
     if (model.family.models[0] === model) {
       const message = `the dialect asks for reasoning by "${String(parameter)}", but no model here has the capability "reasoning"`
       const at = ['dialect', 'reasoning', 'parameter']
@@ -127,7 +127,7 @@ function checkModel(model: ModelView, report: Report): void {
     (parameter === 'reasoning_effort' || parameter === 'adaptive') &&
     (reasoning.levels ?? null) === null
   ) {
-    const message = `reasoning by "${parameter}" needs its levels`
+    const message = `reasoning by "${parameter}" needs levels`
     report(
       model,
       ['capabilities'],
@@ -138,7 +138,7 @@ function checkModel(model: ModelView, report: Report): void {
   }
 }
 
-/** The family says how to reason, and none of its models does, or says otherwise. */
+/** The family says how to ask for reasoning, but none of its models reasons or says otherwise. */
 function isWholeFamilyWithout({ family }: ModelView): boolean {
   return family.models.every(
     ({ value }) =>
@@ -147,31 +147,31 @@ function isWholeFamilyWithout({ family }: ModelView): boolean {
   )
 }
 
-/** An id of others is a finding of its own. */
+/** Ids with other characters have their own finding. */
 const ID_CHARACTERS = /^[a-z0-9._/-]+$/
 
-/** `req/x` and `svc/x` stand beside `x`: elsewhere the line was copied, or moved, with the wrong neighbours. */
+/** `req/x` and `svc/x` belong next to `x`: anywhere else, the line was copied or moved to the wrong model. */
 function checkModelOf(view: CatalogueView, entry: EntryView, report: Report): void {
   if (prefixOf(entry.id) === '') return
   const plain = view.byId.get(entry.id.slice(entry.id.indexOf('/') + 1))
   if (plain === undefined || plain.model === entry.model || isOfSpareFile(entry, plain)) return
   const [own, other] = [entry, plain].map(({ model }) => asText(model.value.name))
-  const message = `"${plain.id}" is an entry of ${other}, and this is ${own}`
+  const message = `"${plain.id}" is an entry of ${other}, but this is ${own}`
   report(entry, ['id'], 'other-model', message, `move the line to ${other}, or correct the id`)
 }
 
-/** Facts of other kinds of models would be thought to be in force. */
+/** Rejects facts of other kinds of models: readers would think they apply. */
 function checkKind(model: ModelView, report: Report): void {
   if (!isStandard(model.family.standard)) return
   const kind = KINDS[model.family.standard]
   for (const [key, kinds, of] of [
-    ['images_max', 'image', 'models that make images'],
-    ['hold_output_tokens', 'chat', 'models that chat'],
+    ['images_max', 'image', 'image models'],
+    ['hold_output_tokens', 'chat', 'chat models'],
   ] as const) {
     if (kind === kinds) continue
     for (const place of [model, ...model.entries]) {
       if (place.value[key] === undefined) continue
-      report(place, [key], 'capability-fact', `"${key}" is a fact of ${of}`, 'leave it out', 'key')
+      report(place, [key], 'capability-fact', `"${key}" is only for ${of}`, 'leave it out', 'key')
     }
   }
 }
@@ -204,7 +204,7 @@ function checkPrefix(view: CatalogueView, entry: EntryView, report: Report): voi
 }
 
 function checkLimits(entry: EntryView, report: Report): void {
-  // A number that is read as another one than it looks like says nothing of the others.
+  // Do not compare with numbers that YAML reads differently from how they look.
   if (entry.file.findings.length > 0) return
   for (const key of ['context_tokens', 'output_tokens_max']) {
     const own = asNumber(entry.value[key])
@@ -249,7 +249,7 @@ export function checkCounts(view: CatalogueView, report: Report): void {
   const expected = wrong.map(([key]) => String(counts[key])).join(' and ')
   const corrected = wrong.map(([key, count]) => `${key}: ${count}`).join(', ')
   const isLess = wrong.some(([key, count]) => count < Number(counts[key]))
-  const fix = `${isLess ? 'bring the lost entries back' : 'take out what is too many'}, or write \`${corrected}\``
+  const fix = `${isLess ? 'restore the missing entries' : 'remove the extra ones'}, or write \`${corrected}\``
   const place = { file: view.main, path: ['counts'] }
   report(place, [first[0]], 'count', `found ${found}, expected ${expected}`, fix)
 }

@@ -1,11 +1,11 @@
-/** Checks of extras: what upstreams and families say must be recognisable, countable where it is sold, and not too cheap. */
+/** Checks extras: what upstreams and families name must be recognisable, countable where it is sold, and not too cheap. */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 
 /** One place that says what happens to extras. */
 interface Layer extends Place {
   readonly value: Loose
-  /** Capabilities of the model that it is about; undefined where it is about several. */
+  /** Capabilities of the model it applies to; undefined if it applies to several. */
   readonly capabilities?: readonly unknown[]
 }
 
@@ -41,12 +41,12 @@ function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: To
   const vnd = asNumber(price.vnd)
   const isOpen = treatment === 'allow' || vnd !== undefined
   if (isOpen && layer.capabilities !== undefined && !layer.capabilities.includes('tools')) {
-    const message = `"${word}" passes to a model without the capability "tools"`
+    const message = `"${word}" is allowed for a model without the capability "tools"`
     report(layer, at, 'capability-fact', message, 'leave it out, or add the capability')
   }
   if (vnd === undefined || vnd <= 0) return
   if (asList(fact.uses).length === 0) {
-    const message = `"${word}" is sold by the use, but catalogue.yaml does not say where a reply tells its uses`
+    const message = `"${word}" is sold per use, but catalogue.yaml does not say where a reply counts its uses`
     report(layer, at, 'extra-uncounted', message, `write \`uses: […]\` under \`extras: tools: ${word}:\` there`)
   }
   const floor = asNumber(asRecord(view.settings.floors).use)
@@ -60,7 +60,7 @@ function checkTool(view: CatalogueView, { layer, at, word, treatment, fact }: To
   )
 }
 
-/** A match with a pointer needs the values that it may have, and the other way round. */
+/** A match with a pointer needs values to compare with, and vice versa. */
 function checkVocabulary(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const main: Place = { file: view.main, path: [] }

@@ -1,9 +1,9 @@
-/** Checks of names against each other: they match in any case, and behind their vendor's name. */
+/** Checks names against each other: they match in any case, and with their vendor's name in front. */
 
 import { PER_CALL_PREFIX } from '../standards.ts'
 import { asRecord, asText, type CatalogueView, type EntryView, type Place, type Report } from '../view.ts'
 
-/** One name must mean one entry, however it is spelled. */
+/** One name must mean one entry, whatever its case. */
 export function checkNames(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['aliases'] }
@@ -13,14 +13,14 @@ export function checkNames(view: CatalogueView, report: Report): void {
     const lower = alias.toLowerCase()
     const other = seen.get(lower)
     if (other !== undefined) {
-      const message = `"${alias}" and "${other}" differ by case only`
+      const message = `"${alias}" and "${other}" differ only in case`
       report(place, [alias], 'alias-repeated', message, 'keep one: names match in any case', 'key')
     } else seen.set(lower, alias)
     if (view.byId.has(lower)) {
       const isSame = lower === alias
       const message = isSame
         ? `"${alias}" is the id of an entry`
-        : `"${alias}" is the entry "${lower}" in other letters`
+        : `"${alias}" is the entry "${lower}" in a different case`
       const fix = isSame
         ? 'rename the alias or the entry'
         : 'rename the alias, or leave it out: names match in any case'
@@ -29,13 +29,13 @@ export function checkNames(view: CatalogueView, report: Report): void {
     }
     const own = ofVendor(view, vendors, lower)
     if (own === undefined) continue
-    const message = `"${alias}" is the entry "${own.id}" behind its vendor's name`
-    const fix = "rename the alias, or leave it out: names match behind their vendor's"
+    const message = `"${alias}" is the entry "${own.id}" with its vendor's name in front`
+    const fix = "rename the alias, or leave it out: names match with their vendor's in front"
     report(place, [alias], 'alias-shadows-vendor', message, fix, 'key')
   }
 }
 
-/** What clients write for a vendor means one vendor, and is no prefix of ids. */
+/** A vendor name that clients write must mean one vendor, and must not be a prefix of ids. */
 export function checkVendors(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
   const place: Place = { file: view.main, path: ['vendors'] }
@@ -45,7 +45,7 @@ export function checkVendors(view: CatalogueView, report: Report): void {
     if (prefix !== undefined) {
       report(place, [name], 'vendor-taken', `"${name}/" is a prefix of ids`, 'write another name', 'key')
     } else if (known.has(name)) {
-      report(place, [name], 'vendor-taken', `"${name}" is a vendor itself`, 'leave it out', 'key')
+      report(place, [name], 'vendor-taken', `"${name}" is already a vendor`, 'leave it out', 'key')
     }
     if (typeof vendor !== 'string' || known.has(vendor)) continue
     const fix = `write one of: ${[...known].toSorted().join(', ')}`
@@ -53,7 +53,7 @@ export function checkVendors(view: CatalogueView, report: Report): void {
   }
 }
 
-/** Vendor by each name that clients write for it. */
+/** Vendor by each name that clients can write. */
 function vendorsOf(view: CatalogueView): ReadonlyMap<string, string> {
   const further = Object.entries(asRecord(view.settings.vendors)).map(([name, vendor]): [string, string] => [
     name,

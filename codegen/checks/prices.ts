@@ -1,12 +1,12 @@
-/** Checks of prices: above the floor, near their neighbours, and acknowledged as they are. */
+/** Checks prices: above the floor, near their neighbours, and acknowledgements up to date. */
 
 import { isAlias } from 'yaml'
 import { asList, asNumber, asRecord, type CatalogueView, type EntryView, type Report } from '../view.ts'
 
 const OUTLIER_RATIO = 10
-/** Prices of one unit from which their median is usual. */
+/** Prices of one unit needed before their median counts as usual. */
 const NEIGHBOURS_MIN = 3
-/** Change of what callers pay, in percent, that somebody has to acknowledge. */
+/** Changes in what callers pay above this, in percent, must be acknowledged. */
 export const LARGE_CHANGE_PERCENT = 50
 
 export function checkPrices(view: CatalogueView, report: Report): void {
@@ -26,7 +26,7 @@ export function checkPrices(view: CatalogueView, report: Report): void {
   for (const entry of view.entries) {
     checkBorrowed(entry, report)
     if (entry.price === undefined || entry.price.vnd <= 0) continue
-    // `2,000` in braces is 2 and a key "000", which is a finding of its own.
+    // `2,000` in braces is 2 and a key "000", which has its own finding.
     if (Object.keys(asRecord(entry.value.price)).some(key => key !== 'vnd' && key !== 'per')) continue
     const { vnd, per } = entry.price
     const floor = asNumber(floors[per])
@@ -42,7 +42,7 @@ export function checkPrices(view: CatalogueView, report: Report): void {
     }
     const family = medians.get(`${per} ${entry.model.family.name}`)
     const group = family !== undefined && family.count >= NEIGHBOURS_MIN ? family : medians.get(per)
-    // Where too few are priced by the unit to tell what is usual, the floor does.
+    // With too few prices of a unit to tell what is usual, compare with the floor.
     const hasNeighbours = group !== undefined && group.count >= NEIGHBOURS_MIN
     const usual = hasNeighbours ? group.median : floor
     if (usual === undefined || (vnd / usual < OUTLIER_RATIO && usual / vnd < OUTLIER_RATIO)) continue
@@ -51,25 +51,25 @@ export function checkPrices(view: CatalogueView, report: Report): void {
       ['price', 'vnd'],
       'price-outlier',
       `${vnd} VND per ${per} is far from ${hasNeighbours ? 'its neighbours at about' : 'the floor of'} ${usual}`,
-      'make sure that no digit is missing or too many',
+      'check for a missing or extra digit',
     )
   }
 }
 
-/** By an anchor one price would change with another. */
+/** Rejects prices behind a YAML alias: changing one price would change the other. */
 function checkBorrowed(entry: EntryView, report: Report): void {
   const { file, path } = entry
   if (!file.text.includes('&')) return
   const borrowed = [['price'], ['price', 'vnd']].find(at => isAlias(file.nodeAt([...path, ...at])))
   if (borrowed === undefined) return
-  report(entry, borrowed, 'price-borrowed', 'the price is that of another entry', 'write it out: each has its own')
+  report(entry, borrowed, 'price-borrowed', 'the price is a YAML alias of another price', 'write it out')
 }
 
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
 }
 
-/** Whether catalogue.yaml says that this price of a name is meant. */
+/** Whether catalogue.yaml acknowledges this price for the name. */
 export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: number; per: string }): boolean {
   return asList(view.settings.acknowledged).some(item => {
     const each = asRecord(item)
@@ -79,8 +79,8 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 }
 
 /**
- * An acknowledgement names the price in force, or the one from an entry's end on; a price that changes again needs a new
- * one. A name that is gone costs what the fallback does.
+ * An acknowledgement names the current price, or the one that applies after the entry's end; the next change needs a new
+ * one. A removed name costs what the fallback does.
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return
@@ -110,7 +110,7 @@ export function checkAcknowledgements(view: CatalogueView, report: Report): void
       ['price'],
       'acknowledgement-stale',
       `acknowledges ${vnd} per ${per}, but "${name}" ${fact}`,
-      'correct the price, or leave the acknowledgement out',
+      'correct the price, or remove the acknowledgement',
     )
   }
 }

@@ -1,4 +1,4 @@
-/** Checks of names that point at entries: aliases and the fallback. */
+/** Checks names that point at entries: aliases and the fallback. */
 
 import { nearestWord } from '../spelling.ts'
 import { isStandard, KINDS } from '../standards.ts'
@@ -14,15 +14,15 @@ export function checkAliases(view: CatalogueView, report: Report): void {
     if (entry !== undefined) {
       if (!isLongerName(alias, entry.id)) reportRetiring(view, report, ['aliases', alias], `alias "${alias}"`, entry)
     } else if (Object.hasOwn(aliases, goal)) {
-      report(place, [alias], 'alias-of-alias', `"${goal}" is an alias itself`, suggestEntry(view, goal))
+      report(place, [alias], 'alias-of-alias', `"${goal}" is itself an alias`, suggestEntry(view, goal))
     } else if (!view.byId.has(alias))
       report(place, [alias], 'alias-unknown', `"${goal}" is not an entry`, suggestEntry(view, goal))
   }
 }
 
 /**
- * The same model by another name goes where that goes, at its end too: `model-1.5-20251001`, `model-1-5@20251001` and
- * `model-1.5-2025-10-01` for `model-1-5`, with or without the prefix of the id.
+ * Another spelling of the same model goes where the model goes, even once retired: `model-1.5-20251001`,
+ * `model-1-5@20251001` and `model-1.5-2025-10-01` for `model-1-5`, with or without the id's prefix.
  */
 function isLongerName(alias: string, id: string): boolean {
   const plain = (name: string) => name.toLowerCase().replace(/[._:@]/g, '-')
@@ -45,7 +45,7 @@ export function checkFallback(view: CatalogueView, report: Report): void {
   }
   if (isStandard(entry.standard) && KINDS[entry.standard] !== 'chat') {
     const message = `"${fallback}" makes ${KINDS[entry.standard] === 'image' ? 'images' : 'speech'}`
-    report(place, ['fallback'], 'fallback-not-chat', message, 'name an entry that chats')
+    report(place, ['fallback'], 'fallback-not-chat', message, 'name a chat entry')
   }
   reportRetiring(view, report, ['fallback'], 'the fallback', entry)
 }
@@ -53,7 +53,8 @@ export function checkFallback(view: CatalogueView, report: Report): void {
 function reportRetiring(view: CatalogueView, report: Report, at: string[], what: string, entry: EntryView): void {
   const { retires, successor } = entry.deprecated
   if (retires === undefined || view.main === undefined) return
-  const fix = successor === undefined ? 'point it to an entry that stays' : `write its successor: ${successor}`
+  const fix =
+    successor === undefined ? 'point it to an entry that does not retire' : `write its successor: ${successor}`
   report(
     { file: view.main, path: [] },
     at,
@@ -63,10 +64,10 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
   )
 }
 
-/** Most aliases of each other that are followed. */
+/** Longest chain of aliases followed. */
 const ALIASES_MAX = 10
 
-/** What to write instead of a name that is not an entry: the entry that an alias leads to, or one of a like name. */
+/** What to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name. */
 export function suggestEntry(view: CatalogueView, name: string): string {
   const aliases = asRecord(view.settings.aliases)
   let goal = name

@@ -1,4 +1,4 @@
-/** Checks of what goes out of use: its dates, and what its callers get and pay afterwards. */
+/** Checks retirements: their dates, and what callers get and pay afterwards. */
 
 import type { Path } from '../source.ts'
 import { isStandard, KINDS } from '../standards.ts'
@@ -7,7 +7,7 @@ import { isAcknowledged, LARGE_CHANGE_PERCENT } from './prices.ts'
 import { suggestEntry } from './references.ts'
 
 const DAY_MS = 86_400_000
-/** Days before an end from which it is warned of; the gateway's replies warn for as long (`NOTICE_DAYS` there). */
+/** Days before a retirement on which warnings start, here and in the gateway's replies (`NOTICE_DAYS` there). */
 const SOON_DAYS = 60
 
 export function checkDeprecations(view: CatalogueView, report: Report): void {
@@ -38,7 +38,7 @@ function checkDates(place: ModelView | EntryView, report: Report): void {
   )
 }
 
-/** Nobody announces more than this ahead. */
+/** Dates further ahead than this are probably typos. */
 const FAR_YEARS = 5
 
 function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: string[], report: Report): void {
@@ -46,14 +46,14 @@ function checkFarDate(view: CatalogueView, place: ModelView | EntryView, at: str
   if (view.today === null || typeof day !== 'string' || !/^[0-9]{4}-/.test(day)) return
   const years = Number(day.slice(0, 4)) - Number(view.today.slice(0, 4))
   if (years < FAR_YEARS) return
-  report(place, at, 'far-date', `${day} is ${years} years ahead`, 'make sure that the year is meant')
+  report(place, at, 'far-date', `${day} is ${years} years ahead`, 'check the year')
 }
 
 export function checkDate(report: Report, place: Place, at: Path, value: unknown): void {
   if (typeof value !== 'string' || !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value)) return
   const time = Date.parse(`${value}T00:00:00Z`)
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return
-  report(place, at, 'bad-date', `${value} is not in the calendar`, 'write a day that exists, as YYYY-MM-DD')
+  report(place, at, 'bad-date', `${value} is not a date in the calendar`, 'write a day that exists, as YYYY-MM-DD')
 }
 
 const DEPRECATED_KEYS = ['since', 'retires', 'successor']
@@ -83,14 +83,14 @@ function checkSuccessor(view: CatalogueView, entry: EntryView, report: Report): 
   else if (goal === entry)
     report(place, at, 'successor-unfit', `"${entry.id}" cannot succeed itself`, 'name another entry')
   else if (goal.deprecated.retires !== undefined) {
-    report(place, at, 'successor-unfit', `"${successor}" retires itself`, 'name an entry that stays')
+    report(place, at, 'successor-unfit', `"${successor}" retires too`, 'name an entry that does not retire')
   } else if (kindOf(goal) !== kindOf(entry)) {
-    const message = `"${successor}" is of the kind ${kindOf(goal)}, not ${kindOf(entry)}`
+    const message = `"${successor}" is of kind ${kindOf(goal)}, not ${kindOf(entry)}`
     report(place, at, 'successor-unfit', message, 'name an entry of the same kind')
   } else checkSuccessorPrice(view, entry, goal, report)
 }
 
-/** Callers of a retired id pay its successor's price without having changed a thing. */
+/** Callers of a retired id pay its successor's price without having changed anything. */
 function checkSuccessorPrice(view: CatalogueView, entry: EntryView, goal: EntryView, report: Report): void {
   const [old, now] = [entry.price, goal.price]
   if (old === undefined || now === undefined || isAcknowledged(view, entry.id, now)) return
@@ -110,7 +110,7 @@ function instead({ price }: EntryView, { price: now }: EntryView): string {
   return isSame ? '' : `, not ${price.vnd} per ${price.per}`
 }
 
-/** Whether anything of its kind stays. */
+/** Whether another entry of its kind remains. */
 function hasHeirs(view: CatalogueView, entry: EntryView): boolean {
   return view.entries.some(
     other => other !== entry && other.deprecated.retires === undefined && kindOf(other) === kindOf(entry),
@@ -121,7 +121,7 @@ function kindOf(entry: EntryView): string {
   return isStandard(entry.standard) ? KINDS[entry.standard] : 'chat'
 }
 
-/** What has ended, or ends soon, as of the day that the caller says it is. */
+/** Reports entries that have retired or soon will, as of the view's date. */
 export function checkEnds(view: CatalogueView, report: Report): void {
   const { today } = view
   if (today === null) return
@@ -139,8 +139,8 @@ export function checkEnds(view: CatalogueView, report: Report): void {
         goal === undefined ? 'no other entry of its kind can serve its calls' : `"${goal.id}" serves its calls${price}`
       const fix =
         goal === undefined
-          ? 'take it out'
-          : `take it out, with the alias ${entry.id}: ${goal.id} while anybody asks for it`
+          ? 'remove it'
+          : `remove it, and keep the alias ${entry.id}: ${goal.id} while anyone still asks for it`
       report(place, at, 'retired', `"${entry.id}" retired on ${retires}: ${heir}`, fix)
     } else {
       const heir =
@@ -148,7 +148,7 @@ export function checkEnds(view: CatalogueView, report: Report): void {
           ? 'no other entry of its kind can serve its calls'
           : `"${goal.id}" will serve its calls${price}`
       const message = `"${entry.id}" retires in ${days} ${days === 1 ? 'day' : 'days'}, on ${retires}: ${heir}`
-      report(place, at, 'retires-soon', message, 'tell its callers, and make sure that this is what they are to get')
+      report(place, at, 'retires-soon', message, 'tell its callers, and make sure that this is what they should get')
     }
   }
 }

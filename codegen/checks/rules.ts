@@ -1,4 +1,4 @@
-/** Checks of rules: nothing that is billed, metered or needed may go, and no rule may be in vain. */
+/** Checks rules: none may touch what is billed, metered or needed, and each must have an effect. */
 
 import { ENDPOINT_FACTS } from '../../src/catalogue/endpoints.ts'
 import type { Endpoint } from '../../src/generated/types.ts'
@@ -15,18 +15,18 @@ import {
   type TargetView,
 } from '../view.ts'
 
-/** What the bill and the meter depend on. */
+/** Fields that billing and metering depend on. */
 export const BILLED = ['/model', '/stream', '/stream_options']
-/** The number of choices or images: a rule may drop or lower it, nothing else. */
+/** Number of choices or images: rules may only drop or lower it. */
 export const CHOICES = '/n'
-/** Caps of the output: a rule may lower them, nothing else. */
+/** Output limits: rules may only lower them. */
 export const OUTPUT_CAPS = ['/max_tokens', '/max_completion_tokens', '/max_output_tokens']
 
 interface RuleView extends Place {
   readonly value: Loose
 }
 
-/** In how many chains (one per target) a rule stands, whose bodies it meets, and what undoes it there. */
+/** How many chains (one per target) contain a rule, which endpoints' bodies it sees, and which rule undoes it. */
 interface Use {
   chains: number
   readonly endpoints: Set<Endpoint>
@@ -73,7 +73,7 @@ export function checkRules(view: CatalogueView, report: Report): void {
     if (shadow === undefined || use.shadows.length < use.chains) continue
     const place = shadow.file.locate(shadow.path)
     const message = `\`${String(shadow.value.op)} ${String(shadow.value.path)}\` at ${place.file}:${place.line} undoes this rule`
-    report(rule, [], 'rule-shadowed', message, 'leave one of the two out')
+    report(rule, [], 'rule-shadowed', message, 'remove one of the two')
   }
 }
 
@@ -106,7 +106,7 @@ function checkBilled(rule: RuleView, report: Report): void {
         rule,
         [key],
         'rule-billed',
-        `${pointer} could raise ${CHOICES}, of which each one is billed`,
+        `${pointer} could raise ${CHOICES}, each of which is billed`,
         'use `op: drop`, `op: clamp` with `max` only, or the word `output.choices_max`',
       )
       continue
@@ -134,7 +134,7 @@ function noteEndpoints(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, U
   for (const rule of chain) for (const endpoint of endpoints) uses.get(rule)?.endpoints.add(endpoint)
 }
 
-/** A conversation, a prompt or a voice may be changed within, but not go as a whole, nor be the same for all. */
+/** Parts of a conversation, prompt or voice may change; the whole may not be removed or set to a constant. */
 function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
   const { op, endpoints: own } = rule.value
   const key = op === 'move' ? 'from' : 'path'
@@ -146,11 +146,11 @@ function checkNeeded(rule: RuleView, { endpoints }: Use, report: Report): void {
     .flatMap((endpoint): readonly string[] => ENDPOINT_FACTS[endpoint].needs)
     .find(field => (op === 'set' ? isSame(pointer, field) && field !== '/voice' : takesAll(pointer, field)))
   if (needed === undefined) return
-  const message = op === 'set' ? `${needed} would be the same in every call` : `no call can do without ${needed}`
-  report(rule, [key], 'rule-needed', message, 'leave the rule out, or name what lies below')
+  const message = op === 'set' ? `${needed} would be the same in every call` : `every call needs ${needed}`
+  report(rule, [key], 'rule-needed', message, 'remove the rule, or name a path below it')
 }
 
-/** Whether a pointer names the field, what it lies in, or all of its members. */
+/** Whether a pointer names the field, a parent of it, or all of its members. */
 function takesAll(pointer: string, field: string): boolean {
   const isWithin = pointer.split('/').length <= field.split('/').length && touches(pointer, field)
   return isWithin || isSame(pointer, `${field}/*`)
@@ -161,11 +161,11 @@ function isSame(pointer: string, field: string): boolean {
 }
 
 function checkEndpoints(rule: RuleView, { endpoints }: Use, report: Report): void {
-  // Of what cannot be known, the reason is a finding of its own.
+  // When the endpoints are unknown, the cause has its own finding.
   if (endpoints.size === 0) return
   for (const [index, endpoint] of asList(rule.value.endpoints).entries()) {
     if (endpoints.has(endpoint as Endpoint)) continue
-    const message = `no body of ${String(endpoint)} goes upstream here`
+    const message = `no ${String(endpoint)} body goes upstream here`
     report(rule, ['endpoints', index], 'rule-endpoint', message, `write one of: ${[...endpoints].join(', ')}`)
   }
 }
@@ -180,7 +180,7 @@ function checkStars(rule: RuleView, report: Report): void {
     rule,
     ['to'],
     'rule-star',
-    'the goal has a `*` that the source does not give',
+    '`to` has a `*` that `from` does not supply',
     'use at most as many `*` in `to` as in `from`',
   )
 }
@@ -191,7 +191,7 @@ function checkBounds(rule: RuleView, report: Report): void {
   report(rule, ['min'], 'out-of-range', `min is ${min}, above max ${max}`, `write at most ${max}`)
 }
 
-/** What a rule writes is what was there, or its condition rules out what it works on. */
+/** Reports rules that write what was already there, or whose condition excludes what they work on. */
 function checkVain({ value, ...place }: RuleView, report: Report): void {
   const { op, path, from, to, values } = value
   const { path: tested, exists } = asRecord(value.when)
@@ -199,17 +199,17 @@ function checkVain({ value, ...place }: RuleView, report: Report): void {
   const isIdentity = table.length > 0 && table.every(([old, now]) => old === String(now))
   const reason =
     op === 'move' && from === to
-      ? 'it moves the value to where it is'
+      ? 'it moves the value to where it already is'
       : op === 'map' && isIdentity
-        ? 'each value becomes what it was'
+        ? 'each value maps to itself'
         : tested === path && path !== undefined && exists === (op === 'default')
-          ? 'its condition rules out what it works on'
+          ? 'its condition excludes what it works on'
           : null
   if (reason === null || (op === 'set' && exists === false)) return
-  report(place, [], 'rule-vain', `the rule does nothing: ${reason}`, 'correct it, or leave it out')
+  report(place, [], 'rule-vain', `the rule does nothing: ${reason}`, 'correct or remove it')
 }
 
-/** Whether one pointer is the other, or lies above or below it, with `*` for any step. */
+/** Whether two pointers are equal or one is a parent of the other; `*` matches any step. */
 function touches(a: string, b: string): boolean {
   const left = a.split('/')
   const right = b.split('/')
@@ -220,7 +220,7 @@ function touches(a: string, b: string): boolean {
   return true
 }
 
-/** A later unconditional rule that overwrites or removes what an earlier one wrote leaves the earlier one without effect. */
+/** An earlier rule has no effect if a later unconditional one overwrites or removes what it wrote. */
 function noteShadows(chain: readonly RuleView[], uses: ReadonlyMap<RuleView, Use>): void {
   for (const [index, earlier] of chain.entries()) {
     const use = uses.get(earlier)

@@ -1,4 +1,4 @@
-/** Checks of targets and upstreams: what is named must exist, and must speak the format. */
+/** Checks targets and upstreams: what is named must exist and must speak the format. */
 
 import { ENDPOINT_ORDER } from '../../src/catalogue/endpoints.ts'
 import { didYouMean, nearestWord } from '../spelling.ts'
@@ -30,7 +30,7 @@ export function checkHosts(view: CatalogueView, report: Report): void {
         host,
         ['auth'],
         'auth-incomplete',
-        'the scheme "header" needs to know the header',
+        'the scheme "header" needs the name of the header',
         'write `header: api-key` beside it',
       )
     }
@@ -58,7 +58,7 @@ export function checkHosts(view: CatalogueView, report: Report): void {
         [],
         'unused-upstream',
         `no entry uses the upstream "${host.id}"`,
-        'leave it out if it is not needed',
+        'remove it if it is not needed',
         'key',
       )
     }
@@ -92,8 +92,8 @@ export function checkTargets(view: CatalogueView, report: Report): void {
           target,
           ['via'],
           'upstream-repeated',
-          `"${target.via}" with this model stands in the list already`,
-          'leave one out',
+          `"${target.via}" with this model is already in the list`,
+          'remove one',
         )
       }
       seen.add(key)
@@ -108,7 +108,7 @@ const PATH_KEYS: ReadonlySet<string> = new Set([...ENDPOINT_ORDER, 'chat_complet
 
 const HOST_ID = /^[a-z][a-z0-9-]*$/
 
-/** An id that upstreams.yaml has in a form that ids cannot have is a finding there. */
+/** A malformed id in upstreams.yaml has its own finding there. */
 function isMisspeltHost({ hosts }: CatalogueView, via: string): boolean {
   const misspelt = [...hosts.keys()].filter(id => !HOST_ID.test(id))
   return nearestWord(via, misspelt) !== undefined
@@ -118,7 +118,7 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   const standard = asText(target.value.standard) || entry.standard
   if (!isStandard(standard)) return
   const paths = asRecord(host.value.paths)
-  // Paths that are not there, or not of an endpoint, are findings of their own.
+  // Missing paths, and paths for unknown endpoints, have their own findings.
   if (Object.keys(paths).length === 0 || !Object.keys(paths).every(key => PATH_KEYS.has(key))) return
   const missing = UPSTREAM_ENDPOINTS[standard].needed.filter(endpoint => !Object.hasOwn(paths, endpoint))
   if (missing.length === 0) return
@@ -131,19 +131,19 @@ function checkFormat(entry: EntryView, target: TargetView, host: HostView, repor
   report(target, ['via'], 'format-unreachable', message, fix)
 }
 
-/** One model of an upstream is one model here: what was copied from a neighbour still names that. */
+/** Warns about two models here that share one upstream model: probably a copied line that was not changed. */
 function checkShared(view: CatalogueView, report: Report): void {
   const users = new Map<string, EntryView>()
   for (const entry of view.entries) {
-    // What goes out of use may be served by what comes after it.
+    // A retiring entry may be served by its successor's model.
     if (entry.deprecated.retires !== undefined) continue
     for (const target of entry.targets) {
       const key = JSON.stringify([target.via, target.value.model])
       const first = users.get(key)
       if (first === undefined) users.set(key, entry)
       else if (first.model !== entry.model && !isOfSpareFile(entry, first)) {
-        const message = `"${first.id}" of another model goes to "${asText(target.value.model)}" too`
-        report(target, ['model'], 'target-shared', message, 'make sure that this is no leftover of a copy')
+        const message = `"${first.id}" of another model also goes to "${asText(target.value.model)}"`
+        report(target, ['model'], 'target-shared', message, 'make sure that this is not left over from a copied line')
       }
     }
   }
@@ -156,8 +156,8 @@ function checkWeights(entry: EntryView, report: Report): void {
     entry,
     ['upstream'],
     'upstream-weightless',
-    `every target of "${entry.id}" has the weight 0`,
-    'leave the weights out (then they are tried in order), or give one more than 0',
+    `every target of "${entry.id}" has weight 0`,
+    'leave the weights out (then targets are tried in order), or give at least one a weight above 0',
   )
 }
 

@@ -1,4 +1,4 @@
-/** Checks of wires: each has a path, stands once, and says nothing of another; the one that the gateway uses is among them. */
+/** Checks wires: each has a path, is listed once, and uses only its own words; the one that the gateway uses is included. */
 
 import type { WireName } from '../../src/generated/types.ts'
 import {
@@ -16,7 +16,7 @@ import { wiresOfWord } from '../wire-words.ts'
 interface Holder extends Place {
   readonly value: Readonly<Record<string, unknown>>
   readonly entries: readonly EntryView[]
-  /** Only these targets; else all of the entries. */
+  /** Only these targets; absent: all targets of the entries. */
   readonly targets?: EntryView['targets']
 }
 
@@ -51,13 +51,13 @@ function checkList(view: CatalogueView, holder: Holder, report: Report): void {
     const name = asText(wire)
     const at = ['wires', index]
     if (seen.has(name)) {
-      report(holder, [...at, 'wire'], 'wire-repeated', `"${name}" stands in the list already`, 'keep one of the two')
+      report(holder, [...at, 'wire'], 'wire-repeated', `"${name}" is already in the list`, 'keep one of the two')
     }
     seen.add(name)
     if (hosts.length > 0 && name !== '' && !hosts.some(host => Object.hasOwn(asRecord(host.value.paths), name))) {
       const ids = [...new Set(hosts.map(host => `"${host.id}"`))].join(', ')
       const message = `no upstream here (${ids}) has a path for ${name}`
-      report(holder, [...at, 'wire'], 'wire-path', message, 'leave the wire out, or add the path in upstreams.yaml')
+      report(holder, [...at, 'wire'], 'wire-path', message, 'remove the wire, or add its path in upstreams.yaml')
     }
     checkWords(holder, [...at, 'dialect'], asRecord(dialect), name as WireName, report)
   }
@@ -70,17 +70,17 @@ function checkList(view: CatalogueView, holder: Holder, report: Report): void {
   for (const standard of standards) {
     if (standard === '' || seen.has(standard)) continue
     const message = `${standard}, which the gateway uses, is not among the wires`
-    report(holder, ['wires'], 'wire-standard', message, `write \`- wire: ${standard}\` where it belongs in the order`)
+    report(holder, ['wires'], 'wire-standard', message, `add \`- wire: ${standard}\` at its place in the order`)
   }
 }
 
-/** Whether nobody further in has a list of his own. */
+/** Whether no more specific level has its own list. */
 function isReached(holder: Holder, entry: EntryView, target: TargetView): boolean {
   const layers = [entry.model.family.value, entry.model.value, entry.value, target.value]
   return layers.findLast(value => value.wires !== undefined) === holder.value
 }
 
-/** Without a wire the dialect is that of the format that the gateway uses, which is never Responses. */
+/** Without a wire, the dialect is for the format that the gateway uses, which is never Responses. */
 function checkWords(
   place: Place,
   at: readonly (string | number)[],
@@ -95,7 +95,7 @@ function checkWords(
       const isElsewhere = wire === undefined && wires.some(each => each !== 'responses')
       if (isElsewhere) continue
       const said = typeof value === 'string' ? `\`${word}: ${value}\`` : `"${word}"`
-      const message = `${said} means something in ${wires.join(' and ')} only`
+      const message = `${said} only has a meaning in ${wires.join(' and ')}`
       const fix =
         wire === undefined ? `write it in the dialect of \`- wire: ${wires[0]}\` under \`wires\`` : 'leave it out'
       report(place, [...at, group, word], 'wire-word', message, fix, 'key')

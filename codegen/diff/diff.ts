@@ -1,4 +1,4 @@
-/** What one catalogue changes against another, resolved: prices per name, facts per entry, aliases, upstreams. Pure. */
+/** Compares two resolved catalogues: prices per name, facts per entry, aliases, upstreams. Pure. */
 
 import type { ModelEntry, Price, Tables } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
@@ -11,7 +11,7 @@ import { type Heirs, heirsOf } from './heirs.ts'
 export interface PriceChange {
   /** An entry, an alias, or `fallback`. */
   readonly name: string
-  /** retirement: from the entry's end on. removal: the name is gone, and the fallback serves its calls. */
+  /** retirement: applies once the entry has retired. removal: the name is gone and the fallback serves its calls. */
   readonly kind: 'entry' | 'alias' | 'fallback' | 'retirement' | 'removal'
   /** The entry that serves the name at the new price. */
   readonly servedBy: string
@@ -19,12 +19,12 @@ export interface PriceChange {
   readonly new: Price
   /** In percent of the old price; null when the unit changes. */
   readonly percent: number | null
-  /** Beyond the threshold, or of another unit. */
+  /** Beyond the threshold, or the unit changed. */
   readonly isLarge: boolean
   readonly isAcknowledged: boolean
 }
 
-/** One changed fact with all entries that share the change. */
+/** A changed fact with all entries that share the change. */
 export interface FactChange {
   readonly what: string
   readonly old: string
@@ -39,7 +39,7 @@ export interface RemovedEntry extends ModelEntry {
 
 export interface CatalogueDiff {
   readonly prices: readonly PriceChange[]
-  /** On the day that ends are judged by. */
+  /** On the given day. */
   readonly margins: readonly MarginChange[]
   readonly added: readonly ModelEntry[]
   readonly removed: readonly RemovedEntry[]
@@ -55,7 +55,7 @@ export interface Acknowledgement {
   readonly price: Price
 }
 
-/** What catalogue.yaml says for people and checks alone; no table has it. */
+/** Settings of catalogue.yaml that only people and checks read; no table contains them. */
 export interface Nets {
   readonly floors: Readonly<Record<string, unknown>>
   readonly counts: Readonly<Record<string, unknown>>
@@ -64,12 +64,12 @@ export interface Nets {
 export interface DiffOptions {
   /** Absent: not compared. */
   readonly nets?: { readonly old: Nets; readonly now: Nets }
-  /** ISO date: what has retired by then is served by its successor. */
+  /** ISO date: entries retired by then are served by their successors. */
   readonly today: string
-  /** Largest change of a price, up or down, that needs no acknowledgement. */
+  /** Largest price change, up or down, that needs no acknowledgement. */
   readonly thresholdPercent: number
   readonly acknowledged: readonly Acknowledgement[]
-  /** What each catalogue's schema gives for a word that nobody wrote; a word, or a whole upstream, is new or gone without it. */
+  /** Defaults of each catalogue's schema. They stand in on the side that lacks a word or a whole upstream. */
   readonly schemaDefaults: { readonly old: Facts; readonly now: Facts }
 }
 
@@ -124,7 +124,7 @@ interface HeirsOfBoth {
   readonly now: Heirs
 }
 
-/** An end that is new, or that leads elsewhere, changes what callers will pay. */
+/** A new retirement, or a new successor, changes what callers will pay. */
 function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   return common.flatMap(({ id, kind }) => {
     const before = heirs.old.servedAtLast(id, kind)
@@ -134,7 +134,7 @@ function retirementPrices(common: readonly ModelEntry[], heirs: HeirsOfBoth, opt
   })
 }
 
-/** A name that means another entry than before changes what its callers pay: an alias, the fallback, an id that is gone. */
+/** A name that now means another entry changes what its callers pay: an alias, the fallback, a removed id. */
 function mappedPrices(heirs: HeirsOfBoth, options: DiffOptions): PriceChange[] {
   const names = ['fallback', ...[...heirs.old.names].filter(name => name !== 'fallback').toSorted(compareText)]
   return names.flatMap(name => {
@@ -185,7 +185,7 @@ function changesOf(
   })
 }
 
-/** One row for a change that many entries share, as one line of a family makes it. */
+/** One row per change that several entries share, as a line of a family file causes it. */
 function groupChanges(changes: readonly FactChange[]): FactChange[] {
   const groups = Map.groupBy(changes, change => JSON.stringify([change.what, change.old, change.new]))
   return [...groups.values()]

@@ -1,10 +1,10 @@
-/** What a change of extras means for whoever pays the providers. */
+/** What a change of extras means for the operator, who pays the providers. */
 
 import type { Extras, FieldTreatment, ToolTreatment } from '../../src/generated/types.ts'
 
 export const EXTRAS_PREFIX = 'extras.'
 
-/** Each word with what happens to it, in words that `effectOf` understands. */
+/** Each extra and its treatment, in words that `effectOf` understands. */
 export function extrasFacts({ fields, tools }: Extras): [what: string, said: string][] {
   const all = [...Object.entries(fields), ...Object.entries(tools)]
   return all.map(([word, treatment]) => [EXTRAS_PREFIX + word, say(treatment)])
@@ -17,7 +17,7 @@ function say(treatment: FieldTreatment | ToolTreatment): string {
   return `${price.vnd} VND per ${price.per}${usesMax === undefined ? '' : `, ${usesMax} held for`}`
 }
 
-/** What providers may bill beyond tokens: nothing, what clients pay for, or anything. */
+/** What providers may bill beyond tokens. 0: nothing. 1: what clients pay for. 2: anything. */
 function opennessOf(said: string): 0 | 1 | 2 {
   if (said === 'allow' || said === '–') return 2
   return priceOf(said) === null ? 0 : 1
@@ -28,23 +28,21 @@ function priceOf(said: string): number | null {
   return vnd === undefined ? null : Number(vnd)
 }
 
-/** One sentence, the widening ones in bold. */
+/** A short description; bold if more gets through than before. */
 export function effectOf({ old, new: now }: { readonly old: string; readonly new: string }): string {
   const [before, after] = [priceOf(old), priceOf(now)]
   if (before !== null && after !== null) {
     const percent = ((after - before) / before) * 100
-    return percent === 0
-      ? 'held for differently'
-      : `${percent > 0 ? '+' : '−'}${Math.abs(percent).toFixed(1)} % per use`
+    return percent === 0 ? 'the hold changes' : `${percent > 0 ? '+' : '−'}${Math.abs(percent).toFixed(1)} % per use`
   }
   const [wasOpen, isOpen] = [opennessOf(old), opennessOf(now)]
   if (isOpen === 2)
-    return wasOpen === 2 ? 'as before' : '**passes at the plain price: the provider bills the operator**'
-  if (isOpen === 1) return wasOpen === 2 ? 'sold; passed at the plain price before' : '**passes and is sold**'
+    return wasOpen === 2 ? 'as before' : '**passes at the plain price: the operator pays what the provider bills**'
+  if (isOpen === 1) return wasOpen === 2 ? 'sold; used to pass at the plain price' : '**passes and is sold**'
   if (wasOpen > 0) return 'no longer passes'
   return valuesOf(now).some(value => !valuesOf(old).includes(value))
     ? '**more values pass**'
-    : 'passes less, or as before'
+    : 'the same or less passes'
 }
 
 function valuesOf(said: string): string[] {

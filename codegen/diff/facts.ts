@@ -1,4 +1,4 @@
-/** Entries and upstreams as flat facts, in the words of the YAML, for comparing and for showing. */
+/** Entries and upstreams as flat facts, with the keys used in YAML, for comparing and showing. */
 
 import type { ModelEntry, Upstream } from '../../src/generated/types.ts'
 import { canonicalJson } from '../canonical.ts'
@@ -8,10 +8,10 @@ import { upstreamDefaults } from '../resolve-upstream.ts'
 import type { Schemas } from '../schemas.ts'
 import { extrasFacts } from './extras.ts'
 
-/** In the words of the YAML, with dots between nested keys. */
+/** Keyed as in YAML, with dots between nested keys. */
 export type Facts = ReadonlyMap<string, string>
 
-/** Every fact but id and price. */
+/** Every fact except id and price. */
 export function entryFacts(entry: ModelEntry): Facts {
   const { deprecated } = entry
   const facts = new Map<string, string>([
@@ -47,25 +47,25 @@ export function entryFacts(entry: ModelEntry): Facts {
   return facts
 }
 
-/** Made from name and limits, a description changes with them and is no news of its own. */
+/** A description generated from name and limits changes with them, so its change is not shown. */
 const MADE = 'made from the facts'
 
 function isMade({ description, name, contextTokens, outputTokensMax }: ModelEntry): boolean {
   return description === describeModel(name, contextTokens, outputTokensMax)
 }
 
-/** Where calls go, by which name of the model, in which format. */
+/** Where calls go, under which model name and in which format. */
 export function describeTarget(target: ModelEntry['upstreams'][number]): string {
   const weight = target.weight === 0 ? '' : ` ×${target.weight}`
   return `${target.via}: ${target.model} (${target.standard})${weight}`
 }
 
-/** Every fact of an upstream; none when there is no such upstream. */
+/** Every fact of an upstream; empty if there is none. */
 export function upstreamFacts(upstream: Upstream | undefined): Facts {
   const facts = new Map<string, string>()
   if (upstream === undefined) return facts
   const { id: _, discount, fx, auth, ...rest } = upstream
-  // The other schemes know their header.
+  // The other schemes have fixed headers.
   const { header: __, ...known } = auth
   flatten({ ...rest, auth: auth.scheme === 'header' ? auth : known }, '', '', facts)
   if (discount.length > 0) facts.set('discount', steps(discount))
@@ -73,7 +73,7 @@ export function upstreamFacts(upstream: Upstream | undefined): Facts {
   return facts
 }
 
-/** What a dialect and an upstream are when nobody writes a word of them. */
+/** The schema's defaults for a dialect and an upstream. */
 export function schemaDefaults(schemas: Schemas): Facts {
   const facts = new Map<string, string>()
   flatten(resolveFacts(schemas.dialect, []), 'dialect', '', facts)
@@ -82,7 +82,7 @@ export function schemaDefaults(schemas: Schemas): Facts {
   return facts
 }
 
-/** Dated values, each as `from 2026-11-01: input 5, output 25`. */
+/** Dated values, written as `from 2026-11-01: input 5, output 25`. */
 export function steps(history: readonly { readonly from: string }[]): string {
   return history.map(({ from, ...values }) => `from ${from}: ${valuesOf(values)}`).join('; ')
 }

@@ -1,14 +1,14 @@
-/** Which entry serves a name under some tables: now, and once every announced end has come. */
+/** Which entry serves a name under given tables: now, and after all announced retirements. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 
 export interface Heirs {
-  /** Every name that a client can know: ids, aliases, and `fallback`. */
+  /** Every name that clients can use: ids, aliases, and `fallback`. */
   readonly names: ReadonlySet<string>
   entry(id: string): ModelEntry | undefined
-  /** What serves calls for a name today; chat entries that are gone go to the fallback. */
+  /** Who serves calls for a name today; the fallback serves removed chat entries. */
   servedBy(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
-  /** The same, as if every `retires` had passed. */
+  /** The same, after every `retires` date. */
   servedAtLast(name: string, kind?: ModelEntry['kind']): ModelEntry | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A catalogue diff as Markdown, for people who approve it. */
+/** A catalogue diff as Markdown, for the people who approve it. */
 
 import type { Price } from '../../src/generated/types.ts'
 import { percent, vnd } from '../margin/table.ts'
@@ -54,7 +54,7 @@ export function renderMarkdown(
   return `${parts.join('\n\n')}\n`
 }
 
-/** One line that says it all. */
+/** A one-line summary. */
 export function summarise(diff: CatalogueDiff, thresholdPercent: number): string {
   const counts = [
     count(diff.prices.length, 'price'),
@@ -72,7 +72,7 @@ export function summarise(diff: CatalogueDiff, thresholdPercent: number): string
   return `${parts.join(', ')}.${verdict}`
 }
 
-/** Lines for `acknowledged` in catalogue.yaml, ready to be pasted. */
+/** Lines for `acknowledged` in catalogue.yaml, ready to paste. */
 export function acknowledgementLines(changes: readonly PriceChange[]): string {
   const lines = changes.map(
     ({ name, new: now }) => `  - { name: ${name}, price: { vnd: ${now.vnd}, per: ${now.per} }, reason: "…" }`,

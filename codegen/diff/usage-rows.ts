@@ -1,4 +1,4 @@
-/** A usage export, row by row: the columns that prices and costs are worked out from. */
+/** Reads a usage export row by row: the columns that prices and costs are computed from. */
 
 import { readCsv } from './csv.ts'
 
@@ -6,9 +6,9 @@ import { readCsv } from './csv.ts'
 export interface ChargedCall {
   readonly model: string
   readonly inputTokens: bigint
-  /** Part of the input; 0 where the file does not say. */
+  /** Part of the input; 0 when the file does not say. */
   readonly cachedInputTokens: bigint
-  /** Part of the input; 0 where the file does not say. */
+  /** Part of the input; 0 when the file does not say. */
   readonly cacheWriteTokens: bigint
   readonly outputTokens: bigint
   /** Null: the file does not say. */
@@ -16,7 +16,7 @@ export interface ChargedCall {
   readonly costMicroVnd: bigint
 }
 
-/** Names that columns may have, in order of preference, without case and punctuation. */
+/** Accepted column names in order of preference, ignoring case and punctuation. */
 const COLUMNS = {
   model: ['model', 'entry'],
   input: ['inputtokens'],
@@ -32,7 +32,7 @@ type Columns = Readonly<Record<keyof typeof COLUMNS, number> & Record<keyof type
 
 const MICRO = 1_000_000n
 
-/** Calls that cost nothing are left out. Throws when the file is empty or a column that is needed is missing. */
+/** Skips calls that cost nothing. Throws when the file is empty or lacks a required column. */
 export async function* readChargedCalls(chunks: AsyncIterable<string>): AsyncGenerator<ChargedCall> {
   let columns: Columns | undefined
   for await (const record of readCsv(chunks)) {
@@ -86,7 +86,7 @@ function wholeNumber(text: string | undefined): bigint {
   return /^[0-9]{1,15}$/.test(text ?? '') ? BigInt(text as string) : 0n
 }
 
-/** Images of a call: as the file says, else as many as its cost pays for. */
+/** Images of a call: from the file, else as many as its cost pays for. */
 export function imagesOf({ images, costMicroVnd }: ChargedCall, priceVnd: number): bigint {
   if (images !== null && images > 0n) return images
   const price = BigInt(priceVnd) * MICRO

@@ -32,9 +32,9 @@ interface Tally {
 const MICRO = 1_000_000n
 
 /**
- * Only calls that cost something count; tokens and calls are priced anew under both catalogues, so the recorded cost
- * (which may be from a third price) does not matter. An end that is new is priced as if it had come. `today` is an ISO
- * date. Throws when a column is missing.
+ * Counts only calls that cost something. Tokens and calls are repriced under both catalogues, so the recorded cost (perhaps
+ * from a third price) does not matter. New retirements are priced as if they had happened. `today` is an ISO date. Throws
+ * when a column is missing.
  */
 export async function usageEffect(
   chunks: AsyncIterable<string>,
@@ -43,7 +43,7 @@ export async function usageEffect(
   today: string,
 ): Promise<UsageEffect> {
   const heirs = { old: heirsOf(old, today), now: heirsOf(now, today) }
-  // What was an entry when it was called may be an alias in the base.
+  // A former entry may be an alias in the base.
   const known = (name: string) =>
     heirs.old.names.has(name) ? (heirs.old.entry(name) ?? heirs.old.servedBy(name)) : undefined
   const tallies = await tally(chunks, known)
@@ -86,7 +86,7 @@ async function tally(
   return tallies
 }
 
-/** Rounded to whole dong, for showing. */
+/** Rounded to whole dong, for display. */
 function costVnd(each: Tally, price: Price): bigint {
   if (price.per === 'mtok') return (each.tokens * BigInt(price.vnd) + MICRO / 2n) / MICRO
   return BigInt(price.vnd) * (price.per === 'image' ? each.images : BigInt(each.calls))

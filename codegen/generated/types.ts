@@ -18,7 +18,7 @@ import type {
 } from '../../src/generated/types.ts'
 
 /**
- * What a dollar costs the operator: one rate, or a list of dated ones. In `defaults` for all upstreams, in an upstream for its own. Without any, costs are unknown.
+ * What a dollar costs the operator: one rate, or a list of dated ones. In `defaults` it is for all upstreams, in an upstream for that one. Without any, costs are unknown.
  *
  * @minItems 1
  * @maxItems 400
@@ -34,7 +34,7 @@ export type FxHistory = FxFacts | readonly FxFacts[]
 export type DiscountHistory = DiscountFacts | readonly DiscountFacts[]
 
 /**
- * What the operator pays the provider, in USD with at most 6 decimals; `discount` of the upstream multiplies it. One price, or a list of dated ones, a later one already written down among them. Of model, entry and target the nearest to the call counts, as a whole. It is for the operator's margin alone: customers neither pay it nor see it. Absent: unknown.
+ * What the operator pays the provider, in USD with at most 6 decimals; `discount` of the upstream multiplies it. One price, or a list of dated ones, which may include future ones. Of target, entry and model, the first that has a cost counts, as a whole. Used only for the operator's margin: customers neither pay nor see it. Absent: unknown.
  *
  * @minItems 1
  * @maxItems 24
@@ -42,14 +42,14 @@ export type DiscountHistory = DiscountFacts | readonly DiscountFacts[]
 export type CostHistory = CostFacts | readonly CostFacts[]
 
 /**
- * Where calls go: one target, or a list that is tried in order (or shared out by weight where weights are given).
+ * Where calls go: one target, or a list that is tried in order (or shared by weight if weights are given).
  *
  * @minItems 1
  * @maxItems 8
  */
 export type UpstreamFacts = TargetFacts | readonly TargetFacts[]
 
-/** The one root: the files that operators write and the tables that are made from them. Types are generated from here. */
+/** The root schema: the files that operators write and the tables generated from them. Types are generated from here. */
 export interface Catalogue {
   readonly catalogue: CatalogueFile
   readonly upstreams: UpstreamsFile
@@ -57,18 +57,18 @@ export interface Catalogue {
   readonly tables: Tables
 }
 
-/** What holds for the whole catalogue: catalogue/catalogue.yaml. */
+/** Settings of the whole catalogue: catalogue/catalogue.yaml. */
 export interface CatalogueFile {
   /** The service's own name. The headers `x-<service>-…`, the channel prefix `<service>/` and the key prefix `sk-<service>-` follow from it. */
   readonly service: string
-  /** The entry that takes chat calls for a name that is neither an entry nor an alias. */
+  /** The entry that serves chat calls whose model name is neither an entry nor an alias. */
   readonly fallback: string
-  /** Further names that clients send, each with the entry it means. Names match in any case, and behind the name of their entry's vendor and a slash (`openai/gpt-5.5`), so neither needs an alias. */
+  /** Other names that clients send, each with the entry it means. Names match in any case, and with the entry's vendor and a slash in front (`openai/gpt-5.5`), so neither needs an alias. */
   readonly aliases: {
     /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
     readonly [k: string]: string
   }
-  /** Further names that clients write for vendors before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
+  /** Other vendor names that clients write before a slash (`x-ai/grok-4.3`), in lower case, each with the `vendor` of a family. */
   readonly vendors?: {
     readonly [k: string]: string
   }
@@ -77,40 +77,40 @@ export interface CatalogueFile {
   readonly extras?: ExtrasVocabulary
   readonly counts: CountFacts
   /**
-   * Price changes beyond the threshold of `price-diff` that are meant, and successors that cost so much more. Leave each out once it has shipped; the one of a successor stays as long as the entry.
+   * Intended price changes beyond the threshold of `price-diff`, and successors that cost so much more. Remove each once it has shipped; keep a successor's as long as the entry.
    *
    * @maxItems 200
    */
   readonly acknowledged?: readonly AcknowledgementFacts[]
 }
 
-/** Values for what a model does not say itself. */
+/** Defaults for what a model does not state itself. */
 export interface DefaultFacts {
   /** Output tokens that a hold assumes when the call allows more. */
   readonly hold_output_tokens: number
   /** Most images that one call may ask for. */
   readonly images_max: number
-  /** Calls in flight per key, in all processes together; 0 means no limit. A key may have its own. */
+  /** Calls in flight per key, across all processes; 0 means no limit. A key can have its own. */
   readonly concurrency_max?: number
   readonly fx?: FxHistory
-  /** Calls per minute and key; 0 means no limit. A key may have its own. */
+  /** Calls per minute and key; 0 means no limit. A key can have its own. */
   readonly rate_limit_per_minute: number
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
   readonly token_factor: number
   readonly counting?: CountingFacts
 }
 
-/** What a request counts beside its text, as the vendor counts it; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
+/** Tokens that a request counts besides its text, as the vendor counts them; used for estimates only (count_tokens, holds, cut streams). Layers merge in the order defaults, family, model. */
 export interface CountingFacts {
-  /** Of every request. */
+  /** Per request. */
   readonly request_tokens?: number
-  /** Of every turn: its role and its separators. */
+  /** Per turn: its role and separators. */
   readonly turn_tokens?: number
-  /** Of the instructions that the vendor adds to a request with tools. */
+  /** Per request with tools: the instructions that the vendor adds. */
   readonly tool_instructions_tokens?: number
-  /** Of each page of a document, text and picture. */
+  /** Per page of a document, text and picture. */
   readonly page_tokens?: number
-  /** Of a picture: its pixels by `pixels_per_token`, once it is scaled down to `edge_pixels_max`. */
+  /** Per picture: its pixels divided by `pixels_per_token`, after scaling down to `edge_pixels_max`. */
   readonly picture?: {
     /** Longest edge; larger pictures are scaled down to it. */
     readonly edge_pixels_max?: number
@@ -118,12 +118,12 @@ export interface CountingFacts {
     readonly pixels_per_token?: number
     /** Most tokens of one picture. */
     readonly tokens_max?: number
-    /** Tokens of a picture whose size is not known. */
+    /** Tokens of a picture of unknown size. */
     readonly unknown_tokens?: number
   }
 }
 
-/** Lowest price allowed per unit, in VND: a typing error below it does not ship. */
+/** Lowest price allowed per unit, in VND, so that a typo below it does not ship. */
 export interface FloorFacts {
   /** Per 1,000,000 tokens. */
   readonly mtok: number
@@ -135,17 +135,17 @@ export interface FloorFacts {
   readonly use?: number
 }
 
-/** How many entries there must be: a line lost in a merge does not ship. */
+/** Expected numbers of entries, so that a line lost in a merge does not ship. */
 export interface CountFacts {
   /** Entries in all. */
   readonly entries: number
   /** Entries on the AWS channel. */
   readonly aws: number
-  /** Entries under `req/`, images and speech among them. */
+  /** Entries under `req/`, including images and speech. */
   readonly per_call: number
 }
 
-/** One price change that is meant. */
+/** One intended price change. */
 export interface AcknowledgementFacts {
   /** The entry, alias or `fallback` whose price changes. */
   readonly name: string
@@ -154,7 +154,7 @@ export interface AcknowledgementFacts {
   readonly reason: string
 }
 
-/** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never stand here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
+/** The provider APIs that calls can go to: catalogue/upstreams.yaml. Credentials never go here; they come from the environment (UPSTREAM_<ID>_API_KEY). */
 export interface UpstreamsFile {
   /** Each upstream under its id. */
   readonly upstreams: {
@@ -164,9 +164,9 @@ export interface UpstreamsFile {
 
 /** One provider API. */
 export interface HostFacts {
-  /** Address without a slash at its end and without credentials; `{region}` stands for the AWS region. The environment variable UPSTREAM_<ID>_BASE_URL replaces it. */
+  /** Address without a trailing slash and without credentials; `{region}` stands for the AWS region. The environment variable UPSTREAM_<ID>_BASE_URL replaces it. */
   readonly base_url: string
-  /** plain: JSON and server-sent events. bedrock: AWS invoke; the model stands in the path, streams are AWS event streams. */
+  /** plain: JSON and server-sent events. bedrock: AWS invoke; the model is in the path, streams are AWS event streams. */
   readonly wire?: 'plain' | 'bedrock'
   readonly paths: UpstreamPaths
   readonly auth: AuthFacts
@@ -175,20 +175,20 @@ export interface HostFacts {
     readonly [k: string]: string
   }
   /**
-   * Headers of the client that go upstream, lower case.
+   * Client headers that are forwarded upstream, lower case.
    *
    * @maxItems 32
    */
   readonly forward_headers?: readonly string[]
   readonly betas?: BetaFacts
-  /** Members written into every JSON body: what other providers take as headers. Never a credential. */
+  /** Members added to every JSON body, for settings that other providers take as headers. Never a credential. */
   readonly fields?: {
     readonly [k: string]: string
   }
   readonly errors?: ErrorPlaces
-  /** Most tries of one call at this upstream, each with another credential (a broken connection may be tried again with the same one). 1: never a second try. */
+  /** Most attempts per call at this upstream, each with another credential (after a broken connection, the same one may be used again). 1: never retry. */
   readonly attempts_max?: number
-  /** Most calls of one process at this upstream at one time; further ones go to the next upstream, or are told to try again. */
+  /** Most concurrent calls per process at this upstream; further ones go to the next upstream, or are told to try again. */
   readonly concurrency_max?: number
   readonly discount?: DiscountHistory
   readonly fx?: FxHistory
@@ -197,14 +197,14 @@ export interface HostFacts {
   readonly dialect?: DialectFacts
   readonly extras?: ExtrasFacts
   /**
-   * Last touch on the body that goes upstream; see the rule vocabulary.
+   * Final changes to the body that goes upstream; see the rule vocabulary.
    *
    * @maxItems 32
    */
   readonly rules?: readonly Rule[]
 }
 
-/** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name of the model. What is missing is not served. */
+/** Path of each endpoint, appended to the base URL. `{model}` stands for the upstream's name for the model. Endpoints without a path are not served. */
 export interface UpstreamPaths {
   /** Path below the base URL. */
   readonly messages?: string
@@ -226,61 +226,61 @@ export interface UpstreamPaths {
 
 /** How the credential is sent. */
 export interface AuthFacts {
-  /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed by the access keys AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, or an API key of the upstream as bearer when there is one. header: the bare credential in the header named. */
+  /** bearer: `authorization: Bearer …`. x-api-key: a header of that name. sigv4: signed with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN from the environment; if the upstream has an API key, that is sent as bearer instead. header: the bare credential in the named header. */
   readonly scheme: 'bearer' | 'x-api-key' | 'sigv4' | 'header'
-  /** Header of the credential, lower case. Needed with `header` only; the other schemes know theirs. */
+  /** Header that carries the credential, lower case. Only for `header`; the other schemes have their own. */
   readonly header?: string
-  /** AWS region to sign for, unless AWS_REGION says another. Needed with `sigv4` only. */
+  /** AWS region to sign for; AWS_REGION overrides it. Only for `sigv4`. */
   readonly region?: string
 }
 
-/** How beta flags of the client go upstream; without it, none do. Which flags may go is the dialect's word `betas`. */
+/** How the client's beta flags are sent upstream; absent: they are not. The dialect word `betas` says which flags may pass. */
 export interface BetaFacts {
-  /** Header of the client that lists them, comma-separated, lower case; sent upstream under the same name. */
+  /** Client header that lists them, comma-separated; lower case. Sent upstream under the same name. */
   readonly header: string
   /** Member of the upstream body that takes them as a list, instead of the header. */
   readonly field?: string
 }
 
-/** Where an error says what is wrong, for a provider whose errors have a shape of their own. The shapes in common use are known. */
+/** Where an error says what is wrong, for providers whose errors have an unusual shape. The common shapes are known. */
 export interface ErrorPlaces {
-  /** Pointer into the body of an error, to its text. */
+  /** Pointer into an error's body, to its text. */
   readonly message: string
   /** Pointer to its type or code, a word or a number. */
   readonly type?: string
 }
 
-/** When the circuit of the upstream, or of one of its credentials, opens, so that others serve while it cools down. */
+/** When the circuit of the upstream or of one of its credentials opens, so that others serve while it cools down. */
 export interface CooldownFacts {
-  /** Faults of the upstream in a row that open its circuit. That of a refused or rate-limited credential opens at once. */
+  /** Consecutive faults of the upstream that open its circuit. The circuit of a refused or rate-limited credential opens at once. */
   readonly failures?: number
-  /** How long it stays open at first, unless `retry-after` says another time; that doubles with each probe that fails. */
+  /** How long it stays open the first time, unless `retry-after` says otherwise; doubles with each failed probe. */
   readonly base_ms?: number
   /** Longest time open. */
   readonly max_ms?: number
 }
 
-/** Waits in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface TimeoutFacts {
-  /** Until the connection stands. */
+  /** Until the connection is established. */
   readonly connect_ms?: number
-  /** From the request sent to the first byte of the reply. */
+  /** From sending the request to the first byte of the reply. */
   readonly first_byte_ms?: number
-  /** Longest silence within a reply that has begun. The client of a stream gets pings meanwhile. */
+  /** Longest silence within a reply that has begun. Clients of a stream get pings meanwhile. */
   readonly idle_ms?: number
   /** The whole call; never above the gateway's own 15 minutes. */
   readonly total_ms?: number
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. null stands for none. */
+/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only differences are written. null means none. */
 export interface DialectFacts {
-  /** How much comes back. */
+  /** How much the model returns. */
   readonly output?: {
     /** Field of a chat request that caps the output. */
     readonly cap_field?: 'max_tokens' | 'max_completion_tokens'
-    /** Smallest cap on the output that the upstream takes; a lower one is raised to it. null: any. */
+    /** Smallest output cap that the upstream accepts; lower ones are raised to it. null: any. */
     readonly cap_min?: number | null
-    /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+    /** Most choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. A price per request buys one reply, so the limit is 1 there unless the entry itself allows more. */
     readonly choices_max?: number | null
   }
   /** Roles and order of messages. */
@@ -291,24 +291,24 @@ export interface DialectFacts {
     readonly mid_system?: 'keep' | 'hoist' | 'user_text'
     /** User and assistant turns must alternate: consecutive turns of one role are merged. */
     readonly alternate?: boolean
-    /** A last assistant message. continue: the model goes on with it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+    /** A final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
     readonly prefill?: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
     /** Message threads are accepted. */
     readonly threads?: boolean
     /** Responses: assistant messages say whether they are commentary or the final answer. */
     readonly phase?: boolean
-    /** Responses: whether sealed reasoning of earlier turns goes back with the id that it came with. */
+    /** Responses: whether sealed reasoning of earlier turns is sent back with its original id. */
     readonly item_ids?: 'keep' | 'drop'
   }
-  /** What messages hold. */
+  /** What messages contain. */
   readonly content?: {
-    /** `string`: the upstream wants plain strings wherever a content holds text only. */
+    /** `string`: the upstream expects plain strings for text-only content. */
     readonly text?: 'parts' | 'string'
     /** Image URLs: passed on, fetched and sent inline, or refused. */
     readonly image_url?: 'pass' | 'inline' | 'reject'
     /** An image sent to a model without vision: refused, or replaced by a note. */
     readonly images_unsupported?: 'reject' | 'placeholder'
-    /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+    /** PDF documents: passed on, replaced by a note, or refused. Text documents always become text. */
     readonly documents?: 'file' | 'placeholder' | 'reject'
     /** `cache_control` marks in converted requests. */
     readonly cache_control?: 'pass' | 'drop'
@@ -324,32 +324,32 @@ export interface DialectFacts {
     /** Most stop sequences accepted; at most 0: the parameter is refused. */
     readonly stop_max?: number
   }
-  /** How reasoning is asked for, what comes back, and what goes back with the history. */
+  /** How reasoning is requested, what replies contain, and what is sent back with the history. */
   readonly reasoning?: {
     /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
     readonly parameter?: 'reasoning_effort' | 'thinking_type' | 'enable_thinking' | 'budget' | 'adaptive' | null
     /**
-     * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. null: the model takes no effort.
+     * Effort levels accepted, in any order; other levels become the nearest one above, else the highest. null: the model takes no effort.
      *
      * @minItems 1
      * @maxItems 7
      */
     readonly levels?: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[] | null
-    /** The model reasons when the request does not say. */
+    /** The model reasons unless the request says otherwise. */
     readonly by_default?: boolean
-    /** Whether reasoning can be switched off. refused: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
+    /** Whether reasoning can be switched off. refused: the lowest effort is requested instead. up_to_high: refused together with an effort above high. */
     readonly disable?: 'allowed' | 'refused' | 'up_to_high'
     /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
     readonly display?: 'always' | 'on_request'
-    /** `budget_tokens` is accepted where the parameter is adaptive. */
+    /** `budget_tokens` is accepted although the parameter is adaptive. */
     readonly budget_accepted?: boolean
-    /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
+    /** Field of a chat request for a budget in tokens, next to `enable_thinking`. */
     readonly budget_field?: 'thinking_budget' | null
-    /** Reasoning must be off when the call is not streamed. */
+    /** Reasoning must be off unless the call is streamed. */
     readonly stream_only?: boolean
-    /** An effort beside function tools. refused: it is left out. explicit_none: `none` must be sent. */
+    /** An effort together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
     readonly beside_tools?: 'accepted' | 'refused' | 'explicit_none'
-    /** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
+    /** Thinking budget in tokens for each effort level, for models that only understand budgets. */
     readonly budgets?: {
       /** For low and below. */
       readonly low?: number
@@ -358,33 +358,33 @@ export interface DialectFacts {
       /** For high and above. */
       readonly high?: number
     }
-    /** Smallest thinking budget in tokens that stands for an effort level where only levels are understood; below medium it is low. */
+    /** Smallest thinking budget in tokens for each effort level, for models that only understand levels; below medium it is low. */
     readonly budget_floors?: {
-      /** From here on medium. */
+      /** Medium from here on. */
       readonly medium?: number
-      /** From here on high. */
+      /** High from here on. */
       readonly high?: number
     }
-    /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. Responses: item_content is the content of an item of its own, before the calls that it led to. */
+    /** Where a chat reply and the history carry reasoning. When reading replies, all places are checked. Responses: item_content is the content of a separate item, before the calls that it led to. */
     readonly field?: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
-    /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
+    /** Tag around the reasoning at the start of a chat reply's text (`think` for `<think>…</think>`). */
     readonly tag?: string | null
-    /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
+    /** Whether earlier reasoning is sent back in the history of a chat request. always: every assistant turn needs the field, empty if unknown. */
     readonly echo?: 'always' | 'if_present' | 'never'
-    /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
+    /** What is sent with `echo: always` when the reasoning is unknown, for upstreams that treat an empty text as missing. null: an empty text. */
     readonly echo_placeholder?: string | null
-    /** Responses: reasoning comes sealed when it is asked for, and goes back with the history. */
+    /** Responses: sealed reasoning can be requested, and is sent back with the history. */
     readonly sealed?: boolean
-    /** Responses: the error that says a seal cannot be opened; the call goes once more without reasoning. */
+    /** Responses: the error for a seal that cannot be opened; the call is then retried once without reasoning. */
     readonly refused_seal?: RefusedSeal | null
   }
   /** Tools, their calls and their results. */
   readonly tools?: {
-    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` name the tool where there is only one, else the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+    /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one, else auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
     readonly forced?: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
     /** The flag that forbids parallel calls is accepted. */
     readonly parallel_flag?: boolean
-    /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
+    /** Longest tool name accepted; longer ones are shortened in requests and restored in replies. */
     readonly name_max?: number
     /** What a tool name must begin with. */
     readonly name_start?: 'any' | 'letter'
@@ -392,36 +392,36 @@ export interface DialectFacts {
     readonly call_id?: 'any' | 'word' | 'alphanumeric_9'
     /** no_meta_schema: `$schema` is removed from tool parameters. */
     readonly schema?: 'pass' | 'no_meta_schema'
-    /** Whether `strict` on a tool is accepted where its schema qualifies. */
+    /** Whether `strict` on a tool is accepted if its schema qualifies. */
     readonly strict?: 'pass' | 'drop'
     /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
     readonly result_images?: 'native' | 'following_user' | 'placeholder'
     /**
-     * Types of tools, functions aside, that the upstream does not take: they leave the request and are named in the header `x-<service>-left-out`; a `*` at the end stands for any ending. A call that forces one, or has no other, is refused. What becomes of tools that cost more than tokens stands in `extras`.
+     * Types of tools, other than functions, that the upstream does not accept: they are removed from the request and named in the header `x-<service>-left-out`; a trailing `*` matches any ending. A call that forces one, or has no other, is refused. For tools that cost more than tokens, see `extras`.
      *
      * @minItems 1
      * @maxItems 32
      */
     readonly left_out?: readonly string[] | null
-    /** Responses: free-form tools go as they are, or as functions of one text. */
+    /** Responses: free-form tools are sent unchanged, or as functions with one text parameter. */
     readonly custom?: 'native' | 'function'
-    /** What a tool call of a chat reply carries that must come back with the same call. */
+    /** What a tool call in a chat reply carries and must be sent back with it. */
     readonly signature?: {
       /** Pointer to it in the call; null: calls carry none. */
       readonly path?: string | null
-      /** What is accepted for calls that another model made; null: nothing is sent. */
+      /** A value that is accepted for calls made by another model; null: nothing is sent. */
       readonly placeholder?: string | null
     }
   }
   /** Replies in JSON. */
   readonly structured_output?: {
-    /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
+    /** How a reply with a JSON schema is requested. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
     readonly method?: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
   }
-  /** How a reply of the chat and responses formats tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
+  /** Where replies of the chat and responses formats report their tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count takes precedence over the common places, which are known. */
   readonly usage?: {
     /**
-     * Pointers to all input tokens, cached ones included.
+     * Pointers to all input tokens, including cached ones.
      *
      * @minItems 1
      * @maxItems 16
@@ -448,12 +448,12 @@ export interface DialectFacts {
      * @maxItems 16
      */
     readonly reasoning?: readonly string[] | null
-    /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
+    /** What `completion_tokens` of a chat reply counts. without_reasoning: only the total includes reasoning, so the output is the total minus the prompt. */
     readonly output_counts?: 'all' | 'without_reasoning'
     /** `stream_options.include_usage` is accepted. */
     readonly stream_options?: boolean
   }
-  /** The id of the end user that a client may give. */
+  /** The end user's id, which clients can send. */
   readonly end_user?: {
     /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
     readonly field?: 'user' | 'safety_identifier' | 'user_id' | null
@@ -462,26 +462,26 @@ export interface DialectFacts {
     /** Characters accepted: word is [a-zA-Z0-9_-]; ids with others are hashed. */
     readonly characters?: 'any' | 'word'
   }
-  /** Beta flags of the client, at upstreams that take any. */
+  /** The client's beta flags, for upstreams that accept any. */
   readonly betas?: {
-    /** Flags that do not stand under `flags`. */
+    /** Flags not listed under `flags`. */
     readonly unlisted?: 'pass' | 'drop'
-    /** Flags, each with its name at this host and the fields that belong to it; they pass. */
+    /** Flags that pass, each with its name at this host and the fields that belong to it. */
     readonly flags?: {
       readonly [k: string]: BetaFlag
     }
-    /** Flag that must go with an effort in the messages format. */
+    /** Flag that must accompany an effort in the messages format. */
     readonly effort?: string | null
   }
 }
 
-/** What makes a provider charge more than its tokens, and what happens to it. What is not said here is as catalogue.yaml says by default; layers merge in the order upstream, family, model, entry, target. */
+/** What makes a provider charge for more than tokens, and what happens to it. catalogue.yaml has the defaults; layers merge in the order upstream, family, model, entry, target. */
 export interface ExtrasFacts {
   /** Request fields. leave_out: not sent upstream, and named in the header `x-<service>-left-out`. refuse: a 400. allow: passes at the plain price. `{ free: […] }`: these values cost nothing extra and pass, all others are left out. */
   readonly fields?: {
     readonly [k: string]: FieldTreatment
   }
-  /** Tools that the provider runs. leave_out: not sent upstream while other tools remain and the call does not force it, else a 400. refuse: a 400. allow: passes at the plain price. `{ price: … }`: passes, and each use is sold. */
+  /** Tools that the provider runs. leave_out: not sent upstream while other tools remain and the call does not force it, else a 400. refuse: a 400. allow: passes at the plain price. `{ price: … }`: passes, and each use is charged. */
   readonly tools?: {
     readonly [k: string]: ToolTreatment
   }
@@ -489,9 +489,9 @@ export interface ExtrasFacts {
 
 /** One family of models: its facts, its models, and the entries that clients can name. One file per family in catalogue/families/. */
 export interface FamilyFile {
-  /** Name of the family; the file is called after it. */
+  /** Name of the family; the file is named after it. */
   readonly family: string
-  /** Who makes the models; clients read it as `owned_by`. */
+  /** Who makes the models; clients see it as `owned_by`. */
   readonly vendor: string
   readonly api_standard: ApiStandard
   /** Factor from the gateway's own token count to the vendor's, used for estimates only (count_tokens, holds, cut streams). */
@@ -500,7 +500,7 @@ export interface FamilyFile {
   readonly counting?: CountingFacts
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -508,7 +508,7 @@ export interface FamilyFile {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Last touch on the body that goes upstream; see the rule vocabulary.
+   * Final changes to the body that goes upstream; see the rule vocabulary.
    *
    * @maxItems 32
    */
@@ -524,16 +524,16 @@ export interface FamilyFile {
 /** One wire format that a model speaks. */
 export interface WireFacts {
   readonly wire: WireName
-  /** What it cannot carry, beside what its dialect says. */
+  /** What it cannot carry, besides what its dialect says. */
   readonly cannot?: readonly WireLimit[]
   readonly dialect?: DialectFacts
 }
 
 /** One model as its vendor makes it. Its entries share these facts. */
 export interface ModelFacts {
-  /** Name that people read. AWS and per-call entries get a suffix. */
+  /** Display name. AWS and per-call entries get a suffix. */
   readonly name: string
-  /** A sentence for the model list. Default: made from the facts. */
+  /** A sentence for the model list. Default: generated from the facts. */
   readonly description?: string
   /** Input and output together, in tokens. */
   readonly context_tokens?: number
@@ -561,7 +561,7 @@ export interface ModelFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -569,20 +569,20 @@ export interface ModelFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Last touch on the body that goes upstream; see the rule vocabulary.
+   * Final changes to the body that goes upstream; see the rule vocabulary.
    *
    * @maxItems 32
    */
   readonly rules?: readonly Rule[]
   /**
-   * What clients can name: one line per id, price and upstream.
+   * What clients can call: one line per id, price and upstream.
    *
    * @minItems 1
    */
   readonly entries: readonly EntryFacts[]
 }
 
-/** Marks what is on its way out. Replies carry a warning from the day of `since` on, and from 60 days before `retires` at the latest; from the day of `retires` the id maps to the successor like an alias. */
+/** Announces a retirement. Replies carry a warning from `since` on, or from 60 days before `retires` if that is earlier; from `retires` on, the id maps to the successor like an alias. */
 export interface DeprecatedFacts {
   /** A day as YYYY-MM-DD. */
   readonly since: string
@@ -596,7 +596,7 @@ export interface DeprecatedFacts {
 export interface EntryFacts {
   /** The id that clients send: lower case letters, digits, `.`, `_` and `-`; under `req/` when billed per call, under the service's own prefix on the AWS channel. */
   readonly id: string
-  /** Replaces the name made from the model's. */
+  /** Replaces the name derived from the model's. */
   readonly name?: string
   readonly price: Price
   /** Input and output together, in tokens. */
@@ -611,7 +611,7 @@ export interface EntryFacts {
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -619,7 +619,7 @@ export interface EntryFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Last touch on the body that goes upstream; see the rule vocabulary.
+   * Final changes to the body that goes upstream; see the rule vocabulary.
    *
    * @maxItems 32
    */
@@ -627,54 +627,54 @@ export interface EntryFacts {
   readonly upstream: UpstreamFacts
 }
 
-/** The rate of exchange from a day on. */
+/** The exchange rate from a given day. */
 export interface FxFacts {
-  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
   readonly from: string
   /** Dong that one dollar costs the operator, with at most 2 decimals. */
   readonly vnd_per_usd: number
 }
 
-/** The share that is paid from a day on. */
+/** The share paid from a given day. */
 export interface DiscountFacts {
-  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
   readonly from: string
-  /** Of every `cost` at this upstream, with at most 4 decimals: 0.05 pays a twentieth of it, 1.1 a tenth more. */
+  /** Factor for every `cost` at this upstream, with at most 4 decimals: 0.05 pays a twentieth, 1.1 a tenth more. */
   readonly share: number
 }
 
-/** Prices of calls beyond a number of input tokens. */
+/** Prices for calls above a number of input tokens. */
 export interface CostTierFacts {
-  /** Input tokens of the call, cached ones included, beyond which the tier holds. */
+  /** The tier applies to calls with more input tokens than this, including cached ones. */
   readonly above_tokens: number
-  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  /** Input tokens neither read from nor written to the provider's cache. Needs `output`. */
   readonly input: number
-  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  /** Input tokens read from the provider's cache. Default: as `input`. */
   readonly cached?: number
-  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  /** Input tokens written to the provider's cache. Default: as `input`. */
   readonly cache_write?: number
-  /** Output tokens, reasoning included. Needs `input`. */
+  /** Output tokens, including reasoning. Needs `input`. */
   readonly output: number
 }
 
-/** What the provider charges from a day on, in USD, with at most 6 decimals. */
+/** What the provider charges from a given day, in USD, with at most 6 decimals. */
 export interface CostFacts {
-  /** Day as YYYY-MM-DD from whose first moment, UTC, this holds; the one that is in force when a call is settled counts. */
+  /** Day as YYYY-MM-DD, 00:00 UTC, from which this applies; what is current when a call is settled counts. */
   readonly from: string
-  /** Input tokens that neither come from the provider's cache nor go into it. Needs `output`. */
+  /** Input tokens neither read from nor written to the provider's cache. Needs `output`. */
   readonly input?: number
-  /** Input tokens that come from the provider's cache. Default: as `input`. */
+  /** Input tokens read from the provider's cache. Default: as `input`. */
   readonly cached?: number
-  /** Input tokens that are written into the provider's cache. Default: as `input`. */
+  /** Input tokens written to the provider's cache. Default: as `input`. */
   readonly cache_write?: number
-  /** Output tokens, reasoning included. Needs `input`. */
+  /** Output tokens, including reasoning. Needs `input`. */
   readonly output?: number
-  /** Each image returned, beside its tokens. */
+  /** Per image returned, on top of its tokens. */
   readonly image?: number
-  /** Each call, beside its tokens. */
+  /** Per call, on top of its tokens. */
   readonly call?: number
   /**
-   * Prices of calls with more input, which hold for all their tokens; ascending.
+   * Prices for calls with more input, which apply to all of a call's tokens; ascending.
    *
    * @minItems 1
    * @maxItems 8
@@ -682,19 +682,19 @@ export interface CostFacts {
   readonly tiers?: readonly CostTierFacts[]
 }
 
-/** One place that calls can go to. */
+/** One place where calls can go. */
 export interface TargetFacts {
   /** Id of an upstream in upstreams.yaml. Its environment variables are `UPSTREAM_<ID>_…` in capitals with `_` for `-`. */
   readonly via: string
-  /** The upstream's own name of the model. Clients never see it. */
+  /** The upstream's own name for the model. Clients never see it. */
   readonly model: string
   readonly standard?: ApiStandard
-  /** Share of the calls among the targets of one entry. 0: only when the ones before it fail. */
+  /** Share of the calls among an entry's targets. 0: used only when the ones before it fail. */
   readonly weight?: number
   readonly cost?: CostHistory
   readonly dialect?: DialectFacts
   /**
-   * Wire formats that the upstream's model speaks, the best first. A call goes by the first that carries it whole, the client's own before others; absent: by that of `api_standard`. The innermost list holds, of it the wires that the upstream has a path for; dialects of the same wire merge.
+   * Wire formats that the upstream's model speaks, best first. A call uses the first that can carry it completely, preferring the client's own; absent: that of `api_standard`. The most specific list applies, limited to wires that the upstream has a path for; dialects of the same wire merge.
    *
    * @minItems 1
    * @maxItems 3
@@ -702,7 +702,7 @@ export interface TargetFacts {
   readonly wires?: readonly WireFacts[]
   readonly extras?: ExtrasFacts
   /**
-   * Last touch on the body that goes upstream; see the rule vocabulary.
+   * Final changes to the body that goes upstream; see the rule vocabulary.
    *
    * @maxItems 32
    */

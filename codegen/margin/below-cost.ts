@@ -1,14 +1,14 @@
-/** The check of margins: one finding however many entries lose, so that nobody stops reading. */
+/** The margin check: a single finding however many entries lose, so that it gets read. */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { Finding } from '../findings.ts'
 import { type CatalogueView, reporter } from '../view.ts'
 import { entryMargins, loses } from './margins.ts'
 
-/** Entries that the finding names. */
+/** Most entries named in the finding. */
 const NAMED_MAX = 5
 
-/** Warns where a price is below cost in the mix that judges its entry, on the day that the caller says it is. */
+/** Warns when a price is below cost in the entry's deciding mix, as of the view's date. */
 export function checkMargins(view: CatalogueView, tables: Tables): Finding[] {
   const findings: Finding[] = []
   if (view.today === null) return findings

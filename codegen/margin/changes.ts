@@ -1,18 +1,18 @@
-/** What a change of prices or costs does to margins. */
+/** How changed prices or costs affect margins. */
 
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
 import { type EntryMargin, type MixMargin, marginsOf, ratesOn } from './margins.ts'
 
 export interface MarginChange {
   readonly name: string
-  /** The mix that judges the entry: of `new`, or of `old` where the cost is no longer known. */
+  /** The entry's deciding mix: from `new`, or from `old` if the cost is no longer known. */
   readonly mix: MixMargin['mix']
   /** Null: the cost is unknown. */
   readonly old: MixMargin | null
   readonly new: MixMargin | null
 }
 
-/** Of entries of both tables whose price or cost is another on that day; the largest loss first. `today` is an ISO date. */
+/** Entries in both tables whose price or cost differs on that day; largest loss first. `today` is an ISO date. */
 export function marginChanges(old: Tables, now: Tables, today: string): MarginChange[] {
   const before = new Map(old.entries.map(entry => [entry.id, entry]))
   const rates = { old: ratesOn(old, today), now: ratesOn(now, today) }

@@ -16,20 +16,20 @@ export interface MixMargin {
   readonly mix: Mix['name']
   /** For the unit of the price. */
   readonly costMicroVnd: bigint
-  /** What remains of the price, in percent of it; below 0: a loss. */
+  /** Price minus cost, in percent of the price; negative: a loss. */
   readonly marginPercent: number
 }
 
 export interface EntryMargin {
   readonly id: string
   readonly price: Price
-  /** The first judges the entry. None: its cost is unknown. */
+  /** The first one decides whether the entry loses money. Empty: its cost is unknown. */
   readonly mixes: readonly MixMargin[]
 }
 
 const MICRO = 1_000_000n
 
-/** What a target's prices are on a day. */
+/** A target's prices on a day. */
 export type RatesOn = (target: ModelEntry['upstreams'][number]) => CostRates | null
 
 /** `today` is an ISO date. */
@@ -39,7 +39,7 @@ export function ratesOn(tables: Tables, today: string): RatesOn {
   return target => (costs.get(target) as TargetCost | undefined)?.ratesAt(atMs) ?? null
 }
 
-/** By margin, the largest loss first; those of unknown cost last, by id. Without entries that a successor serves by then. */
+/** By margin, largest loss first; entries of unknown cost last, by id. Omits entries retired by then. */
 export function entryMargins(tables: Tables, today: string): EntryMargin[] {
   const rates = ratesOn(tables, today)
   const heirs = heirsOf(tables, today)
@@ -49,7 +49,7 @@ export function entryMargins(tables: Tables, today: string): EntryMargin[] {
     .toSorted(byLoss)
 }
 
-/** Sold below its cost in the mix that judges it. */
+/** Sold below cost in the deciding mix. */
 export function loses({ price, mixes: [judge] }: EntryMargin): boolean {
   return judge !== undefined && judge.costMicroVnd > BigInt(price.vnd) * MICRO
 }
@@ -72,14 +72,14 @@ export function marginsOf(entry: ModelEntry, rates: RatesOn): EntryMargin {
   return { id: entry.id, price: entry.price, mixes }
 }
 
-/** In percent of the revenue, to a tenth. */
+/** In percent of the revenue, to one decimal. */
 export function marginPercent(revenueMicroVnd: bigint, costMicroVnd: bigint): number {
   const margin = (revenueMicroVnd - costMicroVnd) * 1_000n
   const half = margin < 0n ? -revenueMicroVnd / 2n : revenueMicroVnd / 2n
   return Number((margin + half) / revenueMicroVnd) / 10
 }
 
-/** At the target that takes the calls: the first, or all that share them, by weight. Null: unknown at one of them. */
+/** Cost at the first target, or averaged by weight over those that share the calls. Null if unknown at one of them. */
 export function weighedCost(
   { upstreams }: ModelEntry,
   rates: RatesOn,
@@ -102,7 +102,7 @@ export function weighedCost(
 function costOfMix(rates: CostRates, { name, units }: Mix): bigint | null {
   if (name === 'image' && rates.image === null) return null
   if (name === 'speech' && rates.call === null) return null
-  // One price for all tokens of the mix, whatever their sum.
+  // Price all tokens of the mix at one tier, whatever their sum.
   const plain = { ...rates, tokens: tokenRatesFor(rates, CALL_INPUT_TOKENS), tiers: [] }
   return costIfReported(name === 'image' || name === 'speech' ? { ...plain, tokens: null } : plain, units)
 }

@@ -1,4 +1,4 @@
-/** Typical calls: what is bought for the unit that a price is for. */
+/** Typical calls: what one priced unit buys. */
 
 import type { CostUnits } from '../../src/catalogue/cost.ts'
 import type { ModelEntry } from '../../src/generated/types.ts'
@@ -9,7 +9,7 @@ export interface Mix {
   readonly units: CostUnits
 }
 
-/** A tier of prices is chosen as for a call of so much input, also for mixes of a million tokens. */
+/** Input of a call by which a price tier is chosen, also for mixes of a million tokens. */
 export const CALL_INPUT_TOKENS = 30_000
 
 const NOTHING: CostUnits = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0, images: 0 }
@@ -46,10 +46,10 @@ const CALL: Mix = {
 const IMAGE: Mix = { name: 'image', title: 'image: one', units: { ...NOTHING, images: 1 } }
 const SPEECH: Mix = { name: 'speech', title: 'speech: one call', units: NOTHING }
 
-/** Every mix there is, for explanations. */
+/** All mixes, for explanations. */
 export const MIXES: readonly Mix[] = [...BY_TOKENS, CALL, IMAGE, SPEECH]
 
-/** The mixes of an entry; by the first of them it is judged. */
+/** The mixes of an entry; the first one decides whether it loses money. */
 export function mixesOf({ kind, price }: Pick<ModelEntry, 'kind' | 'price'>): readonly [Mix, ...Mix[]] {
   if (price.per === 'mtok') return BY_TOKENS as readonly [Mix, ...Mix[]]
   if (price.per === 'image') return [IMAGE]

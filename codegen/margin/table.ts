@@ -28,7 +28,7 @@ export function marginTable(margins: readonly EntryMargin[], usage?: UsageMargin
     ...(usage === undefined ? [] : [usageTable(usage), '']),
     columns([head, ...rows]),
     '',
-    `What the unit costs in VND, and what remains of its price. ${losing} of ${margins.length} entries lose, ${unknown} are of unknown cost.`,
+    `What the unit costs in VND, and the margin. ${losing} of ${margins.length} entries lose money; the cost of ${unknown} is unknown.`,
     `Per 1M tokens: ${tokens.join('; ')}.`,
     `Otherwise: ${others.join('; ')}.`,
   ].join('\n')
@@ -44,17 +44,17 @@ function usageTable(usage: UsageMargins): string {
     row.marginPercent === null ? '' : percent(row.marginPercent),
   ])
   const { revenueMicroVnd: revenue, costMicroVnd: cost } = usage
-  const total = ['all of known cost', '', vnd(revenue), vnd(cost), vnd(revenue - cost), '']
+  const total = ['all with known cost', '', vnd(revenue), vnd(cost), vnd(revenue - cost), '']
   return [
-    'The usage given, at the prices and costs of today, in VND:',
+    "The given usage at today's prices and costs, in VND:",
     columns([['entry', 'charged calls', 'revenue', 'cost', 'margin', ''], ...rows, total], 1),
     ...(usage.unknown.length === 0
       ? []
-      : [`Left out, because the catalogue does not know them: ${usage.unknown.join(', ')}.`]),
+      : [`Left out because they are not in the catalogue: ${usage.unknown.join(', ')}.`]),
   ].join('\n')
 }
 
-/** The first columns of text to the left, numbers to the right. */
+/** Aligns the first columns, which are text, to the left and numbers to the right. */
 function columns(rows: readonly (readonly string[])[], textColumns = 3): string {
   const isText = (column: number) => column === 0 || (textColumns === 3 && column === 2)
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map(row => (row[column] ?? '').length)))

@@ -1,4 +1,4 @@
-/** What a month of usage earns: its calls at the prices and costs of a day, each by the kinds of its tokens. */
+/** What a month of usage earns: its calls at the prices and costs of a day, by kind of token. */
 
 import { costIfReported } from '../../src/catalogue/cost.ts'
 import type { ModelEntry, Tables } from '../../src/generated/types.ts'
@@ -8,21 +8,21 @@ import { compareText } from '../findings.ts'
 import { marginPercent, type RatesOn, ratesOn, weighedCost } from './margins.ts'
 
 export interface UsageMargin {
-  /** As the usage names it. */
+  /** As named in the usage. */
   readonly name: string
   /** Calls that were charged. */
   readonly calls: number
   readonly revenueMicroVnd: bigint
-  /** Null: unknown, for one of the calls at least. */
+  /** Null: unknown for at least one of the calls. */
   readonly costMicroVnd: bigint | null
   readonly marginMicroVnd: bigint | null
   readonly marginPercent: number | null
 }
 
 export interface UsageMargins {
-  /** The largest loss first, in dong; those of unknown cost last. */
+  /** Largest loss in dong first; unknown cost last. */
   readonly rows: readonly UsageMargin[]
-  /** Of the rows whose cost is known. */
+  /** Sum over the rows whose cost is known. */
   readonly revenueMicroVnd: bigint
   readonly costMicroVnd: bigint
   /** Names in the usage that the catalogue does not know. */
@@ -96,7 +96,7 @@ function revenueOf({ price }: ModelEntry, call: ChargedCall): bigint {
   return vnd * MICRO * (price.per === 'image' ? imagesOf(call, price.vnd) : 1n)
 }
 
-/** At the targets that share an entry's calls: a usage row does not say who served it. */
+/** Averaged over the targets that share the entry's calls, since usage rows do not say which one served. */
 function costOfCall(entry: ModelEntry, call: ChargedCall, rates: RatesOn): bigint | null {
   const { price } = entry
   const units = {

@@ -1,11 +1,11 @@
-/** Asks providers for their lists of models, all at once, with the credentials that the gateway would use. */
+/** Asks all providers concurrently for their model lists, with the credentials that the gateway would use. */
 
 import { type Environment, readUpstreamsConfig, upstreamVariable } from '../../src/app/upstream-config.ts'
 import type { Tables, Upstream } from '../../src/generated/types.ts'
 import { type ListedModel, type ListLimits, listModels, ModelListError } from '../../src/upstream/list-models.ts'
 import { createRegistry, type UpstreamRegistry } from '../../src/upstream/registry.ts'
 
-/** asked: it answered. failed: it did not, or not well. not_asked: there is no credential, or no list. */
+/** asked: it answered. failed: no usable answer. not_asked: there is no credential or no model list. */
 export type Answer =
   | {
       readonly id: string
@@ -23,7 +23,7 @@ export interface AskOptions {
   readonly limits: ListLimits
 }
 
-/** One answer for each upstream, in their order. Throws ConfigError for an environment that is wrong. */
+/** One answer per upstream, in order. Throws ConfigError for a faulty environment. */
 export async function askUpstreams({ tables, upstreams, environment, limits }: AskOptions): Promise<readonly Answer[]> {
   const config = readUpstreamsConfig(
     environment,
@@ -46,7 +46,7 @@ export async function askUpstreams({ tables, upstreams, environment, limits }: A
 
 async function ask(registry: UpstreamRegistry, { id, paths }: Upstream, limits: ListLimits): Promise<Answer> {
   if (paths.models === undefined) {
-    return { id, outcome: 'not_asked', reason: 'no list of models: upstreams.yaml gives no path for `models`' }
+    return { id, outcome: 'not_asked', reason: 'no model list: upstreams.yaml has no path for `models`' }
   }
   const upstream = registry.find(id)
   if (upstream === null)
@@ -56,7 +56,7 @@ async function ask(registry: UpstreamRegistry, { id, paths }: Upstream, limits: 
     return {
       id,
       outcome: 'not_asked',
-      reason: `requests for lists are not signed: set ${upstreamVariable(id, 'API_KEY')}`,
+      reason: `cannot sign requests for model lists: set ${upstreamVariable(id, 'API_KEY')}`,
     }
   }
   try {

@@ -1,28 +1,28 @@
-/** What a provider's list of models says of the catalogue: what is missing there, and what ends. Pure. */
+/** Compares the catalogue with a provider's model list: what is missing there, and what is being shut down. Pure. */
 
 import type { Tables } from '../../src/generated/types.ts'
 import type { ListedModel } from '../../src/upstream/list-models.ts'
 import { compareText } from '../findings.ts'
 
 /**
- * missing: it is not listed. ended: the day of its shutdown has come. unannounced: it ends, and the catalogue does not say so.
- * differs: the catalogue gives an entry another end. null: nothing is wrong.
+ * missing: not listed. ended: already shut down. unannounced: it will be shut down, which the catalogue does not say.
+ * differs: the catalogue gives an entry another date. null: nothing is wrong.
  */
 export type Finding = 'missing' | 'ended' | 'unannounced' | 'differs' | null
 
 export interface ModelJudgement {
-  /** The upstream's name of the model. */
+  /** The upstream's name for the model. */
   readonly model: string
   readonly finding: Finding
-  /** Its id in the list, where that is longer than our name. */
+  /** Its id in the list, if longer than our name. */
   readonly listedAs: string | null
   /** ISO date, or null. */
   readonly shutdownOn: string | null
-  /** What is sold by it, each with the end that the catalogue gives it. */
+  /** The entries sold through it, with their retirement dates in the catalogue. */
   readonly entries: readonly { readonly id: string; readonly retiresOn: string | null }[]
 }
 
-/** Every model that calls go to at the upstream, sorted, with its entries sorted by id. `today` is an ISO date. */
+/** Every model in use at the upstream, sorted, with its entries sorted by id. `today` is an ISO date. */
 export function judgeUpstream(
   tables: Tables,
   upstreamId: string,
@@ -60,7 +60,7 @@ function modelsAt({ entries }: Tables, upstreamId: string): ReadonlyMap<string, 
   return new Map([...byModel].map(([model, each]) => [model, each.map(({ entry }) => entry)]))
 }
 
-/** Lists give some models with the day of their making behind the name: `model-20251001`, `model-2025-10-01`. */
+/** Lists append a release date to some names: `model-20251001`, `model-2025-10-01`. */
 function isDated(id: string, model: string): boolean {
   return id.startsWith(model) && /^-20\d{2}-?\d{2}-?\d{2}$/.test(id.slice(model.length))
 }

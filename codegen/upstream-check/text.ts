@@ -1,4 +1,4 @@
-/** The answers of providers, for people. */
+/** The providers' answers as text. */
 
 import type { Answer } from './ask.ts'
 import type { ModelJudgement } from './judge.ts'
@@ -38,7 +38,7 @@ function lineOf({ model, finding, listedAs, shutdownOn, entries }: ModelJudgemen
       return [`${subject} was shut down on ${shutdownOn}`]
     case 'unannounced':
       return [
-        `${subject} ends on ${shutdownOn}, and the catalogue does not say so: write \`deprecated: … retires: ${shutdownOn}\``,
+        `${subject} ends on ${shutdownOn}, but the catalogue does not say so: write \`deprecated: … retires: ${shutdownOn}\``,
       ]
     case 'differs':
       return [`${subject} ends on ${shutdownOn}; the catalogue says ${ends(entries)}`]

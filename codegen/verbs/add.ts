@@ -1,4 +1,4 @@
-/** `add ID --like ENTRY --price VND`: writes an entry beside a like one, corrects the counts, checks, and generates. */
+/** `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks, and generates. */
 
 import { join } from 'node:path'
 import { ownCompiler } from '../compile.ts'
@@ -44,14 +44,14 @@ interface Wish {
   readonly released: string | undefined
 }
 
-/** Writes nothing unless the whole catalogue is in order afterwards. */
+/** Writes nothing unless the whole catalogue is valid afterwards. */
 export async function add(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values, positionals } = parseOptions(args, OPTIONS, ['ID (the new entry)'])
   const compiler = ownCompiler()
   const texts = await readProject(project)
   const before = compiler.compile(texts)
   if (before.tables === null) {
-    output.err(`${formatFindings(before.findings, 'text')}\nMend these first.`)
+    output.err(`${formatFindings(before.findings, 'text')}\nFix these first.`)
     return 1
   }
   const wish = readWish(before.view, positionals[0] as string, values)
@@ -102,7 +102,7 @@ function readWish(view: CatalogueView, id: string, values: Values): Wish {
   const like = view.byId.get(likeId)
   if (like === undefined)
     throw new UsageError(`--like ${likeId} is not an entry; ${didYouMean(likeId, [...view.byId.keys()])}`)
-  if (view.byId.has(id)) throw new UsageError(`${id} is an entry already`)
+  if (view.byId.has(id)) throw new UsageError(`${id} is already an entry`)
   const kind = isStandard(like.standard) ? KINDS[like.standard] : 'chat'
   const perCall = kind === 'image' ? 'image' : 'request'
   return {
@@ -122,7 +122,9 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   const { like } = wish
   const isSameModel = isOneMoreOf(like, wish.id)
   if (isSameModel && wish.name !== undefined) {
-    throw new UsageError(`--name: ${wish.id} is one more entry of ${String(like.model.value.name)}, which has its name`)
+    throw new UsageError(
+      `--name: ${wish.id} is another entry of ${String(like.model.value.name)}, which already has a name`,
+    )
   }
   const line = flowText(entryOf(wish, isSameModel))
   const edit = isSameModel ? insertAfterItem(like.file, like.path, line) : insertModel(wish, line)
@@ -131,14 +133,14 @@ function planEdits(view: CatalogueView, wish: Wish): ReadonlyMap<string, readonl
   return edits
 }
 
-/** What the vendor calls a new model is nowhere written. */
+/** The upstream's name for a new model is a guess unless given. */
 function isGuess(wish: Wish): boolean {
   return wish.model === undefined && !isOneMoreOf(wish.like, wish.id)
 }
 
 function guessNote({ id }: Wish, targets: readonly { via: string; model: string }[]): string {
   const [first] = targets
-  return `${id} goes to ${first?.via} as "${first?.model}", which is a guess: --model NAME says what ${first?.via} calls the model`
+  return `${id} goes to ${first?.via} as "${first?.model}", which is a guess: set the name that ${first?.via} uses with --model NAME`
 }
 
 function isOneMoreOf(like: EntryView, id: string): boolean {
@@ -165,22 +167,20 @@ function upstreamOf(wish: Wish, upstream: unknown, isSameModel: boolean): unknow
   const first = asRecord(Array.isArray(upstream) ? upstream[0] : upstream)
   const via = wish.via ?? first.via
   if (isSameModel && wish.model === undefined && via !== first.via) {
-    throw new UsageError(
-      `--model is missing: ${String(via)} may call the model by another name than ${String(first.model)}`,
-    )
+    throw new UsageError(`--model is missing: ${String(via)} may use another name than ${String(first.model)}`)
   }
   const { cost: _cost, ...facts } = first
   const kept = via !== first.via ? {} : isSameModel ? first : facts
   return { ...kept, via, model: wish.model ?? (isSameModel ? first.model : bareName(wish.id)) }
 }
 
-/** A model with the facts of the like one, above it: families list the newest first. */
+/** Inserts a model with the facts of the similar one above it, since families list the newest first. */
 function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)
     throw new UsageError(`--name is missing: ${wish.id} is a new model of the family ${model.family.name}`)
   const { name: _name, description: _text, released: _day, deprecated: _end, entries: _entries, ...same } = model.value
-  // What one model is bought for says nothing of another.
+  // Costs are never inherited.
   const { cost: _cost, ...facts } = same
   const inner = itemIndent(file, [...model.path, 'entries', 0]).slice(itemIndent(file, model.path).length)
   const released = wish.released === undefined ? [] : [`  released: ${wish.released}`]

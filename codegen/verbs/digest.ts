@@ -1,4 +1,4 @@
-/** `digest`: whether the generated tables are made from the YAML as it is now. */
+/** `digest`: whether the generated tables match the current YAML. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,14 +7,14 @@ import type { Output } from '../output.ts'
 import { GENERATED_FOLDER, type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Prints both digests, `yaml` null where it has errors; returns 1 when they differ. */
+/** Prints both digests; `yaml` is null if it has errors. Returns 1 when they differ. */
 export async function digest(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { json: { type: 'boolean' } })
   const yaml = ownCompiler().compile(await readProject(project)).tables?.settings.digest ?? null
   const tables = digestOfTables(join(project.root, GENERATED_FOLDER, 'settings.ts'))
   const agree = yaml !== null && yaml === tables
   if (values.json === true) output.out(JSON.stringify({ yaml, tables, agree }))
-  else output.out(`yaml   ${yaml ?? 'has errors; see check'}\ntables ${tables ?? 'are not there'}`)
+  else output.out(`yaml   ${yaml ?? 'has errors; see check'}\ntables ${tables ?? 'are missing'}`)
   return agree ? 0 : 1
 }
 

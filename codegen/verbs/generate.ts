@@ -1,4 +1,4 @@
-/** `generate` and `check`: write the generated files, or judge whether they agree. */
+/** `generate` and `check`: write the generated files, or check that they are up to date. */
 
 import { ownCompiler } from '../compile.ts'
 import { type Finding, type FindingFormat, formatFindings, isError, sortFindings, UsageError } from '../findings.ts'
@@ -32,7 +32,7 @@ export async function generate(project: Project, args: readonly string[], output
 
 const FORMATS: readonly FindingFormat[] = ['text', 'github', 'json']
 
-/** Prints all findings, stale files among them; returns 1 when one is an error. */
+/** Prints all findings, including stale files; returns 1 when one is an error. */
 export async function check(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { format: { type: 'string' }, json: { type: 'boolean' } })
   const format = FORMATS.find(each => each === (values.json === true ? 'json' : (values.format ?? 'text')))
@@ -46,7 +46,7 @@ export async function check(project: Project, args: readonly string[], output: O
   if (format === 'json' || findings.length > 0) output.out(formatFindings(findings, format))
   const failed = findings.some(isError)
   if (format === 'text')
-    output.err(failed ? summary(findings) : `${resolved?.tables.entries.length ?? 0} entries are in order`)
+    output.err(failed ? summary(findings) : `${resolved?.tables.entries.length ?? 0} entries, no errors`)
   return failed ? 1 : 0
 }
 

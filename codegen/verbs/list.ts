@@ -41,7 +41,7 @@ export async function list(project: Project, args: readonly string[], output: Ou
   return 0
 }
 
-/** Without the resolved dialects, which would drown the rest. */
+/** Without the resolved dialects, which would swamp the rest. */
 function plainEntry(entry: ModelEntry): object {
   const upstreams = entry.upstreams.map(({ via, model, standard, weight }) => ({ via, model, standard, weight }))
   return { ...entry, upstreams }

@@ -1,4 +1,4 @@
-/** `migrate-words`: rewrites words of earlier versions in the YAML files where they stand. */
+/** `migrate-words`: rewrites old words in the YAML files, in place. */
 
 import { join } from 'node:path'
 import { type Finding, formatFindings } from '../findings.ts'
@@ -8,7 +8,7 @@ import type { Output } from '../output.ts'
 import { type Project, readProject } from '../project.ts'
 import { parseOptions } from './options.ts'
 
-/** Writes nothing with `--check`. Returns 1 where something is left to do. */
+/** Writes nothing with `--check`. Returns 1 if something is left to do. */
 export async function migrateWords(project: Project, args: readonly string[], output: Output): Promise<number> {
   const { values } = parseOptions(args, { check: { type: 'boolean' }, json: { type: 'boolean' } })
   const words: FoundWord[] = []
@@ -30,13 +30,14 @@ export async function migrateWords(project: Project, args: readonly string[], ou
     if (findings.length > 0) output.out(formatFindings(findings, 'text'))
     const isDone = words.length === 0 && findings.length === 0
     const said = summary({ files, check: values.check === true, left: left.length, found: words.length })
-    output.out(isDone ? 'every word is one of today' : said)
+    output.out(isDone ? 'there are no old words' : said)
   }
   return left.length + findings.length > 0 || (values.check === true && files.length > 0) ? 1 : 0
 }
 
 function lineOf({ file, line, column, word, successor }: FoundWord): string {
-  const now = successor === null ? 'left: nothing says it now, so decide' : successor === '' ? 'goes' : successor
+  const now =
+    successor === null ? 'kept: has no replacement, decide what to do' : successor === '' ? 'removed' : successor
   return `${file}:${line}:${column}: ${word} → ${now}`
 }
 

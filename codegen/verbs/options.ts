@@ -1,4 +1,4 @@
-/** Options of the verbs; a wrong one is the caller's mistake and not a fault of the program. */
+/** Options of the verbs; a wrong one is the caller's mistake, not a fault of the program. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -21,12 +21,12 @@ export function parseOptions<Options extends NonNullable<ParseArgsConfig['option
   const missing = positionals[given]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
   if (parsed.positionals.length > positionals.length) {
-    throw new UsageError(`${parsed.positionals[positionals.length]} is one word too many`)
+    throw new UsageError(`${parsed.positionals[positionals.length]} is one argument too many`)
   }
   return parsed
 }
 
-/** What `read` makes of the file behind --usage. Throws UsageError, also for what it throws. */
+/** Passes the file named by --usage to `read`. Wraps its errors in UsageError. */
 export async function readUsageFile<Result>(
   path: string,
   read: (chunks: AsyncIterable<string>) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** `price-diff BASE`: what a change does to prices and facts, as Markdown; fails when a large change is not acknowledged. */
+/** `price-diff BASE`: what changes in prices and facts, as Markdown; fails when a large change is not acknowledged. */
 
 import { LARGE_CHANGE_PERCENT } from '../checks/prices.ts'
 import { ownCompiler } from '../compile.ts'
@@ -44,7 +44,7 @@ export async function priceDiff(project: Project, args: readonly string[], outpu
   else output.out(renderMarkdown(diff, base, thresholdPercent, usage).trimEnd())
   const open = unacknowledged(diff)
   if (open.length === 0) return 0
-  output.err(`${summarise(diff, thresholdPercent).replaceAll('**', '')}\nIf they are meant, write into catalogue.yaml:`)
+  output.err(`${summarise(diff, thresholdPercent).replaceAll('**', '')}\nIf they are intended, add to catalogue.yaml:`)
   output.err(acknowledgementLines(open))
   return 1
 }

@@ -1,9 +1,9 @@
-/** What the environment says of the company behind the service, and how its customers reach it. */
+/** Environment settings for the company behind the service and how customers reach it. */
 
 import type { Company } from '../dashboard/options.ts'
 import { readTaxCode } from '../lib/tax-code.ts'
 
-/** As much of the environment's reader as is needed here. */
+/** The part of the environment reader needed here. */
 interface Reader {
   readonly faults: string[]
   text(name: string): string | null
@@ -12,12 +12,12 @@ interface Reader {
 const REQUIRED = ['COMPANY_NAME', 'COMPANY_ADDRESS', 'COMPANY_TAX_CODE', 'SUPPORT_EMAIL'] as const
 const OPTIONAL = ['COMPANY_REPRESENTATIVE', 'SUPPORT_PHONE', 'SUPPORT_ZALO'] as const
 const KNOWN: ReadonlySet<string> = new Set([...REQUIRED, ...OPTIONAL])
-/** A mistyped name would leave the contact page without a word. */
+/** A mistyped name would silently leave the contact page without its value. */
 const PREFIXES = /^(COMPANY|SUPPORT)_/
 const EMAIL = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/
 const PHONE = /^\+?[\d ().-]{6,24}$/
 
-/** Null where nothing is set, which production refuses. Notes every fault with the reader. */
+/** Null when nothing is set, which production refuses. Reports every fault to the reader. */
 export function readCompany(reader: Reader, names: Iterable<string>, production: boolean): Company | null {
   for (const name of names) {
     if (!PREFIXES.test(name) || KNOWN.has(name)) continue
@@ -33,15 +33,16 @@ export function readCompany(reader: Reader, names: Iterable<string>, production:
   const { COMPANY_TAX_CODE: taxCode, SUPPORT_EMAIL: email, SUPPORT_PHONE: phone, SUPPORT_ZALO: zalo } = values
   const read = readTaxCode(taxCode ?? '')
   if (taxCode && read.outcome === 'malformed') {
-    reader.faults.push('COMPANY_TAX_CODE is no tax code; write its ten digits, with -001 and so on for a branch')
+    reader.faults.push('COMPANY_TAX_CODE is not a tax code; write its ten digits, followed by e.g. -001 for a branch')
   }
   if (taxCode && read.outcome === 'wrong_check') {
-    reader.faults.push('COMPANY_TAX_CODE has a wrong check digit; look at its ten digits again')
+    reader.faults.push('COMPANY_TAX_CODE has a wrong check digit; look for a typo in its ten digits')
   }
   if (email && !EMAIL.test(email)) reader.faults.push('SUPPORT_EMAIL is not an address; write name@example.com')
-  if (phone && !PHONE.test(phone)) reader.faults.push('SUPPORT_PHONE is no number; write it such as +84 28 1234 5678')
+  if (phone && !PHONE.test(phone))
+    reader.faults.push('SUPPORT_PHONE is not a phone number; write e.g. +84 28 1234 5678')
   if (zalo && !/^https:\/\/zalo\.me\/\w+$/.test(zalo)) {
-    reader.faults.push('SUPPORT_ZALO is no link; write https://zalo.me/ and the number or name')
+    reader.faults.push('SUPPORT_ZALO is not a link; write https://zalo.me/ followed by the number or name')
   }
   return {
     name: values.COMPANY_NAME ?? '',

@@ -42,17 +42,17 @@ export interface Config {
   readonly providers: BankConfig['providers']
   readonly sepayApiUrl: BankConfig['sepayApiUrl']
   readonly mail: BankConfig['mail']
-  /** Of value-added tax, by day; at least one. */
+  /** Value-added tax rates by start date; at least one. */
   readonly taxRates: readonly TaxRate[]
-  /** Who runs the service; null: not told. */
+  /** The company behind the service; null: not set. */
   readonly company: Company | null
-  /** Folder of the operator's texts; null: the drafts. */
+  /** Folder with the operator's own page texts; null: the built-in drafts. */
   readonly contentDir: string | null
   readonly metrics: TelemetryConfig['metrics']
   readonly traces: TelemetryConfig['traces']
   /** AWS access keys and region, under the names that AWS's own tools use. */
   readonly aws: AwsEnvironment
-  /** There is a bank account, a bank service's secret or a provider's credential, so something real is at stake. */
+  /** A bank account, a bank service's secret or a provider credential is set, so real money or data is at stake. */
   readonly real: boolean
   /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[]
@@ -127,13 +127,13 @@ export function readConfig({ environment, upstreamIds }: ConfigInput): Config {
   return config
 }
 
-/** Null where none is set. */
+/** Null when not set. */
 function readFolder(reader: Reader, name: string): string | null {
   const text = reader.text(name)
   if (text === null) return null
   const folder = resolve(text)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    reader.faults.push(`${name} is no folder: ${folder}; name one, or leave it out`)
+    reader.faults.push(`${name} is not a folder: ${folder}; name an existing one, or leave it out`)
   }
   return folder
 }

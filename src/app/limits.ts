@@ -34,7 +34,7 @@ export const LIMITS = {
     fallback: 96 * MIB,
     min: MIB,
     max: 65_536 * MIB,
-    what: 'Decoded bytes of all request bodies in one process, which needs about six times as much memory.',
+    what: 'Decoded bytes of all request bodies in one process; they take about six times as much memory.',
   },
   keyBodiesBytesMax: {
     fallback: 64 * MIB,
@@ -46,7 +46,7 @@ export const LIMITS = {
     fallback: 16 * MIB,
     min: MIB,
     max: 1024 * MIB,
-    what: 'Decoded bytes of all webhook notifications and forms in one process; one host gets an eighth.',
+    what: 'Decoded bytes of all webhook notifications and forms in one process; a single host gets at most an eighth.',
   },
   bodiesWaitingMax: {
     fallback: 1000,
@@ -58,13 +58,13 @@ export const LIMITS = {
     fallback: 15_000,
     min: 0,
     max: 120_000,
-    what: 'Longest wait of a body for others to finish, before 429.',
+    what: 'Longest time a body waits for others to finish before it gets 429.',
   },
   bodyIdleMs: {
     fallback: 10_000,
     min: 100,
     max: 900_000,
-    what: 'Longest silence of a client while its body is read, before 408.',
+    what: 'Longest silence of a client while its body is read; after that, 408.',
   },
   lingerMs: {
     fallback: 30_000,
@@ -144,7 +144,7 @@ export const LIMITS = {
     fallback: 250,
     min: 0,
     max: 60_000,
-    what: 'Longest wait of a reply for its settlement; after that the spool keeps it.',
+    what: 'Longest time a reply waits for its settlement, which by then is safe in the spool.',
   },
   databaseWaitMs: {
     fallback: 5_000,
@@ -210,19 +210,19 @@ export const LIMITS = {
     fallback: 600_000,
     min: 0,
     max: 43_200_000,
-    what: "Time after an operator's second factor in which money may be moved without another; 0 asks every time.",
+    what: 'How long operators can move money after entering a second factor before they are asked again; 0 asks every time.',
   },
   adjustAskVnd: {
     fallback: 1_000_000,
     min: 0,
     max: 1_000_000_000,
-    what: 'Money by hand above this, in VND, is asked for a second time.',
+    what: 'Manual balance changes above this amount, in VND, ask for confirmation.',
   },
   adjustVndMax: {
     fallback: 100_000_000,
     min: 1,
     max: 1_000_000_000_000,
-    what: 'Most money, in VND, that an operator adds or deducts by hand at a time, on the pages.',
+    what: 'Largest single balance change, in VND, that an operator can make on the pages.',
   },
   workerStartMs: { fallback: 60_000, min: 1000, max: 900_000, what: 'Longest start-up of a worker.' },
   workerPauseMs: {

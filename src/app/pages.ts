@@ -56,12 +56,13 @@ export async function addPages(server: FastifyInstance, options: PagesOptions): 
   if (production) server.addHook('onListen', () => nameDrafts(config, log))
 }
 
-/** Texts that the law wants and nobody has approved yet. */
+/** Warns about pages required by law that still show unapproved drafts. */
 async function nameDrafts({ contentDir }: Config, log: Logger): Promise<void> {
   try {
     const drafts = await findDrafts(contentDir, LANGUAGES)
-    if (drafts.length > 0) log.warn({ drafts }, 'pages show drafts: write your own texts and set CONTENT_DIR')
+    if (drafts.length > 0)
+      log.warn({ drafts }, 'these pages still show drafts; write your own texts and set CONTENT_DIR')
   } catch (cause) {
-    log.warn({ cause }, 'texts of CONTENT_DIR cannot be read')
+    log.warn({ cause }, 'cannot read the texts in CONTENT_DIR; check the folder and its permissions')
   }
 }

@@ -3,14 +3,14 @@
 import type { TaxRate } from '../payments/tax.ts'
 import type { Reader } from './reader.ts'
 
-/** 8 % until the end of 2026 and 10 % from then on, for services that the cut holds for; an accountant confirms it. */
+/** 8 % through 2026, then 10 %, for services covered by the temporary cut; have an accountant confirm it. */
 const RATES: readonly TaxRate[] = [
   { from: '2025-07-01', percent: 8 },
   { from: '2027-01-01', percent: 10 },
 ]
 const RATE = /^(20\d{2}-\d{2}-\d{2}):(KCT|\d{1,2})$/
 
-/** `TAX_RATES=2025-07-01:8,2027-01-01:10`; `KCT` for what is exempt. */
+/** `TAX_RATES=2025-07-01:8,2027-01-01:10`; `KCT` means exempt. */
 export function readTaxRates(reader: Reader): readonly TaxRate[] {
   const text = reader.text('TAX_RATES')
   if (text === null) return RATES
@@ -21,7 +21,7 @@ export function readTaxRates(reader: Reader): readonly TaxRate[] {
   const isSorted = rates.every(({ from }, index) => index === 0 || from > (rates[index - 1]?.from ?? ''))
   if (isSorted && rates.every(({ from }) => !Number.isNaN(Date.parse(from)))) return rates
   reader.faults.push(
-    `TAX_RATES is ${JSON.stringify(text)}; write days and percentages in order, such as 2025-07-01:8,2027-01-01:10, or KCT for exempt`,
+    `TAX_RATES is ${JSON.stringify(text)}; write start dates and percentages in order, such as 2025-07-01:8,2027-01-01:10, or KCT for exempt`,
   )
   return RATES
 }

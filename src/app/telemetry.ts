@@ -151,7 +151,7 @@ export class Telemetry {
   #spanFamilies(): readonly Family[] {
     const { waiting, sent, failed, dropped } = this.#spans?.metrics() ?? { waiting: 0, sent: 0, failed: 0, dropped: 0 }
     return [
-      gauge('gateway_spans_waiting', 'Spans that wait for the collector of traces.', waiting),
+      gauge('gateway_spans_waiting', 'Spans waiting for the trace collector.', waiting),
       counter('gateway_spans_total', 'Spans by outcome.', [
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
@@ -170,18 +170,18 @@ export class Telemetry {
       gauge('gateway_calls_in_flight', 'Calls, and bank notifications, under way.', readiness.callsInFlight),
       gauge('gateway_streams_open', 'Event streams that have begun and not ended.', pinger.watched),
       gauge('gateway_mails_waiting', 'Mails on their way to the mail server.', waiting),
-      counter('gateway_mails_total', 'Mails by what became of them.', [
+      counter('gateway_mails_total', 'Mails by outcome.', [
         [{ outcome: 'sent' }, sent],
         [{ outcome: 'failed' }, failed],
       ]),
       counter(
         'gateway_unknown_model_calls_total',
-        'Calls that asked for a model by a name that means nothing, by what became of them.',
+        'Calls that asked for an unknown model name, by outcome.',
         Object.entries(unknownModels.calls).map(([outcome, calls]) => [{ outcome }, calls] as const),
       ),
       counter(
         'gateway_unknown_model_calls_unnamed_total',
-        'Part of them whose names were too many to be written down.',
+        'Those of them whose name was not recorded, because there were too many.',
         unknownModels.unnamed,
       ),
     ]

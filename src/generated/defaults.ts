@@ -2,7 +2,7 @@
 
 import type { Dialect, Extras, ModelEntry, Upstream } from './types.ts'
 
-/** What a model takes where nobody says otherwise. */
+/** What a model accepts by default. */
 export const DIALECT: Dialect = {
   output: {
     capField: 'max_tokens',
@@ -96,7 +96,7 @@ export const DIALECT: Dialect = {
   },
 }
 
-/** What happens to extras of which an upstream says nothing. */
+/** What happens to extras by default. */
 export const EXTRAS: Extras = {
   fields: {
     service_tier: 'leave_out',
@@ -124,7 +124,7 @@ export const EXTRAS: Extras = {
   },
 }
 
-/** What entries are that do not say otherwise. */
+/** Default facts of entries. */
 export const ENTRY = {
   contextTokens: null,
   outputTokensMax: null,
@@ -143,7 +143,7 @@ export const ENTRY = {
   deprecated: null,
 } as const satisfies Partial<ModelEntry>
 
-/** What upstreams are that do not say otherwise. */
+/** Default settings of upstreams. */
 export const UPSTREAM = {
   wire: 'plain',
   headers: {},
@@ -162,7 +162,7 @@ export const UPSTREAM = {
   totalTimeoutMs: 900000,
 } as const satisfies Partial<Upstream>
 
-/** What follows from a price per call. */
+/** Applied to entries priced per call. */
 export const perCall = (dialect: Dialect): Dialect => ({
   ...dialect,
   output: {

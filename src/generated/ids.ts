@@ -107,7 +107,7 @@ export type UpstreamId =
   | 'aws-bedrock'
   | 'aws-bedrock-openai'
 
-/** The tables may only name what exists: anything else does not compile. */
+/** Narrowed types, so that tables naming something that does not exist do not compile. */
 export interface TableEntry extends ModelEntry {
   readonly id: EntryId
   readonly upstreams: readonly TableTarget[]
@@ -126,7 +126,7 @@ export interface TableSettings extends CatalogueSettings {
   readonly aliases: Readonly<Record<string, EntryId>>
 }
 
-/** What an upstream's API adds to what its models take. */
+/** What an upstream's API adds to its models' facts. */
 export interface HostLayer {
   readonly dialect: (model: Dialect) => Dialect
   readonly extras: Extras

@@ -5,5 +5,5 @@ import { SETTINGS } from './settings.ts'
 import type { Tables } from './types.ts'
 import { UPSTREAMS } from './upstreams.ts'
 
-/** The catalogue in force. */
+/** The current catalogue. */
 export const TABLES: Tables = { entries: ENTRIES, upstreams: UPSTREAMS, settings: SETTINGS }

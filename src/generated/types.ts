@@ -28,7 +28,7 @@ export type ApiStandard = 'messages' | 'chat_completions' | 'images' | 'speech'
 /** A wire format of conversations. */
 export type WireName = 'messages' | 'chat_completions' | 'responses'
 
-/** Something that a request may ask for. stored_items: that its own or an earlier reply is kept, and can be referred to by ids. */
+/** Something that a request may ask for. stored_items: storage of this or an earlier reply, and references to it by id. */
 export type WireLimit =
   | 'stop_sequences'
   | 'choices'
@@ -44,15 +44,15 @@ export type WireLimit =
 /** reasoning: thinks before it answers. vision: accepts images. tools: calls tools. streaming: answers by server-sent events. */
 export type Capability = 'reasoning' | 'vision' | 'tools' | 'streaming'
 
-/** What comes out of the model. It follows from `api_standard`. */
+/** What the model produces. It follows from `api_standard`. */
 export type ModelKind = 'chat' | 'image' | 'speech'
 
 /** `aws` for ids under the service's own prefix, `standard` for all others. */
 export type Channel = 'standard' | 'aws'
 
-/** How the extras are recognised in requests and counted in replies, whatever the upstream, and what happens where an upstream says nothing. */
+/** How extras are recognised in requests and counted in replies, whatever the upstream, and what happens to them by default. */
 export interface ExtrasVocabulary {
-  /** Fields of the request, by their own names. */
+  /** Request fields by name. */
   readonly fields: {
     readonly [k: string]: ExtraField
   }
@@ -64,7 +64,7 @@ export interface ExtrasVocabulary {
 
 /** A request field that costs extra. */
 export interface ExtraField {
-  /** What happens where an upstream says nothing of it. */
+  /** What happens by default. */
   readonly otherwise: 'leave_out' | 'refuse'
   /**
    * Endpoints on which the field has this meaning.
@@ -73,7 +73,7 @@ export interface ExtraField {
    */
   readonly endpoints: readonly Endpoint[]
   /**
-   * Beta flags that do not go upstream where it may not pass; a `*` at the end stands for any ending.
+   * Beta flags that are not sent upstream if it may not pass; a trailing `*` matches any ending.
    *
    * @maxItems 16
    */
@@ -82,7 +82,7 @@ export interface ExtraField {
 
 /** A tool that the provider runs. */
 export interface ExtraTool {
-  /** What happens where an upstream says nothing of it. */
+  /** What happens by default. */
   readonly otherwise: 'leave_out' | 'refuse'
   /**
    * What a tool of the request, or a named choice, looks like: any of these.
@@ -98,19 +98,19 @@ export interface ExtraTool {
    */
   readonly fields?: readonly string[]
   /**
-   * Request fields that go when the tool may not pass.
+   * Request fields that are removed if the tool may not pass.
    *
    * @maxItems 16
    */
   readonly companions?: readonly string[]
   /**
-   * Beta flags that do not go upstream where it may not pass; a `*` at the end stands for any ending.
+   * Beta flags that are not sent upstream if it may not pass; a trailing `*` matches any ending.
    *
    * @maxItems 16
    */
   readonly betas?: readonly string[]
   /**
-   * Where a reply tells the uses: the first of these that says anything counts. Needed for a price.
+   * Where a reply reports the uses: the first of these that is present counts. Required for a price.
    *
    * @maxItems 16
    */
@@ -119,7 +119,7 @@ export interface ExtraTool {
 
 /** What a tool or an output item looks like. */
 export interface ExtraMatch {
-  /** Its `type`, or the name of a tool that has none; a `*` at the end stands for any ending. */
+  /** Its `type`, or the name of a tool without one; a trailing `*` matches any ending. */
   readonly type: string
   /** Pointer to a value inside it that must be one of `values`. */
   readonly at?: string
@@ -132,14 +132,14 @@ export interface ExtraMatch {
   readonly values?: readonly string[]
 }
 
-/** One place where a reply tells uses of a tool: one of the keys. */
+/** One place where a reply reports uses of a tool: exactly one of the keys. */
 export interface ExtraUse {
   /** Pointer to a count, into `usage` or else into the reply itself. */
   readonly usage?: string
   readonly item?: ExtraMatch
-  /** Name of a function: each call of it that a chat reply holds is a use. */
+  /** Name of a function: each call of it in a chat reply is one use. */
   readonly call?: string
-  /** Type of an annotation: a chat reply that holds one is one use. */
+  /** Type of an annotation: a chat reply that contains any is one use. */
   readonly annotation?: string
 }
 
@@ -151,22 +151,22 @@ export interface Price {
   readonly per: 'mtok' | 'request' | 'image'
 }
 
-/** What the error looks like that says a seal cannot be opened. */
+/** How to recognise the error for a seal that cannot be opened. */
 export interface RefusedSeal {
   /** HTTP status. */
   readonly status: number
   /** Code of the error; null or absent: any. */
   readonly code?: string | null
-  /** What its text contains, whatever the case; null or absent: anything. */
+  /** What its text contains, ignoring case; null or absent: anything. */
   readonly message?: string | null
 }
 
-/** What there is to know of one beta flag. */
+/** Facts about one beta flag. */
 export interface BetaFlag {
-  /** Its name at this host, where that is another one. null: the host has nothing like it, and it does not go. */
+  /** Its name at this host, if different. null: the host has no such flag, so it is not sent. */
   readonly name?: string | null
   /**
-   * Fields of the body that belong to it, as pointers with `*` for every member: they leave the body unless a flag that lists them goes upstream.
+   * Body fields that belong to it, as pointers with `*` for every member: they are removed unless a flag that lists them is sent upstream.
    *
    * @minItems 1
    * @maxItems 32
@@ -174,7 +174,7 @@ export interface BetaFlag {
   readonly fields?: readonly string[]
 }
 
-/** Writes a value, whatever was there. Missing parents are made; `*` reaches existing members only. */
+/** Sets a value, replacing any that was there. Missing parents are created; `*` reaches existing members only. */
 export interface SetRule {
   readonly op: 'set'
   /** JSON pointer (RFC 6901) into the upstream body; a step of `*` means every member of an array or object. */
@@ -190,11 +190,11 @@ export interface SetRule {
   readonly endpoints?: readonly Endpoint[]
 }
 
-/** The rule runs only when this holds for the whole body. Exactly one of the tests. */
+/** The rule runs only if this is true of the whole body. Exactly one test. */
 export interface When {
   /** JSON pointer (RFC 6901) into the upstream body; a step of `*` means every member of an array or object. */
   readonly path: string
-  /** true: the path is there. false: it is absent. */
+  /** true: the path exists. false: it is absent. */
   readonly exists?: boolean
   /** The value is exactly this; with `*`, one of the members is. */
   readonly equals?: string | number | boolean | null
@@ -207,7 +207,7 @@ export interface When {
   readonly one_of?: readonly (string | number | boolean | null)[]
 }
 
-/** Writes a value where the path is absent. */
+/** Sets a value if the path is absent. */
 export interface DefaultRule {
   readonly op: 'default'
   /** JSON pointer (RFC 6901) into the upstream body; a step of `*` means every member of an array or object. */
@@ -237,7 +237,7 @@ export interface DropRule {
   readonly endpoints?: readonly Endpoint[]
 }
 
-/** Takes the value from one path to another. What was at the goal is replaced. Each `*` of the goal stands for the member that the same `*` of the source found. */
+/** Moves a value from one path to another, replacing what was there. Each `*` in `to` stands for the member that the same `*` in `from` matched. */
 export interface MoveRule {
   readonly op: 'move'
   /** JSON pointer (RFC 6901) into the upstream body; a step of `*` means every member of an array or object. */
@@ -271,7 +271,7 @@ export interface ClampRule {
   readonly endpoints?: readonly Endpoint[]
 }
 
-/** Replaces a string, number or boolean by the value that the table gives for it. Values that are not in the table stay. */
+/** Replaces a string, number or boolean with its value in the table. Values that are not in the table stay. */
 export interface MapRule {
   readonly op: 'map'
   /** JSON pointer (RFC 6901) into the upstream body; a step of `*` means every member of an array or object. */
@@ -290,7 +290,7 @@ export interface MapRule {
   readonly endpoints?: readonly Endpoint[]
 }
 
-/** What joins the token factor by the make of a text, for estimates only: the factor is `token_factor` plus each value times the share it stands for. */
+/** Adjusts the token factor to the kind of text, for estimates only: the factor is `token_factor` plus each value times the share that it is for. */
 export interface TokenShares {
   /** Times the share of punctuation among visible characters, at most 0.2. */
   readonly symbols?: number
@@ -311,7 +311,7 @@ export interface Tables {
 export interface ModelEntry {
   /** The id that clients send. */
   readonly id: string
-  /** Name that people read. */
+  /** Display name. */
   readonly name: string
   /** A sentence for the model list. */
   readonly description: string
@@ -326,9 +326,9 @@ export interface ModelEntry {
   readonly endpoints: readonly Endpoint[]
   /** What the model can do. */
   readonly capabilities: readonly Capability[]
-  /** Input and output together; null where it has no meaning. */
+  /** Input and output together; null where not applicable. */
   readonly contextTokens: number | null
-  /** Most tokens of one reply; null where it has no meaning. */
+  /** Most tokens of one reply; null where not applicable. */
   readonly outputTokensMax: number | null
   readonly price: Price
   /** ISO date, or null where unknown. */
@@ -348,20 +348,20 @@ export interface ModelEntry {
   readonly upstreams: readonly UpstreamTarget[]
 }
 
-/** What a request counts beside its text, in tokens, for estimates. */
+/** Tokens that a request counts besides its text, for estimates. */
 export interface Counting {
-  /** Of every request. */
+  /** Per request. */
   readonly requestTokens: number
-  /** Of every turn. */
+  /** Per turn. */
   readonly turnTokens: number
-  /** Of what the vendor adds to a request with tools. */
+  /** Per request with tools, for what the vendor adds. */
   readonly toolInstructionsTokens: number
-  /** Of each page of a document. */
+  /** Per page of a document. */
   readonly pageTokens: number
   readonly picture: CountingPicture
 }
 
-/** Of a picture. */
+/** Per picture. */
 export interface CountingPicture {
   /** Larger pictures are scaled down to this edge. */
   readonly edgePixelsMax: number
@@ -369,11 +369,11 @@ export interface CountingPicture {
   readonly pixelsPerToken: number
   /** Most tokens of one picture. */
   readonly tokensMax: number
-  /** Of a picture whose size is not known. */
+  /** For a picture of unknown size. */
   readonly unknownTokens: number
 }
 
-/** An entry on its way out. */
+/** An entry that retires. */
 export interface Deprecation {
   /** ISO date from which clients are warned. */
   readonly sinceOn: string
@@ -383,19 +383,19 @@ export interface Deprecation {
   readonly successor: string | null
 }
 
-/** One place that calls of an entry can go to. */
+/** One place where an entry's calls can go. */
 export interface UpstreamTarget {
   /** Id of an upstream in the upstreams table. */
   readonly via: string
-  /** The upstream's own name of the model. */
+  /** The upstream's own name for the model. */
   readonly model: string
-  /** 0 means: only in order; else the share among targets of one entry. */
+  /** Share of the calls among an entry's targets; 0: tried in order only. */
   readonly weight: number
-  /** What the operator pays for it, the oldest price first; none: unknown. Customers never see it. */
+  /** What the operator pays, oldest price first; empty: unknown. Customers never see it. */
   readonly cost: readonly UpstreamCost[]
   readonly standard: ApiStandard
   readonly dialect: Dialect
-  /** Wire formats that the model speaks, the best first; absent: that of `standard` only. */
+  /** Wire formats that the model speaks, best first; absent: only that of `standard`. */
   readonly wires?: readonly Wire[]
   readonly extras: Extras
   /** Changes to the upstream body, in order. */
@@ -418,11 +418,11 @@ export interface UpstreamCost {
   readonly image?: string
   /** Per call, in USD. */
   readonly call?: string
-  /** Of calls with more input, ascending. */
+  /** Prices for calls with more input, ascending. */
   readonly tiers?: readonly UpstreamCostTier[]
 }
 
-/** Prices of calls with more input tokens than so many. */
+/** Prices for calls above a number of input tokens. */
 export interface UpstreamCostTier {
   /** Input tokens, cached ones included. */
   readonly aboveTokens: number
@@ -436,7 +436,7 @@ export interface UpstreamCostTier {
   readonly output: string
 }
 
-/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only what differs is written. null stands for none. */
+/** Facts about what an upstream model accepts. The translators consult them; every key has a default, so only differences are written. null means none. */
 export interface Dialect {
   readonly output: DialectOutput
   readonly turns: DialectTurns
@@ -450,13 +450,13 @@ export interface Dialect {
   readonly betas: DialectBetas
 }
 
-/** How much comes back. */
+/** How much the model returns. */
 export interface DialectOutput {
   /** Field of a chat request that caps the output. */
   readonly capField: 'max_tokens' | 'max_completion_tokens'
-  /** Smallest cap on the output that the upstream takes; a lower one is raised to it. null: any. */
+  /** Smallest output cap that the upstream accepts; lower ones are raised to it. null: any. */
   readonly capMin: number | null
-  /** Most choices (`n`) of one call; null: no limit is known (at most 1,024). Each choice is held for. A price per request buys one reply, so there it is 1 unless the entry itself says more. */
+  /** Most choices (`n`) per call; null: no known limit (at most 1,024). Holds cover every choice. A price per request buys one reply, so the limit is 1 there unless the entry itself allows more. */
   readonly choicesMax: number | null
 }
 
@@ -468,25 +468,25 @@ export interface DialectTurns {
   readonly midSystem: 'keep' | 'hoist' | 'user_text'
   /** User and assistant turns must alternate: consecutive turns of one role are merged. */
   readonly alternate: boolean
-  /** A last assistant message. continue: the model goes on with it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
+  /** A final assistant message. continue: the model continues it. unsupported: refused in the messages format, plain history in a chat request. prefix, partial: continued when its flag of that name is set. user_turn: followed by a short user turn that asks to go on. */
   readonly prefill: 'continue' | 'unsupported' | 'prefix' | 'partial' | 'user_turn'
   /** Message threads are accepted. */
   readonly threads: boolean
   /** Responses: assistant messages say whether they are commentary or the final answer. */
   readonly phase: boolean
-  /** Responses: whether sealed reasoning of earlier turns goes back with the id that it came with. */
+  /** Responses: whether sealed reasoning of earlier turns is sent back with its original id. */
   readonly itemIds: 'keep' | 'drop'
 }
 
-/** What messages hold. */
+/** What messages contain. */
 export interface DialectContent {
-  /** `string`: the upstream wants plain strings wherever a content holds text only. */
+  /** `string`: the upstream expects plain strings for text-only content. */
   readonly text: 'parts' | 'string'
   /** Image URLs: passed on, fetched and sent inline, or refused. */
   readonly imageUrl: 'pass' | 'inline' | 'reject'
   /** An image sent to a model without vision: refused, or replaced by a note. */
   readonly imagesUnsupported: 'reject' | 'placeholder'
-  /** PDF documents: sent on, replaced by a note, or refused. Text documents always become text. */
+  /** PDF documents: passed on, replaced by a note, or refused. Text documents always become text. */
   readonly documents: 'file' | 'placeholder' | 'reject'
   /** `cache_control` marks in converted requests. */
   readonly cacheControl: 'pass' | 'drop'
@@ -504,48 +504,48 @@ export interface DialectSampling {
   readonly stopMax: number
 }
 
-/** How reasoning is asked for, what comes back, and what goes back with the history. */
+/** How reasoning is requested, what replies contain, and what is sent back with the history. */
 export interface DialectReasoning {
   /** null: the model takes no reasoning parameter. Chat: reasoning_effort; thinking_type: `thinking: {type}`, with `reasoning_effort` where `levels` are given; enable_thinking: a switch of that name. Messages: budget: `thinking: {type: enabled, budget_tokens}`; adaptive: `thinking: {type: adaptive}`. In both `output_config.effort` is accepted where `levels` are given. */
   readonly parameter: 'reasoning_effort' | 'thinking_type' | 'enable_thinking' | 'budget' | 'adaptive' | null
   /**
-   * Effort levels accepted, in any order; a level that is not accepted goes to the nearest one above, else the top. null: the model takes no effort.
+   * Effort levels accepted, in any order; other levels become the nearest one above, else the highest. null: the model takes no effort.
    *
    * @minItems 1
    * @maxItems 7
    */
   readonly levels: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[] | null
-  /** The model reasons when the request does not say. */
+  /** The model reasons unless the request says otherwise. */
   readonly byDefault: boolean
-  /** Whether reasoning can be switched off. refused: the lowest effort is asked for instead. up_to_high: refused together with an effort above high. */
+  /** Whether reasoning can be switched off. refused: the lowest effort is requested instead. up_to_high: refused together with an effort above high. */
   readonly disable: 'allowed' | 'refused' | 'up_to_high'
   /** on_request: reasoning text is left out of replies unless `thinking.display` asks for it. */
   readonly display: 'always' | 'on_request'
-  /** `budget_tokens` is accepted where the parameter is adaptive. */
+  /** `budget_tokens` is accepted although the parameter is adaptive. */
   readonly budgetAccepted: boolean
-  /** Field of a chat request that takes a budget in tokens beside `enable_thinking`. */
+  /** Field of a chat request for a budget in tokens, next to `enable_thinking`. */
   readonly budgetField: 'thinking_budget' | null
-  /** Reasoning must be off when the call is not streamed. */
+  /** Reasoning must be off unless the call is streamed. */
   readonly streamOnly: boolean
-  /** An effort beside function tools. refused: it is left out. explicit_none: `none` must be sent. */
+  /** An effort together with function tools. refused: it is left out. explicit_none: `none` must be sent. */
   readonly besideTools: 'accepted' | 'refused' | 'explicit_none'
   readonly budgets: DialectReasoningBudgets
   readonly budgetFloors: DialectReasoningBudgetFloors
-  /** Where a chat reply and the history carry reasoning. Replies are read in the other places too. Responses: item_content is the content of an item of its own, before the calls that it led to. */
+  /** Where a chat reply and the history carry reasoning. When reading replies, all places are checked. Responses: item_content is the content of a separate item, before the calls that it led to. */
   readonly field: 'reasoning_content' | 'reasoning' | 'content_parts' | 'item_content'
-  /** Tag in which the text of a chat reply begins with its reasoning (`think` for `<think>…</think>`). */
+  /** Tag around the reasoning at the start of a chat reply's text (`think` for `<think>…</think>`). */
   readonly tag: string | null
-  /** Whether earlier reasoning goes back in the history of a chat request. always: every assistant turn needs the field, empty where unknown. */
+  /** Whether earlier reasoning is sent back in the history of a chat request. always: every assistant turn needs the field, empty if unknown. */
   readonly echo: 'always' | 'if_present' | 'never'
-  /** What goes back with `echo: always` where no reasoning is known, for upstreams that take an empty text for a missing one. null: an empty text. */
+  /** What is sent with `echo: always` when the reasoning is unknown, for upstreams that treat an empty text as missing. null: an empty text. */
   readonly echoPlaceholder: string | null
-  /** Responses: reasoning comes sealed when it is asked for, and goes back with the history. */
+  /** Responses: sealed reasoning can be requested, and is sent back with the history. */
   readonly sealed: boolean
-  /** Responses: the error that says a seal cannot be opened; the call goes once more without reasoning. */
+  /** Responses: the error for a seal that cannot be opened; the call is then retried once without reasoning. */
   readonly refusedSeal: RefusedSeal | null
 }
 
-/** Thinking budget in tokens that an effort level stands for where only budgets are understood. */
+/** Thinking budget in tokens for each effort level, for models that only understand budgets. */
 export interface DialectReasoningBudgets {
   /** For low and below. */
   readonly low: number
@@ -555,21 +555,21 @@ export interface DialectReasoningBudgets {
   readonly high: number
 }
 
-/** Smallest thinking budget in tokens that stands for an effort level where only levels are understood; below medium it is low. */
+/** Smallest thinking budget in tokens for each effort level, for models that only understand levels; below medium it is low. */
 export interface DialectReasoningBudgetFloors {
-  /** From here on medium. */
+  /** Medium from here on. */
   readonly medium: number
-  /** From here on high. */
+  /** High from here on. */
   readonly high: number
 }
 
 /** Tools, their calls and their results. */
 export interface DialectTools {
-  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` name the tool where there is only one, else the choice becomes auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
+  /** Forcing a tool (`any`, `required`, a named tool). refused: the choice becomes auto. named_only: `any` and `required` become the tool's name if there is only one, else auto. not_with_thinking: reasoning is switched off for that call, or the choice becomes auto where it cannot be. */
   readonly forced: 'accepted' | 'refused' | 'named_only' | 'not_with_thinking'
   /** The flag that forbids parallel calls is accepted. */
   readonly parallelFlag: boolean
-  /** Longest tool name accepted; longer ones are shortened on the way up and restored in replies. */
+  /** Longest tool name accepted; longer ones are shortened in requests and restored in replies. */
   readonly nameMax: number
   /** What a tool name must begin with. */
   readonly nameStart: 'any' | 'letter'
@@ -577,40 +577,40 @@ export interface DialectTools {
   readonly callId: 'any' | 'word' | 'alphanumeric_9'
   /** no_meta_schema: `$schema` is removed from tool parameters. */
   readonly schema: 'pass' | 'no_meta_schema'
-  /** Whether `strict` on a tool is accepted where its schema qualifies. */
+  /** Whether `strict` on a tool is accepted if its schema qualifies. */
   readonly strict: 'pass' | 'drop'
   /** Images and documents inside tool results of a chat request: in place, in the user message that follows, or replaced by a note. */
   readonly resultImages: 'native' | 'following_user' | 'placeholder'
   /**
-   * Types of tools, functions aside, that the upstream does not take: they leave the request and are named in the header `x-<service>-left-out`; a `*` at the end stands for any ending. A call that forces one, or has no other, is refused. What becomes of tools that cost more than tokens stands in `extras`.
+   * Types of tools, other than functions, that the upstream does not accept: they are removed from the request and named in the header `x-<service>-left-out`; a trailing `*` matches any ending. A call that forces one, or has no other, is refused. For tools that cost more than tokens, see `extras`.
    *
    * @minItems 1
    * @maxItems 32
    */
   readonly leftOut: readonly string[] | null
-  /** Responses: free-form tools go as they are, or as functions of one text. */
+  /** Responses: free-form tools are sent unchanged, or as functions with one text parameter. */
   readonly custom: 'native' | 'function'
   readonly signature: DialectToolsSignature
 }
 
-/** What a tool call of a chat reply carries that must come back with the same call. */
+/** What a tool call in a chat reply carries and must be sent back with it. */
 export interface DialectToolsSignature {
   /** Pointer to it in the call; null: calls carry none. */
   readonly path: string | null
-  /** What is accepted for calls that another model made; null: nothing is sent. */
+  /** A value that is accepted for calls made by another model; null: nothing is sent. */
   readonly placeholder: string | null
 }
 
 /** Replies in JSON. */
 export interface DialectStructuredOutput {
-  /** How a JSON schema for the reply is asked for. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
+  /** How a reply with a JSON schema is requested. native, json_schema: the format's own way. json_object: the JSON mode of a chat request with the schema in the prompt. tool: a forced tool whose input becomes the reply. prompt: instructions only. */
   readonly method: 'native' | 'json_schema' | 'json_object' | 'tool' | 'prompt'
 }
 
-/** How a reply of the chat and responses formats tells its tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count goes before the places in common use, which are known. */
+/** Where replies of the chat and responses formats report their tokens. Pointers lead into the reply, or into a chunk of its stream; the first that finds a count takes precedence over the common places, which are known. */
 export interface DialectUsage {
   /**
-   * Pointers to all input tokens, cached ones included.
+   * Pointers to all input tokens, including cached ones.
    *
    * @minItems 1
    * @maxItems 16
@@ -637,13 +637,13 @@ export interface DialectUsage {
    * @maxItems 16
    */
   readonly reasoning: readonly string[] | null
-  /** What `completion_tokens` of a chat reply counts. without_reasoning: reasoning stands in the total only, so the output is the total less the prompt. */
+  /** What `completion_tokens` of a chat reply counts. without_reasoning: only the total includes reasoning, so the output is the total minus the prompt. */
   readonly outputCounts: 'all' | 'without_reasoning'
   /** `stream_options.include_usage` is accepted. */
   readonly streamOptions: boolean
 }
 
-/** The id of the end user that a client may give. */
+/** The end user's id, which clients can send. */
 export interface DialectEndUser {
   /** Field of a chat request that carries it. null: it is left out, in the messages format too. */
   readonly field: 'user' | 'safety_identifier' | 'user_id' | null
@@ -653,67 +653,67 @@ export interface DialectEndUser {
   readonly characters: 'any' | 'word'
 }
 
-/** Beta flags of the client, at upstreams that take any. */
+/** The client's beta flags, for upstreams that accept any. */
 export interface DialectBetas {
-  /** Flags that do not stand under `flags`. */
+  /** Flags not listed under `flags`. */
   readonly unlisted: 'pass' | 'drop'
-  /** Flags, each with its name at this host and the fields that belong to it; they pass. */
+  /** Flags that pass, each with its name at this host and the fields that belong to it. */
   readonly flags: {
     readonly [k: string]: BetaFlag
   }
-  /** Flag that must go with an effort in the messages format. */
+  /** Flag that must accompany an effort in the messages format. */
   readonly effort: string | null
 }
 
 /** One wire format that a model speaks. */
 export interface Wire {
   readonly wire: WireName
-  /** What it cannot carry, beside what its dialect says. */
+  /** What it cannot carry, besides what its dialect says. */
   readonly cannot: readonly WireLimit[]
   readonly dialect: Dialect
 }
 
-/** What happens to each word of the extras, with nothing left open. */
+/** What happens to each extra, fully resolved. */
 export interface Extras {
-  /** By name of the field. */
+  /** By field name. */
   readonly fields: Readonly<Record<string, FieldTreatment>>
-  /** By name of the tool. */
+  /** By tool name. */
   readonly tools: Readonly<Record<string, ToolTreatment>>
 }
 
 /** A provider's API as configured, without credentials. */
 export interface Upstream {
-  /** Its name in catalogue and environment. */
+  /** Its name in the catalogue and the environment. */
   readonly id: string
-  /** Address without a slash at its end. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string
   /** How bodies and streams are framed. */
   readonly wire: 'plain' | 'bedrock'
-  /** Path of each endpoint, and of the list of models, below the base URL; `{model}` stands for the upstream's name of the model. */
+  /** Path of each endpoint, and of the list of models, below the base URL; `{model}` stands for the upstream's name for the model. */
   readonly paths: Partial<Record<Endpoint | 'chat_completions_prefilled' | 'models', string>>
   readonly auth: UpstreamAuth
   /** Sent on every call. */
   readonly headers: Readonly<Record<string, string>>
   /** Client headers that may be forwarded, lower case. */
   readonly forwardHeaders: readonly string[]
-  /** How beta flags of the client go upstream; null: none do. */
+  /** How the client's beta flags are sent upstream; null: they are not. */
   readonly betas: UpstreamBetas | null
   /** Members written into every JSON body. */
   readonly fields: Readonly<Record<string, string>>
-  /** Where its errors say what is wrong; null: in one of the shapes in common use. */
+  /** Where its errors say what is wrong; null: its errors have one of the common shapes. */
   readonly errors: UpstreamErrors | null
   /** Most tries of one call at this upstream. */
   readonly attemptsMax: number
-  /** Most calls of one process at one time. */
+  /** Most concurrent calls per process. */
   readonly concurrencyMax: number
-  /** Share of the cost that the operator pays, the oldest first; none: all of it. */
+  /** Share of the cost that the operator pays, oldest first; empty: all of it. */
   readonly discount: readonly UpstreamDiscount[]
-  /** VND per USD, the oldest first; none: as the settings say. */
+  /** VND per USD, oldest first; empty: as in the settings. */
   readonly fx: readonly UpstreamFx[]
   readonly cooldown: UpstreamCooldown
-  /** Until the connection stands. */
+  /** Until the connection is established. */
   readonly connectTimeoutMs: number
-  /** From the request sent to the first byte of the reply. */
+  /** From sending the request to the first byte of the reply. */
   readonly firstByteTimeoutMs: number
   /** Longest silence within a reply that has begun. */
   readonly idleTimeoutMs: number
@@ -723,7 +723,7 @@ export interface Upstream {
 
 /** How the credential is sent. */
 export interface UpstreamAuth {
-  /** Form of the credential. */
+  /** How the credential is sent. */
   readonly scheme: 'bearer' | 'x-api-key' | 'sigv4' | 'header'
   /** Header that carries it, lower case. */
   readonly header: string
@@ -731,7 +731,7 @@ export interface UpstreamAuth {
   readonly region?: string
 }
 
-/** Where beta flags come from and where they go. */
+/** Where beta flags are read and where they are sent. */
 export interface UpstreamBetas {
   /** Header of the client, and of the upstream unless there is a field. */
   readonly header: string
@@ -741,9 +741,9 @@ export interface UpstreamBetas {
 
 /** Pointers into the body of an error. */
 export interface UpstreamErrors {
-  /** To its text. */
+  /** Pointer to its text. */
   readonly message: string
-  /** To its type or code. */
+  /** Pointer to its type or code. */
   readonly type: string | null
 }
 
@@ -763,38 +763,38 @@ export interface UpstreamFx {
   readonly vndPerUsd: string
 }
 
-/** When the circuit of the upstream or of a credential opens. */
+/** When the circuit of the upstream or of a credential opens, and for how long. */
 export interface UpstreamCooldown {
-  /** Faults in a row that open the upstream's circuit. */
+  /** Consecutive faults that open the upstream's circuit. */
   readonly failures: number
-  /** How long it stays open at first. */
+  /** How long it stays open the first time. */
   readonly baseMs: number
   /** Longest time open. */
   readonly maxMs: number
 }
 
-/** What holds for the whole catalogue. */
+/** Settings of the whole catalogue. */
 export interface CatalogueSettings {
   /** The service's own name: headers `x-<service>-…`, channel prefix `<service>/`, key prefix `sk-<service>-`. */
   readonly service: string
   /** Entry that unknown names on the chat endpoints map to. */
   readonly fallback: string
-  /** Further names, each with the entry it means. */
+  /** Other names, each with the entry it means. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Further names of vendors, in lower case, each with the vendor it means. */
+  /** Other names of vendors, in lower case, each with the vendor it means. */
   readonly vendors: Readonly<Record<string, string>>
   readonly extras: ExtrasVocabulary
   /** Calls per minute and key; 0 means no limit. */
   readonly rateLimitPerMinute: number
   /** Calls in flight per key; 0 means no limit. */
   readonly concurrencyMax: number
-  /** VND per USD where an upstream has no rate of its own, the oldest first; none: costs are unknown. */
+  /** VND per USD for upstreams without their own rate, oldest first; empty: costs are unknown. */
   readonly fx: readonly UpstreamFx[]
   /** SHA-256 of the sources, hex: names the catalogue in force. */
   readonly digest: string
 }
 
-/** What a client pays for each use, beside the tokens. */
+/** What a client pays for each use, on top of the tokens. */
 export interface UsePrice {
   /** Whole dong, digits only. */
   readonly vnd: number

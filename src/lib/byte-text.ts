@@ -5,7 +5,7 @@
 
 import { type JsonValue, parseJson } from './json.ts'
 
-/** A string literal; `string` itself and templates with holes are none. */
+/** Accepts string literals only: not `string`, not templates with placeholders. */
 type Literal<Text extends string> = Record<never, never> extends Record<Text, 1> ? never : Text
 type Search<Text extends string> = ByteText | Literal<Text>
 
@@ -21,9 +21,8 @@ interface ByteTextMethods {
 }
 
 /**
- * A string at run time, and to the compiler neither a string nor anything a string can become. It is declared as a
- * symbol because TypeScript refuses symbols in `+` and in templates, where any object would pass. Literals to search
- * for must be ASCII.
+ * A string at run time; to the compiler, a type that no string converts to or from. Declared as a symbol because
+ * TypeScript rejects symbols in `+` and in templates, where it accepts any object. Searched literals must be ASCII.
  */
 export type ByteText = symbol & ByteTextMethods
 
@@ -32,12 +31,12 @@ export function characters(bytes: ByteText): string {
   return bytes as unknown as string
 }
 
-/** Each character as a byte; none may be above U+00FF. */
+/** Reads each character as a byte; none may be above U+00FF. */
 export function ofCharacters(text: string): ByteText {
   return text as unknown as ByteText
 }
 
-/** Text of ASCII characters, which is its own bytes. */
+/** An ASCII literal, which is its own bytes. */
 export function ascii<Text extends string>(literal: Literal<Text>): ByteText {
   return ofCharacters(literal)
 }

@@ -24,7 +24,7 @@ export function faultText(fault: unknown): string | undefined {
 }
 
 function kindOf(fault: unknown): string {
-  if (!(fault instanceof Error)) return `something thrown that is no error: ${typeof fault}`
+  if (!(fault instanceof Error)) return `thrown value that is not an Error: ${typeof fault}`
   const code = 'code' in fault && /^[\w.-]{1,60}$/.test(String(fault.code)) ? ` ${fault.code}` : ''
   return `${fault.name}${code}${'mayBeLogged' in fault ? `: ${fault.message}` : ''}`
 }

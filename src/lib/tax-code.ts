@@ -1,18 +1,18 @@
-/** Tax codes of Vietnam (mã số thuế): ten digits, or ten and three of a branch; persons may give their twelve digits. */
+/** Vietnamese tax codes (mã số thuế): ten digits, plus three for a branch; individuals may use their twelve-digit ID. */
 
 const CODE = /^(\d{10})(?:-?(\d{3}))?$/
 const PERSON = /^\d{12}$/
 const WEIGHTS = [31, 29, 23, 19, 17, 13, 7, 5, 3]
 
 /**
- * `ok`, with the code as it is written; `wrong_check`: a slip, most likely, but people know their code better; `malformed`:
- * no tax code at all.
+ * `ok`: a valid code, in its usual notation. `wrong_check`: most likely a typo, but the caller decides. `malformed`: not a
+ * tax code.
  */
 export type TaxCode =
   | { readonly outcome: 'ok' | 'wrong_check'; readonly code: string }
   | { readonly outcome: 'malformed' }
 
-/** Spaces and dots between the digits do not matter. */
+/** Ignores spaces and dots between the digits. */
 export function readTaxCode(text: string): TaxCode {
   const plain = text.replace(/[\s.]/g, '')
   if (PERSON.test(plain)) return { outcome: 'ok', code: plain }

@@ -1,4 +1,4 @@
-/** A line that operators show to everybody on every page, until a time; and whether maintenance is on, which shows by itself. */
+/** The notice that operators show on every page until a set time, and the maintenance notice, which shows by itself. */
 
 import type { AnySql, Sql } from '../lib/database.ts'
 
@@ -42,14 +42,14 @@ export async function readAnnouncements(sql: AnySql): Promise<Announcements> {
 }
 
 export interface AnnouncementBoard {
-  /** As it was a moment ago, or as it was last seen when the database does not answer at once. */
+  /** A few seconds old at most, or the last known state when the database does not answer promptly. */
   read(): Promise<Announcements>
-  /** Somebody has just changed it in this process. */
+  /** Drops the cached state, after a change made in this process. */
   forget(): void
 }
 
 const FRESH_MS = 5_000
-/** Longest that a page waits for it. */
+/** Longest time a page waits for it. */
 const WAIT_MS = 300
 
 export function createAnnouncementBoard(sql: Sql, nowMs: () => number): AnnouncementBoard {

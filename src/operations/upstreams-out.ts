@@ -1,4 +1,4 @@
-/** Upstreams that an operator has taken out of service: no process sends them calls until a time, or until they are put in. */
+/** Upstreams that an operator took out of service: no process sends them calls until a set time, or until put back. */
 
 import type { AnySql } from '../lib/database.ts'
 import { announce } from './channel.ts'
@@ -36,7 +36,7 @@ export async function readUpstreamsOut(sql: AnySql): Promise<readonly UpstreamOu
   }))
 }
 
-/** Takes it out, or changes until when and why. Processes hear of it when the transaction commits. Throws RangeError. */
+/** Takes it out, or updates the time and the reason. Processes are notified on commit. Throws RangeError. */
 export async function takeUpstreamOut(
   sql: AnySql,
   given: { readonly upstreamId: string; readonly seconds: number; readonly reason: string; readonly by: string },

@@ -1,6 +1,6 @@
 /**
- * What only the database knows: old holds, unmatched transfers, and the periodic audit. Every process of a database reports
- * the same values. A scrape never waits for the database: it gets the last values read.
+ * Metrics that only the database knows: old holds, unmatched transfers, and the periodic audit. All processes of a database
+ * report the same values. A scrape never waits for the database: it gets the last values read.
  */
 
 import { audit } from '../audit/audit.ts'

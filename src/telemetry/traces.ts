@@ -1,7 +1,7 @@
 /**
  * A trace per call: one span for the client's request, and below it one per attempt, with OpenTelemetry's attributes
  * for generative AI (semantic conventions of 2026-11, open-telemetry/semantic-conventions-genai,
- * docs/gen-ai/client-inference.md). Spans are made after the call, from what is known anyway; never from its content.
+ * docs/gen-ai/client-inference.md). Spans are created after the call, from its metadata; never from its content.
  */
 
 import { endpointOf } from '../endpoints/index.ts'

@@ -22,13 +22,13 @@ test('production wants a company and a way to reach it; development does not', (
 })
 
 test.each([
-  ['COMPANY_TAX_CODE', '12345', 'is no tax code'],
+  ['COMPANY_TAX_CODE', '12345', 'is not a tax code'],
   ['COMPANY_TAX_CODE', '0302712572', 'has a wrong check digit'],
   ['SUPPORT_EMAIL', 'help', 'is not an address'],
-  ['SUPPORT_PHONE', 'call us', 'is no number'],
-  ['SUPPORT_ZALO', 'http://zalo.me/1', 'is no link'],
+  ['SUPPORT_PHONE', 'call us', 'is not a phone number'],
+  ['SUPPORT_ZALO', 'http://zalo.me/1', 'is not a link'],
   ['COMPANY_TAXCODE', '0302712571', 'is not read by this gateway'],
-  ['CONTENT_DIR', '/nowhere/at/all', 'is no folder'],
+  ['CONTENT_DIR', '/nowhere/at/all', 'is not a folder'],
 ])('%s=%s stops the start', (name, value, fault) => {
   expect(() => read({ ...TEST_COMPANY, [name]: value })).toThrow(`${name} ${fault}`)
 })

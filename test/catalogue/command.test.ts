@@ -36,7 +36,7 @@ function replace(name: string, passage: string, by: string): void {
 
 test('generate, then check is in order; after a change check fails until generate has run', async () => {
   expect(await call('generate')).toMatchObject({ status: 0, err: '' })
-  expect(await call('check')).toEqual({ status: 0, out: '', err: '6 entries are in order' })
+  expect(await call('check')).toEqual({ status: 0, out: '', err: '6 entries, no errors' })
   replace('families/beta.yaml', 'vnd: 2000', 'vnd: 2100')
   const stale = await call('check')
   expect(stale.status).toBe(1)
@@ -57,11 +57,11 @@ test('check warns of an end by the day it is, and is in order all the same', asy
   expect(await call('generate')).toMatchObject({ status: 0, err: '' })
   today = '2027-02-27'
   const words =
-    '"beta-2" retires in 2 days, on 2027-03-01: "beta-1" will serve its calls at 1500 per mtok, not 2000 per mtok; tell its callers, and make sure that this is what they are to get'
+    '"beta-2" retires in 2 days, on 2027-03-01: "beta-1" will serve its calls at 1500 per mtok, not 2000 per mtok; tell its callers, and make sure that this is what they should get'
   expect(await call('check')).toEqual({
     status: 0,
     out: `catalogue/families/beta.yaml:13:65: warning: ${words} [retires-soon]`,
-    err: '6 entries are in order',
+    err: '6 entries, no errors',
   })
   expect(await call('check', '--format', 'github')).toMatchObject({
     status: 0,
@@ -71,7 +71,7 @@ test('check warns of an end by the day it is, and is in order all the same', asy
 })
 
 test('digest says whether the tables are made from the YAML as it is', async () => {
-  expect(await call('digest')).toMatchObject({ status: 1, out: expect.stringContaining('tables are not there') })
+  expect(await call('digest')).toMatchObject({ status: 1, out: expect.stringContaining('tables are missing') })
   await call('generate')
   const { status, out } = await call('digest', '--json')
   const said = JSON.parse(out)
@@ -119,9 +119,9 @@ test('check prints findings as text, as annotations, or as JSON; generate writes
 })
 
 test.each([
-  ['a link to nothing', 'families/gamma.yaml', 'nowhere.yaml', 'a link to something that is not there'],
+  ['a link to nothing', 'families/gamma.yaml', 'nowhere.yaml', 'a link to something that does not exist'],
   ['a link to itself', 'families/gamma.yaml', 'gamma.yaml', 'a link that leads back to itself'],
-  ['a file that every catalogue has', 'upstreams.yaml', 'nowhere.yaml', 'a link to something that is not there'],
+  ['a file that every catalogue has', 'upstreams.yaml', 'nowhere.yaml', 'a link to something that does not exist'],
 ])('%s is a finding, for every verb', async (_, name, goal, reason) => {
   rmSync(join(project, 'catalogue', name), { force: true })
   symlinkSync(goal, join(project, 'catalogue', name))
@@ -186,7 +186,7 @@ test('add writes a further entry of a model beside the like one, keeps comments,
     '      - { id: req/beta-2, price: { vnd: 300, per: request }, upstream: { via: south, model: beta-2 } }\n'
   expect(read('families/beta.yaml')).toBe(before.replace('# stays\n', `# stays\n${line}`))
   expect(read('catalogue.yaml')).toContain('counts: { entries: 7, aws: 1, per_call: 3 }')
-  expect(await call('check')).toMatchObject({ status: 0, err: '7 entries are in order' })
+  expect(await call('check')).toMatchObject({ status: 0, err: '7 entries, no errors' })
 })
 
 test('add aligns the new line with the like one', async () => {
@@ -216,7 +216,7 @@ test('add writes a new model with the facts of the like one, above it', async ()
     '2026-11-01',
   )
   expect([status, out]).toEqual([0, 'added beta-3 at catalogue/families/beta.yaml:14: 2500 VND per mtok'])
-  expect(err).toBe('beta-3 goes to south as "beta-3", which is a guess: --model NAME says what south calls the model')
+  expect(err).toBe('beta-3 goes to south as "beta-3", which is a guess: set the name that south uses with --model NAME')
   expect(read('families/beta.yaml')).toContain(`models:
   - name: "Beta 3: new"
     context_tokens: 128000
@@ -288,12 +288,12 @@ test.each<[string[], number, string]>([
     '--price 50.000: write whole dong as digits only, e.g. 50000',
   ],
   [['req/beta-2', '--like', 'beta-22', '--price', '300'], 2, '--like beta-22 is not an entry; did you mean "beta-2"?'],
-  [['beta-2', '--like', 'beta-1', '--price', '2000'], 2, 'beta-2 is an entry already'],
+  [['beta-2', '--like', 'beta-1', '--price', '2000'], 2, 'beta-2 is already an entry'],
   [['beta-3', '--like', 'beta-1', '--price', '2000'], 2, '--name is missing: beta-3 is a new model of the family beta'],
   [
     ['svc/beta-2', '--like', 'beta-2', '--price', '2000', '--via', 'north'],
     2,
-    '--model is missing: north may call the model by another name than beta-2',
+    '--model is missing: north may use another name than beta-2',
   ],
   [['req/beta-2', '--like', 'beta-2', '--price', '3'], 1, 'below the floor of 200'],
   [['x/beta-2', '--like', 'beta-2', '--price', '2000'], 1, '"x/beta-2" has the prefix "x/"'],
@@ -424,7 +424,7 @@ test('margin shows what entries cost and earn, the largest loss first, and those
     'req/alpha-1 | 900 | request | unknown',
     'svc/alpha-1 | 7,000 | mtok | unknown | unknown | unknown',
   ])
-  expect(out).toContain('0 of 6 entries lose, 4 are of unknown cost.')
+  expect(out).toContain('0 of 6 entries lose money; the cost of 4 is unknown.')
   expect(JSON.parse((await call('margin', '--json')).out)).toMatchObject({
     date: '2026-11-21',
     entries: [
@@ -467,13 +467,13 @@ test('margin reckons a usage export by the kinds of its tokens, with the largest
     .slice(0, 7)
     .map(line => line.replace(/ {2,}/g, ' | '))
   expect(table).toEqual([
-    'The usage given, at the prices and costs of today, in VND:',
+    "The given usage at today's prices and costs, in VND:",
     'entry | charged calls | revenue | cost | margin',
     'beta-2 | 2 | 6,000 | 10,500 | −4,500 | −75.0 %',
     'req/paint | 1 | 2,600 | 2,000 | 600 | +23.1 %',
     'alpha-1 | 1 | 12 | unknown',
-    'all of known cost | 8,600 | 12,500 | −3,900',
-    'Left out, because the catalogue does not know them: nobody.',
+    'all with known cost | 8,600 | 12,500 | −3,900',
+    'Left out because they are not in the catalogue: nobody.',
   ])
   const { usage } = JSON.parse((await call('margin', '--usage', file, '--json')).out)
   expect(usage).toMatchObject({ revenueMicroVnd: '8600000000', costMicroVnd: '12500000000', unknown: ['nobody'] })

@@ -86,25 +86,25 @@ test('a diff shows what widens and what costs more', () => {
 
 | entries | what | old | new | effect |
 |---|---|---|---|---|
-| \`alpha-1\`, \`req/alpha-1\`, \`svc/alpha-1\` | extras.mcp | refuse | allow | **passes at the plain price: the provider bills the operator** |
-| \`beta-1\` | extras.mcp (target 2) | refuse | allow | **passes at the plain price: the provider bills the operator** |
-| \`alpha-1\`, \`svc/alpha-1\` | extras.web_search | leave_out | refuse | passes less, or as before |
+| \`alpha-1\`, \`req/alpha-1\`, \`svc/alpha-1\` | extras.mcp | refuse | allow | **passes at the plain price: the operator pays what the provider bills** |
+| \`beta-1\` | extras.mcp (target 2) | refuse | allow | **passes at the plain price: the operator pays what the provider bills** |
+| \`alpha-1\`, \`svc/alpha-1\` | extras.web_search | leave_out | refuse | the same or less passes |
 | \`req/alpha-1\` | extras.web_search | leave_out | 500 VND per use | **passes and is sold** |
-| \`beta-1\` | extras.web_search (target 2) | leave_out | refuse | passes less, or as before |
+| \`beta-1\` | extras.web_search (target 2) | leave_out | refuse | the same or less passes |
 `)
 })
 
 test.each([
   ['500 VND per use', '625 VND per use', '+25.0 % per use'],
   ['500 VND per use', '250 VND per use', '−50.0 % per use'],
-  ['500 VND per use', '500 VND per use, 9 held for', 'held for differently'],
-  ['500 VND per use', 'allow', '**passes at the plain price: the provider bills the operator**'],
-  ['allow', '500 VND per use', 'sold; passed at the plain price before'],
+  ['500 VND per use', '500 VND per use, 9 held for', 'the hold changes'],
+  ['500 VND per use', 'allow', '**passes at the plain price: the operator pays what the provider bills**'],
+  ['allow', '500 VND per use', 'sold; used to pass at the plain price'],
   ['500 VND per use', 'leave_out', 'no longer passes'],
   ['–', 'leave_out', 'no longer passes'],
   ['leave_out', 'free: auto', '**more values pass**'],
   ['free: auto', 'free: auto, priority', '**more values pass**'],
-  ['free: auto, flex', 'free: auto', 'passes less, or as before'],
+  ['free: auto, flex', 'free: auto', 'the same or less passes'],
 ])('from %s to %s: %s', (old, now, effect) => {
   expect(effectOf({ old, new: now })).toBe(effect)
 })

@@ -101,9 +101,9 @@ test('a stale, a missing and a strange file are findings, and generating mends t
   writeFileSync(join(project, 'src/generated/old.ts'), '')
   expect(formatFindings(compareFiles(project, files), 'text')).toBe(
     [
-      'src/generated/ids.ts:1:1: the file is not there; run `make generate` and commit the result [stale]',
-      'src/generated/settings.ts:6:1: the file does not agree with its sources; run `make generate` and commit the result [stale]',
-      'src/generated/old.ts:1:1: nothing makes this file; run `make generate` and commit the result [stale]',
+      'src/generated/ids.ts:1:1: the file is missing; run `make generate` and commit the result [stale]',
+      'src/generated/settings.ts:6:1: the file does not match its sources; run `make generate` and commit the result [stale]',
+      'src/generated/old.ts:1:1: nothing generates this file; run `make generate` and commit the result [stale]',
     ].join('\n'),
   )
   expect(writeFiles(project, files).toSorted()).toEqual(

@@ -278,7 +278,7 @@ test('migrate-words --check says what it would do, migrate-words does it, once',
     out: `${line}\nrewrote 1 word in 1 file; run \`make generate\``,
   })
   expect(readFileSync(beta(), 'utf8')).toContain('  output: { cap_field: max_completion_tokens }\nmodels:')
-  expect(await call('migrate-words', '--check')).toMatchObject({ status: 0, out: 'every word is one of today' })
+  expect(await call('migrate-words', '--check')).toMatchObject({ status: 0, out: 'there are no old words' })
   expect(await call('migrate-words', '--json')).toMatchObject({
     status: 0,
     out: '{"words":[],"files":[],"written":true,"findings":[]}',
@@ -300,7 +300,7 @@ test('migrate-words is not done where a word is left', async () => {
   writeFileSync(beta(), BETA_OLD.replace('dialect:\n', 'dialect:\n  on_unsupported: refuse\n'))
   expect(await call('migrate-words')).toMatchObject({
     status: 1,
-    out: expect.stringContaining('on_unsupported → left: nothing says it now, so decide'),
+    out: expect.stringContaining('on_unsupported → kept: has no replacement, decide what to do'),
   })
 })
 

@@ -109,7 +109,7 @@ test('says what is missing and what ends, beside what the catalogue says of it',
       'north: 2 models listed; 3 in use, 1 to look at',
       '  alpha-1-aws (svc/alpha-1) is not listed',
       'south: 3 models listed; 3 in use, 3 to look at',
-      '  beta-1 ends on 2027-01-31, and the catalogue does not say so: write `deprecated: … retires: 2027-01-31`',
+      '  beta-1 ends on 2027-01-31, but the catalogue does not say so: write `deprecated: … retires: 2027-01-31`',
       '  beta-2 ends on 2027-02-01; the catalogue says 2027-03-01',
       '  paint (req/paint) was shut down on 2026-11-22',
     ],
@@ -242,7 +242,7 @@ test('who has no credential or no list is not asked, and asking nobody is a fail
   expect(await check({ north: [] })).toEqual({
     status: 1,
     out: [
-      'north: not asked, no list of models: upstreams.yaml gives no path for `models`',
+      'north: not asked, no model list: upstreams.yaml has no path for `models`',
       'south: not asked, no credential: set UPSTREAM_SOUTH_API_KEY',
     ].join('\n'),
     err: 'No provider was asked.',
@@ -254,7 +254,10 @@ test('requests that would have to be signed are not made', async () => {
   replace('upstreams.yaml', 'auth: { scheme: x-api-key }', 'auth: { scheme: sigv4, region: us-east-1 }')
   const keys = { AWS_ACCESS_KEY_ID: 'AKIA-secret-canary', AWS_SECRET_ACCESS_KEY: 'aws-secret-canary' }
   const { status, out } = await check({}, ['--upstream', 'north'], keys)
-  expect([status, out]).toEqual([1, 'north: not asked, requests for lists are not signed: set UPSTREAM_NORTH_API_KEY'])
+  expect([status, out]).toEqual([
+    1,
+    'north: not asked, cannot sign requests for model lists: set UPSTREAM_NORTH_API_KEY',
+  ])
 })
 
 test('one upstream can be asked alone; wrong calls and environments are said with status 2', async () => {

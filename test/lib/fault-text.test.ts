@@ -15,7 +15,7 @@ test('tells kind, code, place and causes, and no message', () => {
 test.each([
   ['a text of ours', 'the stream is empty', 'the stream is empty'],
   ['nothing', undefined, undefined],
-  ['something that is no error', { prompt: SECRET }, 'something thrown that is no error: object'],
+  ['something that is no error', { prompt: SECRET }, 'thrown value that is not an Error: object'],
   ['a code that is none', Object.assign(new Error('x'), { code: SECRET, stack: '' }), 'Error'],
   [
     'a stack without its message',
