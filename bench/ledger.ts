@@ -179,7 +179,7 @@ async function pair(ledger: RunningLedger, customer: Customer, signal: AbortSign
   const start = performance.now()
   const callId = uuidv7()
   const price = { priceVnd: SETTLEMENT.priceVnd, pricePer: SETTLEMENT.pricePer }
-  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, ...price } as const
+  const call = { callId, entryId: 'bench-model', requestedName: null, endpoint: 1, family: 'bench', ...price } as const
   const { keyHash } = customer
   const answer = await ledger.admit({ ...call, keyHash, wantMicroVnd: microVnd(3_360_000n) }, { signal })
   const held = performance.now()

@@ -77,6 +77,18 @@ export const ERRORS = {
     message: 'The API key is missing, wrong or revoked.',
     final: true,
   },
+  key_disabled: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This API key is paused. Its owner can switch it on again in the dashboard under Keys.',
+    final: true,
+  },
+  key_expired: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This API key has expired. Its owner can set a later date in the dashboard under Keys.',
+    final: true,
+  },
   notification_refused: {
     status: 401,
     type: 'authentication_error',
@@ -98,7 +110,13 @@ export const ERRORS = {
   spend_cap_reached: {
     status: 402,
     type: 'insufficient_balance',
-    message: 'This API key has reached its monthly cap.',
+    message: 'This API key has spent its limit.',
+    final: true,
+  },
+  model_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    message: 'This API key may not call this model.',
     final: true,
   },
   route_not_found: { status: 404, type: 'not_found_error', message: 'There is no such path.', final: true },
@@ -165,6 +183,13 @@ export const ERRORS = {
     final: false,
     retryAfterSeconds: 5,
   },
+  spend_cap_held: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: "The rest of this API key's limit is reserved for calls that are still running.",
+    final: false,
+    retryAfterSeconds: 5,
+  },
   upstream_rate_limited: {
     status: 429,
     type: 'rate_limit_error',
@@ -217,6 +242,15 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>
 
+/** Whose limit, and what a client can act on. Amounts are decimal VND. */
+export interface LimitFacts {
+  readonly source: 'wallet' | 'key' | 'calls_per_minute' | 'calls_in_flight'
+  readonly limit?: string | number
+  readonly used?: string
+  /** ISO time at which the limit starts anew; null: never. */
+  readonly resetsAt?: string | null
+}
+
 export interface ErrorDetails {
   /** Replaces the table's message. */
   message?: string
@@ -226,6 +260,8 @@ export interface ErrorDetails {
   status?: number
   /** Machine-readable details for the body (`error.details`), as SDKs read them. */
   details?: Record<string, unknown>
+  /** The limit that the call ran into, for the body (`error.metadata`) and a header. */
+  limit?: LimitFacts
   /** The faulty field (`error.param`), where clients look for it. */
   param?: string
   /** The upstream's own code, sent instead of ours where clients react to it. */

@@ -34,6 +34,17 @@ create table api_key (
   suspended_at timestamp with time zone,
   submission uuid,
   concurrency_max integer,
+  disabled_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  allowed_models text[],
+  limit_reset text default 'monthly'::text,
+  counted_micro_vnd bigint not null default 0,
+  counted_before date,
+  rotations integer not null default 0,
+  rotated_at timestamp with time zone,
+  replaced_hash bytea,
+  replaced_pepper_id smallint,
+  replaced_until timestamp with time zone,
   constraint api_key_pkey PRIMARY KEY (account_id, key_id),
   constraint api_key_check CHECK ((((encryption_id IS NULL) = (encryption_iv IS NULL)) AND ((encryption_id IS NULL) = (ciphertext IS NULL)))),
   constraint api_key_check1 CHECK (((revoked_at IS NULL) OR (ciphertext IS NULL))),
@@ -41,10 +52,13 @@ create table api_key (
   constraint api_key_encryption_iv_check CHECK ((octet_length(encryption_iv) = 12)),
   constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32)),
   constraint api_key_label_check CHECK ((octet_length(label) <= 400)),
+  constraint api_key_limit_reset_check CHECK ((limit_reset = ANY (ARRAY['daily'::text, 'weekly'::text, 'monthly'::text]))) NOT VALID,
   constraint api_key_monthly_cap_micro_vnd_check CHECK ((monthly_cap_micro_vnd > 0)),
-  constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute >= 0))
+  constraint api_key_rate_limit_per_minute_check CHECK ((rate_limit_per_minute >= 0)),
+  constraint api_key_replaced_check CHECK ((num_nulls(replaced_hash, replaced_pepper_id, replaced_until) = ANY (ARRAY[0, 3]))) NOT VALID
 );
 CREATE UNIQUE INDEX api_key_hash ON public.api_key USING btree (key_hash) INCLUDE (account_id, key_id, revoked_at);
+CREATE UNIQUE INDEX api_key_replaced_hash ON public.api_key USING btree (replaced_hash) WHERE (replaced_hash IS NOT NULL);
 CREATE UNIQUE INDEX api_key_submission ON public.api_key USING btree (account_id, submission) WHERE (submission IS NOT NULL);
 
 create table attempt_hourly (
@@ -583,6 +597,43 @@ create table wallet (
   constraint wallet_held_micro_vnd_check CHECK ((held_micro_vnd >= 0)),
   constraint wallet_seq_check CHECK ((seq >= 0))
 ) with (fillfactor=25);
+
+CREATE OR REPLACE FUNCTION public.key_by_hash(bytea)
+ RETURNS SETOF api_key
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select * from api_key where key_hash = $1
+   union all
+  select * from api_key where replaced_hash = $1 and replaced_until > now()
+   limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION public.key_standing(account bigint, key bigint)
+ RETURNS bigint[]
+ LANGUAGE sql
+AS $function$
+  select array[
+    monthly_cap_micro_vnd,
+    case when limit_reset is null then counted_micro_vnd else 0 end + (
+      select coalesce(sum(charged_micro_vnd), 0) from usage_daily daily
+       where daily.account_id = account and daily.key_id = key
+         and daily.day >= coalesce(limit_began(limit_reset), counted_before, '-infinity')),
+    (select coalesce(sum(amount_micro_vnd), 0) from hold where hold.account_id = account and hold.key_id = key)]::bigint[]
+    from api_key where account_id = account and key_id = key
+$function$;
+
+CREATE OR REPLACE FUNCTION public.key_state(revoked_at timestamp with time zone, suspended_at timestamp with time zone, disabled_at timestamp with time zone, expires_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN CASE WHEN (revoked_at IS NOT NULL) THEN 'revoked'::text WHEN (suspended_at IS NOT NULL) THEN 'blocked'::text WHEN (disabled_at IS NOT NULL) THEN 'disabled'::text WHEN (expires_at <= now()) THEN 'expired'::text ELSE 'active'::text END;
+
+CREATE OR REPLACE FUNCTION public.limit_began(limit_reset text)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+RETURN CASE limit_reset WHEN 'daily'::text THEN ((now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text))::date WHEN 'weekly'::text THEN (date_trunc('week'::text, (now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)))::date WHEN 'monthly'::text THEN (date_trunc('month'::text, (now() AT TIME ZONE 'Asia/Ho_Chi_Minh'::text)))::date ELSE NULL::date END;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

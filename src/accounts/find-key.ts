@@ -4,22 +4,25 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
 import { type Again, backoffMs, createBatcher, NOTHING_AGAIN } from '../lib/batcher.ts'
 import { classifyFault, openStatementPool, type PoolLoad, plainArray, type StatementPool } from '../lib/database.ts'
-import type { KeyRow } from './key-secret.ts'
 
 export interface FoundKey {
   readonly accountId: number
   readonly keyId: number
   /** Hash under which it is stored; the hold statement takes it. */
   readonly keyHash: Uint8Array
-  /** False once revoked. */
-  readonly active: boolean
+  readonly state: KeyState
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
+  /** Ids of entries and `family/*` that it may call; null: all. */
+  readonly allowedModels: readonly string[] | null
   /** The account's balance is 0. */
   readonly walletEmpty: boolean
 }
+
+/** `blocked`: its account is. `disabled`: its owner paused it. */
+export type KeyState = 'active' | 'revoked' | 'blocked' | 'disabled' | 'expired'
 
 export interface KeyFinderOptions {
   readonly url: string
@@ -37,29 +40,26 @@ export interface KeyFinder {
    * the database does not answer, never with an authentication error.
    */
   find(hashes: readonly Uint8Array[]): Promise<FoundKey | null>
-  /** Hash under which an active key is stored now; null when it is revoked. Rejects like `find`. */
-  hashNow(key: KeyRow): Promise<Uint8Array | null>
   readonly load: PoolLoad
   close(): Promise<void>
 }
 
-const FIND = `select r.n::integer as n, a.account_id, a.key_id, (a.revoked_at is null and a.suspended_at is null) as active, r.hash_hex,
-    a.rate_limit_per_minute, a.concurrency_max, w.balance_micro_vnd = 0 as wallet_empty
+const FIND = `select r.n::integer as n, k.account_id, k.key_id, r.hash_hex,
+    key_state(k.revoked_at, k.suspended_at, k.disabled_at, k.expires_at) as state, k.rate_limit_per_minute, k.concurrency_max,
+    array_to_json(k.allowed_models)::text as allowed_models, w.balance_micro_vnd = 0 as wallet_empty
   from unnest($1::text[], $2::text[]::integer[]) as r(hash_hex, n)
-  join api_key a on a.key_hash = decode(r.hash_hex, 'hex')
-  join wallet w on w.account_id = a.account_id`
-
-const HASH_NOW = `select encode(key_hash, 'hex') as hash_hex from api_key
-  where account_id = $1::text::bigint and key_id = $2::text::bigint and revoked_at is null and suspended_at is null`
+ cross join lateral key_by_hash(decode(r.hash_hex, 'hex')) k
+  join wallet w on w.account_id = k.account_id`
 
 interface Row {
   readonly n: number
   readonly account_id: string
   readonly key_id: string
-  readonly active: boolean
   readonly hash_hex: string
+  readonly state: KeyState
   readonly rate_limit_per_minute: number | null
   readonly concurrency_max: number | null
+  readonly allowed_models: string | null
   readonly wallet_empty: boolean
 }
 
@@ -126,14 +126,6 @@ export function createKeyFinder(options: KeyFinderOptions): KeyFinder {
       batcher.push(question)
       return promise.finally(() => clearTimeout(timer))
     },
-    async hashNow({ accountId, keyId }) {
-      try {
-        const [row] = await pool.query<{ readonly hash_hex: string }>(HASH_NOW, [String(accountId), String(keyId)])
-        return row === undefined ? null : Buffer.from(row.hash_hex, 'hex')
-      } catch (error) {
-        throw unavailable(error)
-      }
-    },
     get load() {
       return pool.load
     },
@@ -156,9 +148,10 @@ async function findKeys(pool: StatementPool, batch: readonly Question[]): Promis
       accountId: Number(row.account_id),
       keyId: Number(row.key_id),
       keyHash: Buffer.from(row.hash_hex, 'hex'),
-      active: row.active,
+      state: row.state,
       rateLimitPerMinute: row.rate_limit_per_minute,
       concurrencyMax: row.concurrency_max,
+      allowedModels: row.allowed_models === null ? null : (JSON.parse(row.allowed_models) as string[]),
       walletEmpty: row.wallet_empty,
     })
   }

@@ -3,9 +3,10 @@
 import type { Sql } from '../lib/database.ts'
 import { limitConcurrencyIn, limitKeyIn } from './key-rate.ts'
 import type { KeyRow } from './key-secret.ts'
+import { setKeyCap } from './key-settings.ts'
 import { lockKeys, revokeKey } from './keys.ts'
 import { type Actor, recordAction } from './operator-log.ts'
-import { listOwnKeys, setKeyCap } from './own-keys.ts'
+import { listOwnKeys } from './own-keys.ts'
 
 interface Deed {
   readonly by: Actor
@@ -16,7 +17,7 @@ interface Deed {
 export interface KeyLimits {
   readonly callsPerMinute: number | null
   readonly callsInFlight: number | null
-  /** Whole dong a month, from 1 to KEY_CAP_VND_MAX. */
+  /** Whole dong, from 1 to KEY_CAP_VND_MAX; its owner says in which period. */
   readonly capVnd: number | null
 }
 
@@ -31,13 +32,13 @@ export function changeKeyLimits(
     await lockKeys(transaction, accountId)
     const found = (await listOwnKeys(transaction, accountId)).find(each => each.keyId === keyId)
     if (found === undefined || found.revokedAt !== null) return 'gone'
-    const capBefore = found.monthlyCapMicroVnd === null ? null : Number(found.monthlyCapMicroVnd / 1_000_000n)
+    const capBefore = found.limitMicroVnd === null ? null : Number(found.limitMicroVnd / 1_000_000n)
     const rateBefore = found.rateHeld ? found.rateLimitPerMinute : null
     let changed = false
     if (wanted.callsPerMinute !== rateBefore) {
       changed = await limitKeyIn(transaction, key, wanted.callsPerMinute)
     }
-    if (wanted.callsInFlight !== found.concurrencyMax) {
+    if (wanted.callsInFlight !== (found.concurrencyHeld ? found.concurrencyMax : null)) {
       changed = (await limitConcurrencyIn(transaction, key, wanted.callsInFlight)) || changed
     }
     if (wanted.capVnd !== capBefore) {

@@ -1,5 +1,6 @@
-/** Deletes what has expired. */
+/** Deletes what has expired, and counts what keys have cost. */
 
+import { countKeys } from './key-count.ts'
 import { sweepMails } from './mail-log.ts'
 import { sweepThrottle } from './throttle.ts'
 import type { PeopleServices } from './types.ts'
@@ -13,4 +14,5 @@ export async function sweepPeople({ sql, limits }: PeopleServices): Promise<void
   await sql.unsafe(SESSIONS, [String(limits.sessionIdleSeconds), String(limits.sessionSeconds)])
   await sweepMails(sql, limits.mailsSeconds)
   await sweepThrottle(sql, limits)
+  await countKeys(sql)
 }

@@ -22,7 +22,6 @@ import { createRateLimiter } from '../operations/rate-limit.ts'
 import { countUnknownModels } from '../operations/unknown-models.ts'
 import { type OperationsWatch, watchOperations } from '../operations/watch.ts'
 import { createAuthenticator } from '../pipeline/authenticate.ts'
-import type { Caller } from '../pipeline/call.ts'
 import { Pinger } from '../pipeline/pinger.ts'
 import { createImageFetcher, type ImageFetchOptions } from '../upstream/fetch-image.ts'
 import { createRegistry, type UpstreamRegistry } from '../upstream/registry.ts'
@@ -208,7 +207,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     walletFoundEmpty: (accountId: number) => authenticator.doubt(accountId),
     tellsWire: !config.production,
     sealerFor: (accountId: number) => makeSealer(keySecrets.peppers, String(accountId)),
-    keyHashNow: (caller: Caller) => keyFinder.hashNow(caller),
+    findKey: (hashes: readonly Uint8Array[]) => keyFinder.find(hashes),
   }
   const server = createServer({
     services,

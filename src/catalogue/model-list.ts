@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Capability, Channel } from '../generated/types.ts'
 import { type Coding, compress } from '../lib/content-coding.ts'
+import { allows } from './allowed.ts'
 import type { Catalogue, CatalogueItem } from './catalogue.ts'
 import { ENDPOINT_ORDER } from './endpoints.ts'
 import { type ModelItem, modelItem } from './model-item.ts'
@@ -29,8 +30,11 @@ export interface RenderedBody {
 export type ModelListResult = RenderedBody | { readonly problem: string }
 
 export interface ModelList {
-  /** The list, filtered and paged. `problem` says which parameter is wrong and what to write (a 400). */
-  list(query: ModelListQuery): ModelListResult
+  /**
+   * The list, filtered and paged, of the models that a key may call (null: all). `problem` says which parameter is wrong and
+   * what to write (a 400).
+   */
+  list(query: ModelListQuery, allowed?: readonly string[] | null): ModelListResult
   /** One entry by id or alias, or null. */
   one(name: string): RenderedBody | null
 }
@@ -38,6 +42,8 @@ export interface ModelList {
 const CHANNELS: readonly Channel[] = ['standard', 'aws']
 const CAPABILITIES: readonly Capability[] = ['reasoning', 'vision', 'tools', 'streaming']
 const LIMIT_MAX = 1000
+/** Lists kept: one for each combination of filters and models that keys are bound to. */
+const LISTS_MAX = 300
 
 interface Rendered {
   readonly catalogueItem: CatalogueItem
@@ -46,7 +52,7 @@ interface Rendered {
 }
 
 export function createModelList(catalogue: Catalogue, now: () => number = Date.now): ModelList {
-  // Both caches are bounded: by the number of filter combinations, and by the number of entries.
+  // The lists are bounded by LISTS_MAX, the single ones by the number of entries.
   const lists = new Map<string, RenderedBody>()
   const single = new Map<string, RenderedBody>()
   let epoch = ''
@@ -70,18 +76,21 @@ export function createModelList(catalogue: Catalogue, now: () => number = Date.n
   }
 
   return {
-    list(query) {
+    list(query, allowed = null) {
       refresh()
       const problem = findProblem(query)
       if (problem !== null) return { problem }
       const isPaged = query.limit !== undefined || query.after_id !== undefined || query.before_id !== undefined
-      const key = `${query.channel ?? ''} ${query.endpoint ?? ''} ${query.capability ?? ''}`
+      const key = `${query.channel ?? ''} ${query.endpoint ?? ''} ${query.capability ?? ''} ${allowed?.join(' ') ?? ''}`
       const known = isPaged ? undefined : lists.get(key)
       if (known !== undefined) return known
-      const matching = rendered.filter(each => matches(each.catalogueItem, query))
+      const matching = rendered.filter(
+        each => matches(each.catalogueItem, query) && allows(allowed, each.catalogueItem.entry),
+      )
       const page = isPaged ? cut(matching, query) : { items: matching, hasMore: false }
       if ('problem' in page) return page
       const body = renderList(page.items, page.hasMore)
+      if (lists.size >= LISTS_MAX) lists.clear()
       if (!isPaged) lists.set(key, body)
       return body
     },

@@ -26,6 +26,7 @@ function addCallRoute(server: FastifyInstance, options: ServerOptions, endpoint:
       const client = new ResponseChannel({
         response: reply.raw,
         requestId: state.requestId,
+        service: services.catalogue.settings.service,
         startedMs: state.startedMs,
         nowMs: services.nowMs,
         namedEvents,

@@ -25,6 +25,8 @@ const ONE_WRITE_MAX = 16_000
 export interface ChannelOptions {
   readonly response: ServerResponse
   readonly requestId: string
+  /** The service's own name, as in its headers. */
+  readonly service: string
   readonly startedMs: number
   readonly nowMs: () => number
   /** Error events carry an `event:` line in the messages format. */
@@ -125,7 +127,7 @@ export class ResponseChannel implements ClientChannel {
     this.#options.errorSent(error.code)
     if (!this.started) {
       const body = Buffer.from(errorBody(error, this.#options.requestId, this.#options.codeOf?.(error)))
-      this.#sendWhole(error.status, { ...headers, ...errorHeaders(error) }, body)
+      this.#sendWhole(error.status, { ...headers, ...errorHeaders(error, this.#options.service) }, body)
       return
     }
     if (this.#bytes) {

@@ -1,6 +1,6 @@
 /** The only renderer of errors: a body that both SDK families read, and the headers of errors and of all answers. */
 
-import type { GatewayError } from '../errors.ts'
+import type { GatewayError, LimitFacts } from '../errors.ts'
 
 export interface RenderedError {
   readonly status: number
@@ -10,7 +10,7 @@ export interface RenderedError {
 
 /** `code`: the endpoint's own name for the error, if it has one. */
 export function errorBody(error: GatewayError, requestId: string, code: string = error.clientCode): string {
-  const { details, param = null } = error.details
+  const { details, limit, param = null } = error.details
   return JSON.stringify({
     type: 'error',
     error: {
@@ -19,9 +19,14 @@ export function errorBody(error: GatewayError, requestId: string, code: string =
       code,
       param,
       ...(details === undefined ? {} : { details }),
+      ...(limit === undefined ? {} : { metadata: limitBody(limit) }),
     },
     request_id: requestId,
   })
+}
+
+function limitBody({ source, limit, used, resetsAt }: LimitFacts): object {
+  return { limit_source: source, limit, used, resets_at: resetsAt }
 }
 
 /** On every answer of the API: the ids by which a client can name its request, and `nosniff`. */
@@ -29,8 +34,10 @@ export function answerHeaders(requestId: string): Record<string, string> {
   return { 'request-id': requestId, 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
-export function errorHeaders(error: GatewayError): Record<string, string> {
+/** `service` prefixes the header with our own code, which an endpoint's body may have under another name; absent: none. */
+export function errorHeaders(error: GatewayError, service?: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (service !== undefined) headers[`x-${service}-error-code`] = error.code
   const { final, retryAfterSeconds } = error
   if (final) headers['x-should-retry'] = 'false'
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds)

@@ -1,9 +1,11 @@
 /** `GET /v1/models` and `GET /v1/models/{id}`: rendered once, answered from memory, with an ETag. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { allows } from '../catalogue/allowed.ts'
 import { createModelList, type ModelListQuery, type RenderedBody } from '../catalogue/model-list.ts'
 import { GatewayError } from '../errors.ts'
 import { chosenCoding } from '../lib/content-coding.ts'
+import { modelNotAllowed } from '../pipeline/admit.ts'
 import { MODEL_ROUTE, MODELS_ROUTE } from './endpoints.ts'
 import type { ServerOptions } from './request.ts'
 
@@ -12,7 +14,7 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
   const models = createModelList(services.catalogue)
   const config = { authentication: 'key' } as const
   server.get<{ Querystring: ModelListQuery }>(MODELS_ROUTE.path, { config }, (request, reply) => {
-    const result = models.list(request.query)
+    const result = models.list(request.query, request.state.caller?.allowedModels)
     if ('problem' in result) throw new GatewayError('invalid_request', { message: result.problem })
     return sendRendered(request, reply, result)
   })
@@ -23,6 +25,10 @@ export function addModelRoutes(server: FastifyInstance, options: ServerOptions):
       throw new GatewayError('unknown_model', {
         message: `There is no model ${JSON.stringify(name.slice(0, 200))}; GET /v1/models lists them.`,
       })
+    }
+    const resolution = services.catalogue.resolve(name)
+    if (resolution !== null && !allows(request.state.caller?.allowedModels ?? null, resolution.entry)) {
+      throw modelNotAllowed(resolution.entry)
     }
     return sendRendered(request, reply, result)
   })

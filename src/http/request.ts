@@ -58,6 +58,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Counts an error sent to a client. */
     errorSent(code: ErrorCode): void
+    /** The service's own name, as in its headers. */
+    readonly service: string
     readonly bodies: Bodies
     readonly lingering: Lingering
   }
@@ -115,7 +117,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: G
   }
   // Fastify closes the connection after an unreadable body; Node discards the rest of a short one.
   if (reply.getHeader('connection') === 'close') reply.removeHeader('connection')
-  reply.code(error.status).headers(errorHeaders(error)).send(bodyOf(request, error))
+  reply.code(error.status).headers(errorHeaders(error, server.service)).send(bodyOf(request, error))
 }
 
 function bodyOf({ routeOptions, state }: FastifyRequest, error: GatewayError): string {
@@ -127,7 +129,11 @@ function bodyOf({ routeOptions, state }: FastifyRequest, error: GatewayError): s
 function answerEarly(request: FastifyRequest, reply: FastifyReply, error: GatewayError): void {
   const { requestId } = request.state
   const set = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])
-  const headers = { ...Object.fromEntries(set), ...errorHeaders(error), ...answerHeaders(requestId) }
+  const headers = {
+    ...Object.fromEntries(set),
+    ...errorHeaders(error, request.server.service),
+    ...answerHeaders(requestId),
+  }
   reply.hijack()
   request.server.lingering.answer(request.raw, reply.raw, {
     status: error.status,

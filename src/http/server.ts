@@ -157,6 +157,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on('checkContinue', (request, response) => server.server.emit('request', request, response))
   const bodies = new Bodies(limits)
   server.decorate('errorSent', (code: ErrorCode) => services.observer.errorSent(code))
+  server.decorate('service', services.catalogue.settings.service)
   server.decorate('bodies', bodies)
   server.decorate('lingering', lingering)
   server.addHook('onSend', (request, reply, _payload, done) => {

@@ -206,12 +206,14 @@ export class Admission {
 
 /** Null when the call must wait. */
 function answerOf(result: HoldResult): HoldAnswer | null {
-  if (!result.active) return { outcome: 'refused_key' }
-  const { accountId, keyId, heldMicroVnd, balanceMicroVnd, freeMicroVnd } = result
+  if (!result.active) return { outcome: 'refused_key', state: result.state }
+  const { accountId, keyId, heldMicroVnd, balanceMicroVnd, freeMicroVnd, refusal } = result
   if (heldMicroVnd !== null) {
     return { outcome: 'admitted', accountId, keyId, heldMicroVnd, freeMicroVnd: freeMicroVnd ?? heldMicroVnd }
   }
-  if (result.capped) return { outcome: 'capped' }
+  if (refusal === 'model') return { outcome: 'refused_model' }
+  assert(refusal !== 'limited', 'a call of a limited key was not placed within limits')
+  if (refusal !== null) return { outcome: 'capped', ...refusal }
   return balanceMicroVnd === ZERO_MICRO_VND ? { outcome: 'empty' } : null
 }
 
@@ -238,5 +240,6 @@ function toRow(request: HoldRequest): HoldRow {
     endpoint: request.endpoint,
     priceVnd: request.priceVnd,
     pricePer: request.pricePer,
+    family: request.family,
   }
 }

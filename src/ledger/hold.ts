@@ -4,7 +4,8 @@ import type { EndpointCode } from '../catalogue/endpoints.ts'
 import { elementsOf, type StatementPool } from '../lib/database.ts'
 import { type MicroVnd, microVnd } from '../lib/money.ts'
 import { packedRows } from '../lib/packed-rows.ts'
-import { PRICE_PER_CODES, type PricePer } from './types.ts'
+import type { Period } from '../lib/period.ts'
+import { type KeyLimit, PRICE_PER_CODES, type PricePer, REFUSED_KEY_STATES, type RefusedKeyState } from './types.ts'
 
 export interface HoldRow {
   readonly keyHashHex: string
@@ -18,10 +19,12 @@ export interface HoldRow {
   readonly endpoint: EndpointCode
   readonly priceVnd: number
   readonly pricePer: PricePer
+  /** Family of the entry. */
+  readonly family: string
 }
 
 export type HoldResult =
-  | { readonly active: false }
+  | { readonly active: false; readonly state: RefusedKeyState }
   | {
       readonly active: true
       readonly accountId: number
@@ -32,8 +35,11 @@ export type HoldResult =
       readonly balanceMicroVnd: MicroVnd | null
       /** Balance less the holds of all earlier calls, at least 0; null as above. */
       readonly freeMicroVnd: MicroVnd | null
-      /** The key has spent its monthly cap, so nothing was set aside. */
-      readonly capped: boolean
+      /**
+       * Why nothing was set aside, where it is not for the wallet: the key's limit, or a model that it may not call.
+       * `limited`: the key has a limit, so the call has to be placed within limits.
+       */
+      readonly refusal: KeyLimit | 'model' | 'limited' | null
     }
 
 const REQUESTS = packedRows<HoldRow>()({
@@ -46,6 +52,7 @@ const REQUESTS = packedRows<HoldRow>()({
   endpoint: ['smallint', row => row.endpoint],
   price_vnd: ['bigint', row => row.priceVnd],
   price_per: ['smallint', row => PRICE_PER_CODES[row.pricePer]],
+  family: ['text', row => row.family],
 })
 
 /**
@@ -55,38 +62,51 @@ const REQUESTS = packedRows<HoldRow>()({
  * without holds gets the rest in any case. Calls behind it get nothing. A call that already has a hold gets the same
  * answer again.
  *
- * A key with a monthly cap is refused as soon as its settled calls of the month (in Vietnam) reach it, so only calls
- * then in flight can exceed the cap. `case` avoids computing the sum for keys without one.
+ * A key's own limit is divided in the same way, before its wallet is: what its settled calls of the period cost and its
+ * calls in flight hold counts against it. `key_standing` is computed once per such key, after the wallet is locked. Most
+ * keys have no limit, and the steps for one cost even where they find nothing to do: HOLD goes without them, and answers
+ * `limited` for calls that need HOLD_WITHIN_LIMITS.
  *
  * Wallets are locked in account order before anything changes (`count(*) from locked_wallets`). A wallet's new figure
  * is computed from its own columns, because a CHECK must never see a figure based on a stale row. The update's rows are
  * put in front of the wallet's requests and passed down by a window function: joining two intermediate results would be
  * quadratic in a plan that serves every batch size.
  */
-export const HOLD = `
+function holdStatement(within: typeof WITHIN | null): string {
+  return `
 with requests as materialized (${REQUESTS.select('$1', ['key_hash', 'call_id', 'want', 'want_max'])}),
 -- Whose they are, and what they hold already.
 known as materialized (
-  select n, v, requests.call_id, want, want_max, api_key.account_id, api_key.key_id, held.amount_micro_vnd as had,
-         (api_key.key_id is not null and api_key.revoked_at is null and api_key.suspended_at is null) as active,
-         case when api_key.monthly_cap_micro_vnd is null or held.amount_micro_vnd is not null then false else
-           api_key.monthly_cap_micro_vnd <= (
-             select coalesce(sum(daily.charged_micro_vnd), 0) from usage_daily daily
-              where daily.account_id = api_key.account_id and daily.key_id = api_key.key_id
-                and daily.day >= date_trunc('month', now() at time zone 'Asia/Ho_Chi_Minh')::date) end as capped
+  select n, v, requests.call_id, want, want_max, opened.account_id, opened.key_id, held.amount_micro_vnd as had,
+         case when opened.key_id is null then 'unknown'
+              when key_state(opened.revoked_at, opened.suspended_at, opened.disabled_at, opened.expires_at) <> 'active'
+                then key_state(opened.revoked_at, opened.suspended_at, opened.disabled_at, opened.expires_at)
+              when opened.allowed_models is null or held.amount_micro_vnd is not null then null
+              when not (select entry_id = any(opened.allowed_models) or family || '/*' = any(opened.allowed_models)
+                          from (select ${REQUESTS.columns(['entry_id', 'family'])}) asked) then 'model' end as refusal,
+         case when opened.monthly_cap_micro_vnd is not null and held.amount_micro_vnd is null
+              then coalesce(opened.limit_reset, 'never') end as limited
     from requests
-    left join api_key on api_key.key_hash = decode(requests.key_hash, 'hex')
+    left join lateral key_by_hash(decode(requests.key_hash, 'hex')) opened on true
     left join lateral (
       select amount_micro_vnd from hold
-       where hold.account_id = api_key.account_id and hold.call_id = requests.call_id limit 1) held on true),
+       where hold.account_id = opened.account_id and hold.call_id = requests.call_id limit 1) held on true),
 locked_wallets as materialized (
-  select account_id from wallet where account_id in (select account_id from known where active and not capped)
+  select account_id from wallet where account_id in (select account_id from known where refusal is null)
    order by account_id for no key update),
+${
+  within === null
+    ? ''
+    : `${within.calls},
+`
+}-- Those that their keys may make.
+asked as materialized (
+  select n, v, call_id, want, want_max, account_id, key_id, null::bigint as rest
+    from known where refusal is null and had is null and limited is null${within === null ? '' : within.asked}),
 -- What the calls of each wallet want, in order.
 wants as materialized (
   select account_id, array_agg(want order by n) as wants, array_agg(want_max order by n) as wants_max
-    from known where active and had is null and not capped
-   group by account_id),
+    from asked group by account_id),
 -- As much as the grants below add up to.
 updated_wallets as (
   update wallet set held_micro_vnd = wallet.held_micro_vnd + (
@@ -105,13 +125,12 @@ updated_wallets as (
 -- Each wallet as it was, and behind it its calls.
 wallets_and_calls as (
   select account_id, 0 as n, null::text[] as v, null::uuid as call_id, null::bigint as key_id, 0::bigint as want,
-         0::bigint as want_max, balance, free, held from updated_wallets
+         0::bigint as want_max, null::bigint as rest, balance, free, held from updated_wallets
   union all
-  select account_id, n, v, call_id, key_id, want, want_max, null, null, null
-    from known where active and had is null and not capped),
+  select account_id, n, v, call_id, key_id, want, want_max, rest, null, null, null from asked),
 -- Each call beside its wallet.
 calls as (
-  select account_id, n, v, call_id, key_id, want, want_max,
+  select account_id, n, v, call_id, key_id, want, want_max, rest,
          first_value(balance) over its_wallet as balance, first_value(free) over its_wallet as free,
          first_value(held) over its_wallet as held
     from wallets_and_calls
@@ -120,7 +139,7 @@ summed as (
   select *, sum(target) over (partition by account_id order by n rows unbounded preceding)::bigint as upto
     from (select *, greatest(want, least(want_max, balance / 16)) as target from calls where n > 0 and balance is not null) aimed),
 grants as materialized (
-  select *, greatest(0, free - (upto - target)) as left_over, case
+  select *, least(greatest(0, free - (upto - target)), rest) as left_over, case
            when upto <= free then target
            when upto - target + want <= free or (upto = target and held = 0) then free - (upto - target)
            else 0 end as granted
@@ -136,53 +155,107 @@ inserted_holds as (
     'price_per',
   ])}
     from grants where granted > 0)
-select array_agg(n)::text as n, array_agg(active)::text as active, array_agg(capped)::text as capped,
-       array_agg(account_id)::text as account_id, array_agg(key_id)::text as key_id, array_agg(balance)::text as balance,
-       array_agg(held)::text as held, array_agg(free)::text as free
+select array_agg(n)::text as n, array_agg(refusal)::text as refusal, array_agg(account_id)::text as account_id,
+       array_agg(key_id)::text as key_id, array_agg(balance)::text as balance, array_agg(held)::text as held,
+       array_agg(free)::text as free
   from (
-    select n, true as active, false as capped, account_id, key_id, balance, nullif(granted, 0) as held, left_over as free
-      from grants
+    select n, null as refusal, account_id, key_id, balance, nullif(granted, 0) as held, left_over as free from grants
     union all
-    select n, active, capped, account_id, key_id, null, had, null from known where not active or had is not null or capped) answers`
+    select n, refusal, account_id, key_id, null, had, null from known where refusal is not null or had is not null
+    union all
+    ${(within ?? NOT_WITHIN).answers}) answers`
+}
+
+/** How calls of keys with a limit of their own get their part of it. */
+const WITHIN = {
+  calls: `-- Calls of keys with a limit, and what is left of it for each.
+limited_calls as materialized (
+  select *, case when upto <= room then target
+                 when upto - target + want <= room or (upto = target and standing[3] = 0) then greatest(0, room - upto + target)
+                 else 0 end as most, room - upto + target as rest
+    from (
+      select *, sum(target) over (partition by account_id, key_id order by n rows unbounded preceding)::bigint as upto
+        from (
+          select *, greatest(want, least(want_max, room / 16)) as target
+            from (
+              select *, standing[1] - standing[2] - standing[3] as room
+                from (
+                  select *, max(first_standing) over (partition by account_id, key_id) as standing
+                    from (
+                      select *, case when row_number() over (partition by account_id, key_id order by n) = 1
+                                     then key_standing(account_id, key_id) end as first_standing
+                        from known
+                       where limited is not null and refusal is null and (select count(*) from locked_wallets) > 0) first_calls
+                ) every_call) roomy) aimed) summed)`,
+  asked: `
+   union all
+  select n, v, call_id, least(want, most), most, account_id, key_id, rest from limited_calls where most > 0`,
+  answers: `select n, array_to_string(standing, ':') || ':' || limited, account_id, key_id, null, null, null
+      from limited_calls where most <= 0`,
+}
+const NOT_WITHIN = {
+  answers: `select n, 'limited', account_id, key_id, null, null, null
+      from known where limited is not null and refusal is null`,
+}
+
+export const HOLD = holdStatement(null)
+const HOLD_WITHIN_LIMITS = holdStatement(WITHIN)
 
 /** One row for the whole batch, with an array per column. */
 type Row = Readonly<Record<Column, string | null>>
-type Column = 'n' | 'active' | 'capped' | 'account_id' | 'key_id' | 'balance' | 'held' | 'free'
+type Column = 'n' | 'refusal' | 'account_id' | 'key_id' | 'balance' | 'held' | 'free'
 
 /** One answer per row, in order. Rejects with the driver's error. */
 export async function placeHolds(
   pool: StatementPool,
   rows: readonly HoldRow[],
   instanceId: string,
+  { withinLimits = false }: { readonly withinLimits?: boolean } = {},
 ): Promise<readonly HoldResult[]> {
-  const [row] = await pool.query<Row>(HOLD, [REQUESTS.pack(rows), instanceId])
-  const results: HoldResult[] = rows.map(() => ({ active: false }))
+  const statement = withinLimits ? HOLD_WITHIN_LIMITS : HOLD
+  const [row] = await pool.query<Row>(statement, [REQUESTS.pack(rows), instanceId])
+  const results: HoldResult[] = rows.map(() => ({ active: false, state: 'unknown' }))
   const numbers = elementsOf(row?.n)
-  const active = elementsOf(row?.active)
-  const capped = elementsOf(row?.capped)
+  const refusals = elementsOf(row?.refusal)
   const accountIds = elementsOf(row?.account_id)
   const keyIds = elementsOf(row?.key_id)
   const balances = elementsOf(row?.balance)
   const held = elementsOf(row?.held)
   const free = elementsOf(row?.free)
   for (let index = 0; index < numbers.length; index++) {
-    if (active[index] !== TRUE) continue
-    results[Number(numbers[index]) - 1] = {
-      active: true,
-      accountId: Number(accountIds[index]),
-      keyId: Number(keyIds[index]),
-      heldMicroVnd: money(held[index]!),
-      balanceMicroVnd: money(balances[index]!),
-      freeMicroVnd: money(free[index]!),
-      capped: capped[index] === TRUE,
-    }
+    const refusal = refusals[index]!
+    const isKeyRefused = (REFUSED_KEY_STATES as readonly string[]).includes(refusal)
+    results[Number(numbers[index]) - 1] = isKeyRefused
+      ? { active: false, state: refusal as RefusedKeyState }
+      : {
+          active: true,
+          accountId: Number(accountIds[index]),
+          keyId: Number(keyIds[index]),
+          heldMicroVnd: money(held[index]!),
+          balanceMicroVnd: money(balances[index]!),
+          freeMicroVnd: money(free[index]!),
+          refusal: refusalOf(refusal),
+        }
   }
   return results
 }
 
 /** In Postgres' array syntax. */
-const TRUE = 't'
+const NULL = 'NULL'
 
 function money(element: string): MicroVnd | null {
-  return element === 'NULL' ? null : microVnd(BigInt(element))
+  return element === NULL ? null : microVnd(BigInt(element))
+}
+
+/** A word, or `limit:spent:held:period`. */
+function refusalOf(refusal: string): KeyLimit | 'model' | 'limited' | null {
+  if (refusal === NULL) return null
+  if (refusal === 'model' || refusal === 'limited') return refusal
+  const [limit, spent, held, reset] = refusal.split(':') as [string, string, string, Period | 'never']
+  return {
+    limitMicroVnd: microVnd(BigInt(limit)),
+    spentMicroVnd: microVnd(BigInt(spent)),
+    heldMicroVnd: microVnd(BigInt(held)),
+    reset: reset === 'never' ? null : reset,
+  }
 }

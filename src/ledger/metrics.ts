@@ -37,6 +37,7 @@ export class LedgerMetrics {
   readonly admissions: Record<HoldAnswer['outcome'] | 'failed', number> = {
     admitted: 0,
     refused_key: 0,
+    refused_model: 0,
     empty: 0,
     capped: 0,
     waited: 0,

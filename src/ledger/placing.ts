@@ -8,11 +8,15 @@ import { type HoldResult, type HoldRow, placeHolds } from './hold.ts'
 import type { LedgerMetrics } from './metrics.ts'
 import type { LedgerEvent, LedgerLimits } from './options.ts'
 
+const LIMITED_KEYS_MAX = 10_000
+
 /** `first` may still have to queue; `queued` is at the head of its queue. */
 export type Origin = 'first' | 'queued'
 
 interface GivenPlacement {
   readonly row: HoldRow
+  /** Its key had a limit of its own when it was seen last. */
+  readonly limited: boolean
   /** Null if this process has not seen the key yet. */
   readonly accountId: number | null
   readonly origin: Origin
@@ -26,9 +30,12 @@ class Placement {
   readonly #deadline: Deadline
   /** Timed out. The caller has its error; the statement may still be running. */
   expired = false
+  /** Its key has a limit of its own. */
+  limited: boolean
 
   constructor(given: GivenPlacement, retryMs: number, lastFault: () => unknown) {
     this.#given = given
+    this.limited = given.limited
     this.#lastFault = lastFault
     this.#deadline = startDeadline(retryMs, this)
   }
@@ -74,6 +81,8 @@ export interface PlacingOptions {
 export class Placing {
   readonly #options: PlacingOptions
   readonly #batcher: Batcher<Placement>
+  /** Hashes of keys that had a limit of their own; it only saves a statement. */
+  readonly #limited = new Set<string>()
   #failures = 0
   #lastFault: unknown = 'Postgres did not answer in time'
   readonly #faultOf = (): unknown => this.#lastFault
@@ -97,7 +106,8 @@ export class Placing {
     if (this.#batcher.size >= this.#options.limits.holdsMax)
       return Promise.reject(unavailable('too many holds are waiting'))
     return new Promise((resolve, reject) => {
-      const given = { row, accountId, origin, resolve, reject }
+      const limited = this.#limited.has(row.keyHashHex)
+      const given = { row, limited, accountId, origin, resolve, reject }
       this.#batcher.push(new Placement(given, this.#options.limits.holdRetryMs, this.#faultOf))
     })
   }
@@ -108,17 +118,30 @@ export class Placing {
     const startedMs = performance.now()
     try {
       const rows = batch.map(placement => placement.row)
-      const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId())
+      const withinLimits = batch.some(({ limited }) => limited)
+      const results = await placeHolds(this.#options.pool, rows, this.#options.instanceId(), { withinLimits })
       this.#options.metrics.holdBatches.answered(batch.length, startedMs)
       if (this.#failures > 0) {
         this.#options.report({ level: 'info', code: 'database_back', message: 'Postgres answers again' })
       }
       this.#failures = 0
-      batch.forEach((placement, index) => void placement.resolve(results[index]!))
-      return NOTHING_AGAIN
+      const again: Placement[] = []
+      for (const [index, placement] of batch.entries()) {
+        const result = results[index]!
+        if (result.active && result.refusal === 'limited') again.push(this.#asLimited(placement))
+        else placement.resolve(result)
+      }
+      return again.length === 0 ? NOTHING_AGAIN : { items: again, pauseMs: 0 }
     } catch (error) {
       return this.#recover(batch, error)
     }
+  }
+
+  #asLimited(placement: Placement): Placement {
+    if (this.#limited.size >= LIMITED_KEYS_MAX) this.#limited.clear()
+    this.#limited.add(placement.row.keyHashHex)
+    placement.limited = true
+    return placement
   }
 
   #queues(placement: Placement): boolean {

@@ -3,6 +3,7 @@
 import type { EndpointCode } from '../catalogue/endpoints.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
 import type { MicroVnd } from '../lib/money.ts'
+import type { Period } from '../lib/period.ts'
 
 export interface HoldRequest {
   /**
@@ -23,6 +24,8 @@ export interface HoldRequest {
   /** VND per 1M tokens, per request or per image; the settlement must name the same. */
   readonly priceVnd: number
   readonly pricePer: PricePer
+  /** Family of the entry, which a key may be bound to. */
+  readonly family: string
 }
 
 /** In the tables `hold` and `usage`; never reused. */
@@ -41,14 +44,29 @@ export type HoldAnswer =
        */
       readonly freeMicroVnd: MicroVnd
     }
-  /** The key is unknown or revoked. */
-  | { readonly outcome: 'refused_key' }
+  | { readonly outcome: 'refused_key'; readonly state: RefusedKeyState }
+  /** The key may not call this model. */
+  | { readonly outcome: 'refused_model' }
   /** The balance is 0 and nothing is held. */
   | { readonly outcome: 'empty' }
-  /** The key has spent its cap of this month. */
-  | { readonly outcome: 'capped' }
+  /** The key has spent its limit, or its calls in flight hold the rest of it. */
+  | ({ readonly outcome: 'capped' } & KeyLimit)
   /** Money remained, but other holds kept it for the whole wait. */
   | { readonly outcome: 'waited' }
+
+/** States of a key in which it opens nothing; `unknown`: no key has this secret. */
+export const REFUSED_KEY_STATES = ['unknown', 'revoked', 'blocked', 'disabled', 'expired'] as const
+export type RefusedKeyState = (typeof REFUSED_KEY_STATES)[number]
+
+export interface KeyLimit {
+  readonly limitMicroVnd: MicroVnd
+  /** Charged in this period. */
+  readonly spentMicroVnd: MicroVnd
+  /** Set aside for the key's calls in flight. */
+  readonly heldMicroVnd: MicroVnd
+  /** Null: the limit never starts anew. */
+  readonly reset: Period | null
+}
 
 export interface Settlement {
   readonly callId: string

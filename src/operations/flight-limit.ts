@@ -233,6 +233,7 @@ function tooMany(limit: number): GatewayError {
   return new GatewayError('rate_limited', {
     message: `This key may have ${calls} in flight; try again when one has ended.`,
     retryAfterSeconds: 1,
+    limit: { source: 'calls_in_flight', limit },
   })
 }
 

@@ -153,6 +153,7 @@ function limited(limit: number, waitMs: number): GatewayError {
   return new GatewayError('rate_limited', {
     message: `This key may make ${calls} per minute; try again in ${retryAfterSeconds} s.`,
     retryAfterSeconds,
+    limit: { source: 'calls_per_minute', limit },
   })
 }
 

@@ -3,9 +3,11 @@
 import { ENDPOINT_FACTS } from '../catalogue/endpoints.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelEntry } from '../generated/types.ts'
-import type { HoldAnswer } from '../ledger/types.ts'
+import type { HoldAnswer, KeyLimit } from '../ledger/types.ts'
 import type { Cancellation } from '../lib/cancellation.ts'
-import type { MicroVnd } from '../lib/money.ts'
+import { formatVnd, type MicroVnd } from '../lib/money.ts'
+import { nextPeriod, vietnamTime } from '../lib/period.ts'
+import { keyRefused } from './authenticate.ts'
 import type { Call, Services } from './call.ts'
 
 export interface Admission {
@@ -21,51 +23,88 @@ export interface Admission {
 export function balanceSpent(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
     message: `The wallet balance ran out while this reply was being written, so it ends here. Top up at ${topUpUrl} and continue with the same key.`,
+    limit: { source: 'wallet' },
   })
 }
 
 export function insufficientBalance(topUpUrl: string): GatewayError {
   return new GatewayError('insufficient_balance', {
     message: `The wallet balance is used up. Top up at ${topUpUrl} and continue with the same key.`,
+    limit: { source: 'wallet' },
+  })
+}
+
+/** The key's own limit is spent, or held by its calls in flight. */
+function limitReached({ limitMicroVnd, spentMicroVnd, reset }: KeyLimit, now: Date): GatewayError {
+  const resetsAt = reset === null ? null : nextPeriod(reset, now)
+  const limit = {
+    source: 'key',
+    limit: formatVnd(limitMicroVnd),
+    used: formatVnd(spentMicroVnd),
+    resetsAt: resetsAt?.toISOString() ?? null,
+  } as const
+  const most = `its limit of ${limit.limit} VND${reset === null ? '' : ` ${PER[reset]}`}`
+  if (spentMicroVnd < limitMicroVnd) {
+    const message = `This API key has spent ${limit.used} VND of ${most}, and the rest is reserved for its calls that are still running. Try again when they have finished.`
+    return new GatewayError('spend_cap_held', { message, limit })
+  }
+  const again = resetsAt === null ? 'It works again' : `It works again from ${vietnamTime(resetsAt)} (Vietnam time), or`
+  const message = `This API key has spent ${most}. ${again} as soon as the limit is raised in the dashboard under Keys; other keys of the account still work.`
+  return new GatewayError('spend_cap_reached', { message, limit })
+}
+
+const PER = { daily: 'a day', weekly: 'a week', monthly: 'a month' } as const
+
+/** The key is bound to other models. */
+export function modelNotAllowed({ id }: ModelEntry): GatewayError {
+  return new GatewayError('model_not_allowed', {
+    message: `model: this API key may not call ${id}. GET /v1/models with this key lists those it may call; its owner can allow more in the dashboard under Keys.`,
+    param: 'model',
   })
 }
 
 export type Admitted = Pick<Extract<HoldAnswer, { outcome: 'admitted' }>, 'heldMicroVnd' | 'freeMicroVnd'>
 
-/** Throws GatewayError `authentication_failed`, `insufficient_balance`, `spend_cap_reached`, `funds_held` or `ledger_unavailable`. */
+/**
+ * Throws GatewayError `authentication_failed`, `key_disabled`, `key_expired`, `model_not_allowed`, `insufficient_balance`,
+ * `spend_cap_reached`, `spend_cap_held`, `funds_held` or `ledger_unavailable`.
+ */
 export async function admit(services: Services, call: Call, admission: Admission): Promise<Admitted> {
   const answer = await place(services, call, admission)
   switch (answer.outcome) {
     case 'admitted':
       return answer
     case 'refused_key':
-      throw new GatewayError('authentication_failed', { message: 'This API key has been revoked; create a new one.' })
+      throw keyRefused(answer.state)
+    case 'refused_model':
+      throw modelNotAllowed(admission.entry)
     case 'empty':
       services.walletFoundEmpty(call.caller.accountId)
       throw insufficientBalance(services.topUpUrl)
     case 'capped':
-      throw new GatewayError('spend_cap_reached', {
-        message:
-          'This API key has reached its monthly cap. It works again on the first day of next month (Vietnam time), or as soon ' +
-          'as its cap is raised in the dashboard under Keys; other keys of the account still work.',
-      })
+      throw limitReached(answer, call.openedAt)
     case 'waited':
       throw new GatewayError('funds_held', {
         message:
           'The rest of the balance is reserved for calls that are still running. Try again when they have finished, or top up at ' +
           `${services.topUpUrl}.`,
+        limit: { source: 'wallet' },
       })
   }
 }
 
-/** The key may have been rehashed since this process cached its account, so an unknown hash is looked up again. */
+/**
+ * The key may have been rehashed since this process cached its account, so an unknown hash is looked up again, by what the
+ * client sent: the key may have another secret by now.
+ */
 async function place(services: Services, call: Call, admission: Admission): Promise<HoldAnswer> {
-  const { keyHash } = call.caller
+  const { keyHash, keyHashes } = call.caller
   const answer = await ask(services, call, admission, keyHash)
-  if (answer.outcome !== 'refused_key') return answer
-  const hashNow = await services.keyHashNow(call.caller)
-  if (hashNow === null || Buffer.compare(hashNow, keyHash) === 0) return answer
-  return ask(services, call, admission, hashNow)
+  if (answer.outcome !== 'refused_key' || answer.state !== 'unknown') return answer
+  const found = await services.findKey(keyHashes)
+  if (found === null) return answer
+  if (found.state !== 'active') return { outcome: 'refused_key', state: found.state }
+  return ask(services, call, admission, found.keyHash)
 }
 
 function ask(services: Services, call: Call, admission: Admission, keyHash: Uint8Array): Promise<HoldAnswer> {
@@ -80,6 +119,7 @@ function ask(services: Services, call: Call, admission: Admission, keyHash: Uint
       endpoint: ENDPOINT_FACTS[call.endpoint].code,
       priceVnd: admission.entry.price.vnd,
       pricePer: admission.entry.price.per,
+      family: admission.entry.family,
     },
     { signal: admission.signal },
   )

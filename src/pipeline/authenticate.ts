@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FoundKey } from '../accounts/find-key.ts'
 import { GatewayError } from '../errors.ts'
+import type { RefusedKeyState } from '../ledger/types.ts'
 import type { Caller } from './call.ts'
 
 export interface KeyDirectory {
@@ -39,7 +40,27 @@ export interface Authenticator {
 }
 
 const MISSING = 'The API key is missing: send it as `x-api-key: <key>` or `authorization: Bearer <key>`.'
-const WRONG = 'The API key is wrong or revoked. Check it for missing characters, or create a new one in the dashboard.'
+const WRONG = 'The API key is wrong. Check it for missing characters, or create a new one in the dashboard.'
+
+/** The error for a key that opens nothing. */
+export function keyRefused(state: RefusedKeyState): GatewayError {
+  switch (state) {
+    case 'unknown':
+      return new GatewayError('authentication_failed', { message: WRONG })
+    case 'revoked':
+      return new GatewayError('authentication_failed', {
+        message: 'This API key has been revoked. Create a new one in the dashboard.',
+      })
+    case 'blocked':
+      return new GatewayError('authentication_failed', {
+        message: 'The account of this API key is blocked. Its owner can contact us through the dashboard.',
+      })
+    case 'disabled':
+      return new GatewayError('key_disabled')
+    case 'expired':
+      return new GatewayError('key_expired')
+  }
+}
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { directory, rememberedMax, rememberedMs, nowMs } = options
@@ -53,33 +74,34 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return memory && memory.untilMs > nowMs() && !doubted.has(memory.caller.accountId) ? memory.caller : null
   }
 
-  const find = async (key: string, digest: string): Promise<Caller | null> => {
-    const hashes = directory.hashes(key)
-    const found = hashes.length === 0 ? null : await directory.find(hashes)
-    if (found?.active) {
-      const { active: _active, ...caller } = found
-      remembered.delete(digest)
-      // A customer who just topped up must be served at once, so an empty wallet is never cached.
-      if (caller.walletEmpty) return caller
-      doubted.delete(caller.accountId)
-      remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
-      if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
-      return caller
-    }
+  const find = async (key: string, digest: string): Promise<Caller | RefusedKeyState> => {
+    const keyHashes = directory.hashes(key)
+    const found = keyHashes.length === 0 ? null : await directory.find(keyHashes)
     remembered.delete(digest)
-    return null
+    if (found === null) return 'unknown'
+    const { state, ...facts } = found
+    if (state !== 'active') return state
+    const caller = { ...facts, keyHashes }
+    // A customer who just topped up must be served at once, so an empty wallet is never cached.
+    if (caller.walletEmpty) return caller
+    doubted.delete(caller.accountId)
+    remembered.set(digest, { caller, untilMs: nowMs() + rememberedMs })
+    if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value as string)
+    return caller
   }
 
   const first = async (keys: readonly string[], fresh: boolean): Promise<Caller> => {
     if (keys.length === 0) throw new GatewayError('authentication_failed', { message: MISSING })
+    let refused: RefusedKeyState = 'unknown'
     for (const key of keys) {
       const digest = hash('sha256', key, 'base64')
       const memory = fresh ? null : recalled(digest)
       if (memory !== null) return memory
-      const caller = await find(key, digest)
-      if (caller) return caller
+      const found = await find(key, digest)
+      if (typeof found === 'object') return found
+      if (refused === 'unknown') refused = found
     }
-    throw new GatewayError('authentication_failed', { message: WRONG })
+    throw keyRefused(refused)
   }
 
   return {

@@ -10,6 +10,7 @@
  * metered and settled; run.ts puts the stages in order.
  */
 
+import type { FoundKey } from '../accounts/find-key.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Sealer } from '../conversation/seal.ts'
 import type { ErrorCode, GatewayError } from '../errors.ts'
@@ -28,12 +29,16 @@ import type { Metered } from './meter.ts'
 export interface Caller {
   readonly accountId: number
   readonly keyId: number
-  /** HMAC hash of the key. */
+  /** HMAC hash of the key, as it was found. */
   readonly keyHash: Uint8Array
+  /** Hashes under which it may be stored. */
+  readonly keyHashes: readonly Uint8Array[]
   /** Calls per minute; 0: no limit; null: the catalogue's default. */
   readonly rateLimitPerMinute: number | null
   /** Calls in flight; 0: no limit; null: the catalogue's default. */
   readonly concurrencyMax: number | null
+  /** Ids of entries and `family/*` that it may call; null: all. */
+  readonly allowedModels: readonly string[] | null
   /** The database reported a balance of 0 for this very request; such a caller is never cached. */
   readonly walletEmpty: boolean
 }
@@ -190,8 +195,6 @@ export interface Services {
   readonly tellsWire: boolean
   /** The sealer of an account: what it seals into a reply, only the same account's later requests can open. */
   readonly sealerFor: (accountId: number) => Sealer
-  /**
-   * The hash under which the caller's key is stored now (rotating secrets changes it); null when the key is revoked.
-   */
-  readonly keyHashNow: (caller: Caller) => Promise<Uint8Array | null>
+  /** What the database has now of the key with one of these hashes (rotating peppers changes the hash); null: nothing. */
+  readonly findKey: (hashes: readonly Uint8Array[]) => Promise<FoundKey | null>
 }

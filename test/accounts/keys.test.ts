@@ -137,7 +137,7 @@ describe('keys', () => {
     const rotated = { service: 'test', peppers: extend(secrets.peppers), encryption: extend(secrets.encryption) }
     const fresh = await createKey(sql, rotated, { accountId })
     for (const { key, keyId } of [old, fresh]) {
-      expect(await finder.find(candidateHashes(rotated, key))).toMatchObject({ accountId, keyId, active: true })
+      expect(await finder.find(candidateHashes(rotated, key))).toMatchObject({ accountId, keyId, state: 'active' })
       expect(await showKey(sql, rotated, { accountId, keyId })).toEqual({ outcome: 'revealed', key })
     }
     expect(await finder.find(candidateHashes(secrets, fresh.key))).toBeNull()
@@ -158,9 +158,10 @@ describe('looking up a presented key', () => {
     expect(found[3]).toEqual({
       accountId,
       keyId: keys[3]!.keyId,
-      active: true,
+      state: 'active',
       rateLimitPerMinute: null,
       concurrencyMax: null,
+      allowedModels: null,
       walletEmpty: true,
       keyHash: hashKey(secrets, keys[3]!.key).hash,
     })
@@ -170,7 +171,7 @@ describe('looking up a presented key', () => {
     const accountId = await newAccount()
     const { key, keyId } = await createKey(sql, secrets, { accountId })
     await revokeKey(sql, { accountId, keyId })
-    expect(await finder.find(candidateHashes(secrets, key))).toMatchObject({ accountId, keyId, active: false })
+    expect(await finder.find(candidateHashes(secrets, key))).toMatchObject({ accountId, keyId, state: 'revoked' })
   })
 
   test('many look-ups that are answered together go on in several turns of the event loop', async () => {

@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKeyFinder } from '../../src/accounts/find-key.ts'
-import { limitKey, limitOwnKey } from '../../src/accounts/key-rate.ts'
+import { limitConcurrency, limitKey } from '../../src/accounts/key-rate.ts'
 import { candidateHashes } from '../../src/accounts/key-secret.ts'
+import {
+  ALLOWED_MODELS_MAX,
+  changeKey,
+  type KeySettings,
+  pauseKey,
+  setKeyCap,
+} from '../../src/accounts/key-settings.ts'
 import { createKey, revokeKey, showKey } from '../../src/accounts/keys.ts'
 import { blockAccount, unblockAccount } from '../../src/accounts/operator.ts'
 import { COMMAND_LINE, listActions } from '../../src/accounts/operator-log.ts'
-import { createOwnKey, listOwnKeys, renameKey, setKeyCap } from '../../src/accounts/own-keys.ts'
+import { createOwnKey, listOwnKeys } from '../../src/accounts/own-keys.ts'
 import { uuidv7 } from '../../src/lib/ids.ts'
 import { addMoney, CALL_MICRO_VND, secrets } from '../ledger/world.ts'
 import { createTestDatabase } from '../support/postgres.ts'
@@ -123,12 +130,13 @@ describe('the list', () => {
         cost30DaysMicroVnd: 3n * CALL_MICRO_VND,
         costTotalMicroVnd: 4n * CALL_MICRO_VND,
         lastUsedDay: today,
-        monthlyCapMicroVnd: null,
+        limitMicroVnd: null,
+        state: 'active',
         revokedAt: null,
       },
       { label: 'b', showable: false, costTotalMicroVnd: 0n, lastUsedDay: null, revokedAt: expect.any(Date) },
     ])
-    expect(keys[0]!.spentThisMonthMicroVnd).toBeGreaterThanOrEqual(2n * CALL_MICRO_VND)
+    expect(keys[0]!.spentMicroVnd).toBeGreaterThanOrEqual(2n * CALL_MICRO_VND)
   })
 
   test('a key from before copies were kept says that it cannot be shown', async () => {
@@ -143,47 +151,105 @@ describe('the list', () => {
 })
 
 describe('changing a key', () => {
-  test('its name and its cap, by its owner only', async () => {
+  const SETTINGS: KeySettings = {
+    label: 'renamed',
+    limitVnd: 20_000,
+    limitReset: 'weekly',
+    expiresAt: new Date('2030-01-01T00:00:00+07:00'),
+    allowedModels: ['claude/*', 'gpt-5.5'],
+    callsPerMinute: 60,
+    callsInFlight: 4,
+  }
+
+  test('everything at once, by its owner only, and back', async () => {
     const [mine, theirs] = [await newAccount(), await newAccount()]
     const { keyId } = await createKey(sql, secrets, { accountId: theirs, label: 'theirs' })
-    expect(await renameKey(sql, { accountId: mine, keyId, label: 'mine' })).toBe(false)
+    const key = { accountId: theirs, keyId }
+    const before = (await listOwnKeys(sql, theirs))[0]
+    expect(before).toMatchObject({ limitMicroVnd: null, limitReset: 'monthly', expiresAt: null, allowedModels: null })
+    expect(await changeKey(sql, { accountId: mine, keyId }, SETTINGS)).toBe(false)
+    expect(await pauseKey(sql, { accountId: mine, keyId }, true)).toBe(false)
     expect(await setKeyCap(sql, { accountId: mine, keyId, capVnd: 1 })).toBe(false)
-    expect(await renameKey(sql, { accountId: theirs, keyId, label: 'renamed' })).toBe(true)
-    expect(await setKeyCap(sql, { accountId: theirs, keyId, capVnd: 20_000 })).toBe(true)
-    expect(await listOwnKeys(sql, theirs)).toMatchObject([{ label: 'renamed', monthlyCapMicroVnd: 20_000_000_000n }])
-    expect(await setKeyCap(sql, { accountId: theirs, keyId, capVnd: null })).toBe(true)
-    expect(await listOwnKeys(sql, theirs)).toMatchObject([{ monthlyCapMicroVnd: null }])
+    expect((await listOwnKeys(sql, theirs))[0]).toEqual(before)
+    expect(await changeKey(sql, key, SETTINGS)).toBe(true)
+    expect((await listOwnKeys(sql, theirs))[0]).toMatchObject({
+      state: 'active',
+      label: 'renamed',
+      limitMicroVnd: 20_000_000_000n,
+      limitReset: 'weekly',
+      expiresAt: SETTINGS.expiresAt,
+      allowedModels: ['claude/*', 'gpt-5.5'],
+      rateLimitPerMinute: 60,
+      concurrencyMax: 4,
+    })
+    const none = { limitVnd: null, limitReset: 'monthly', expiresAt: null, allowedModels: null } as const
+    expect(await changeKey(sql, key, { label: 'theirs', ...none, callsPerMinute: null, callsInFlight: null })).toBe(
+      true,
+    )
+    expect((await listOwnKeys(sql, theirs))[0]).toEqual(before)
+    await revokeKey(sql, key)
+    expect([await changeKey(sql, key, SETTINGS), await pauseKey(sql, key, true)]).toEqual([false, false])
   })
 
-  test('its calls per minute, by its owner until an operator has set them, and again when he gives them back', async () => {
-    const [mine, other] = [await newAccount(), await newAccount()]
-    const { keyId } = await createKey(sql, secrets, { accountId: mine, label: 'limited' })
-    const key = { accountId: mine, keyId }
+  test('paused, expired and revoked are told apart, and the last word is revoked', async () => {
+    const accountId = await newAccount()
+    const { keyId } = await createKey(sql, secrets, { accountId })
+    const key = { accountId, keyId }
+    const state = async () => (await listOwnKeys(sql, accountId))[0]?.state
+    const expireAt = (at: Date | null) => changeKey(sql, key, { ...SETTINGS, expiresAt: at })
+    await expireAt(new Date(Date.now() - 1_000))
+    expect(await state()).toBe('expired')
+    await pauseKey(sql, key, true)
+    expect(await state()).toBe('disabled')
+    await expireAt(null)
+    await pauseKey(sql, key, false)
+    expect(await state()).toBe('active')
+    await pauseKey(sql, key, true)
+    await revokeKey(sql, key)
+    expect(await state()).toBe('revoked')
+  })
+
+  test('its calls per minute and in flight, by its owner until an operator has set them, and again when he gives them back', async () => {
+    const accountId = await newAccount()
+    const key = { accountId, keyId: (await createKey(sql, secrets, { accountId, label: 'limited' })).keyId }
     const standing = async () => {
-      const [found] = await listOwnKeys(sql, mine)
-      return [found?.rateLimitPerMinute, found?.rateHeld]
+      const [found] = await listOwnKeys(sql, accountId)
+      return [found?.rateLimitPerMinute, found?.rateHeld, found?.concurrencyMax, found?.concurrencyHeld]
     }
-    expect(await limitOwnKey(sql, { accountId: other, keyId }, 1)).toBe(false)
-    expect(await limitOwnKey(sql, key, 60)).toBe(true)
-    expect(await standing()).toEqual([60, false])
+    const change = (callsPerMinute: number | null, callsInFlight: number | null) =>
+      changeKey(sql, key, { ...SETTINGS, callsPerMinute, callsInFlight })
+    expect(await change(60, 4)).toBe(true)
+    expect(await standing()).toEqual([60, false, 4, false])
     expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, 5)).toBe(true)
-    expect(await limitOwnKey(sql, key, 1_000)).toBe(false)
-    expect(await limitOwnKey(sql, key, null)).toBe(false)
-    expect(await standing()).toEqual([5, true])
-    expect(await listActions(sql, { accountId: mine })).toMatchObject([
-      { action: 'key.limit', subject: String(keyId), reason: '5' },
+    expect(await change(1_000, 8)).toBe(true)
+    expect(await standing()).toEqual([5, true, 8, false])
+    expect(await limitConcurrency(sql, { ...key, by: COMMAND_LINE }, 2)).toBe(true)
+    expect(await change(null, null)).toBe(true)
+    expect(await standing()).toEqual([5, true, 2, true])
+    expect(await listActions(sql, { accountId })).toMatchObject([
+      { action: 'key.concurrency', subject: String(key.keyId), reason: '2' },
+      { action: 'key.limit', subject: String(key.keyId), reason: '5' },
     ])
     expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, null)).toBe(true)
-    expect(await standing()).toEqual([null, false])
-    expect(await limitOwnKey(sql, key, 1_000)).toBe(true)
-    expect(await standing()).toEqual([1_000, false])
+    expect(await limitConcurrency(sql, { ...key, by: COMMAND_LINE }, null)).toBe(true)
+    expect(await standing()).toEqual([null, false, null, false])
+    expect(await change(1_000, 9)).toBe(true)
+    expect(await standing()).toEqual([1_000, false, 9, false])
     await revokeKey(sql, key)
-    expect(await limitOwnKey(sql, key, 1)).toBe(false)
     expect(await limitKey(sql, { ...key, by: COMMAND_LINE }, 1)).toBe(false)
   })
 
-  test.each([0, -1, 1.5, Number.NaN, 1_000_001])('a limit of %s calls is a mistake of the caller', async limit => {
-    await expect(limitOwnKey(sql, { accountId: 1, keyId: 1 }, limit)).rejects.toThrow(RangeError)
+  test.each([
+    { callsPerMinute: 0 },
+    { callsPerMinute: 1.5 },
+    { callsPerMinute: 1_000_001 },
+    { callsInFlight: 0 },
+    { callsInFlight: 1_000_001 },
+    { allowedModels: [] },
+    { allowedModels: Array<string>(ALLOWED_MODELS_MAX + 1).fill('m') },
+    { limitVnd: 0 },
+  ])('%j is a mistake of the caller', async change => {
+    await expect(changeKey(sql, { accountId: 1, keyId: 1 }, { ...SETTINGS, ...change })).rejects.toThrow(RangeError)
   })
 
   test.each([0, -1, 1.5, Number.NaN, 1_000_000_001])('a cap of %s is a mistake of the caller', async capVnd => {
@@ -197,14 +263,14 @@ test('a blocked account keeps its keys but none is good until it is unblocked, a
     const accountId = await newAccount()
     const made = await make(accountId)
     const key = made.outcome === 'created' ? made.key : ''
-    const isActive = async () => (await finder.find(candidateHashes(secrets, key)))?.active
+    const state = async () => (await finder.find(candidateHashes(secrets, key)))?.state
     const request = { accountId, by: COMMAND_LINE, reason: 'test' }
     expect(await blockAccount(sql, request)).toBe(true)
     expect(await blockAccount(sql, request)).toBe(false)
-    expect(await isActive()).toBe(false)
+    expect(await state()).toBe('blocked')
     expect(await make(accountId)).toEqual({ outcome: 'blocked' })
     expect(await unblockAccount(sql, request)).toBe(true)
-    expect(await isActive()).toBe(true)
+    expect(await state()).toBe('active')
     expect((await make(accountId)).outcome).toBe('created')
   } finally {
     await finder.close()

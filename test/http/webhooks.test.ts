@@ -182,6 +182,10 @@ test('a key that has spent its cap is 402 and is told not to try again; the wall
   const response = await call()
   expect([response.status, response.headers.get('x-should-retry')]).toEqual([402, 'false'])
   expect(await response.json()).toMatchObject({
-    error: { type: 'insufficient_balance', code: 'spend_cap_reached', message: expect.stringContaining('monthly cap') },
+    error: {
+      type: 'insufficient_balance',
+      code: 'spend_cap_reached',
+      message: expect.stringContaining('spent its limit'),
+    },
   })
 })

@@ -197,11 +197,12 @@ test('an unknown key is refused, and so is a revoked one at its next call in any
   const customer = await createCustomer(database.sql, 10n * CALL_MICRO_VND)
   expect(await there.admit(holdRequest(customer, { keyHash: Buffer.alloc(32) }), patient)).toEqual({
     outcome: 'refused_key',
+    state: 'unknown',
   })
   expect(await there.admit(holdRequest(customer), patient)).toMatchObject({ outcome: 'admitted' })
   await revokeKey(database.sql, customer)
-  expect(await there.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key' })
-  expect(await here.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key' })
+  expect(await there.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key', state: 'revoked' })
+  expect(await here.admit(holdRequest(customer), patient)).toEqual({ outcome: 'refused_key', state: 'revoked' })
 })
 
 test('a key that is revoked while its call waits is refused when its turn comes', async () => {
@@ -216,7 +217,7 @@ test('a key that is revoked while its call waits is refused when its turn comes'
   )
   await revokeKey(database.sql, { accountId: customer.accountId, keyId: other.keyId })
   await here.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 500 }))
-  expect(await waiting).toEqual({ outcome: 'refused_key' })
+  expect(await waiting).toEqual({ outcome: 'refused_key', state: 'revoked' })
 })
 
 test('two keys of one account share one wallet and one queue', async () => {

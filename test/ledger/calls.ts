@@ -20,6 +20,7 @@ export function holdRequest(
     endpoint: 1,
     priceVnd: 1_500,
     pricePer: 'mtok',
+    family: 'family-a',
     ...change,
   }
 }

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
+import { countKeys } from '../../src/accounts/key-count.ts'
 import { hashKey } from '../../src/accounts/key-secret.ts'
 import { createKey } from '../../src/accounts/keys.ts'
+import { microVnd } from '../../src/lib/money.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import {
   CALL_MICRO_VND,
@@ -47,16 +49,49 @@ test('a key works until its settled calls reach its cap, and other keys of the a
   await expectCleanAudit(sql)
 })
 
-test('a cap is passed by no more than the calls in flight when it is reached', async () => {
+test('calls in flight hold their part of the limit: at once, in two processes, only as many are admitted as it has room for', async () => {
+  const other = await startLedger(database.url)
+  try {
+    for (const room of [1, 3]) {
+      const customer = await createCustomer(sql, 1_000_000_000n)
+      await capAt(customer.keyId, BigInt(room) * CALL_MICRO_VND)
+      const requests = Array.from({ length: 40 }, () => holdRequest(customer))
+      const held = await Promise.all(
+        requests.map((request, turn) => (turn % 2 ? ledger : other).admit(request, patient)),
+      )
+      const admitted = requests.filter((_, index) => held[index]?.outcome === 'admitted')
+      expect(admitted).toHaveLength(room)
+      expect(held.filter(({ outcome }) => outcome === 'capped')).toHaveLength(40 - room)
+      const limit = { limitMicroVnd: BigInt(room) * CALL_MICRO_VND, spentMicroVnd: 0n, reset: 'monthly' }
+      expect(held.find(({ outcome }) => outcome === 'capped')).toMatchObject(limit)
+      for (const { callId } of admitted) await ledger.settle(settlement(customer, { callId }))
+      const later = await Promise.all(Array.from({ length: 20 }, () => call(other, customer)))
+      expect(later.map(({ held: answer }) => answer)).toEqual(
+        Array(20).fill({ outcome: 'capped', ...limit, spentMicroVnd: limit.limitMicroVnd, heldMicroVnd: 0n }),
+      )
+      expect(await usageOf(sql, customer)).toHaveLength(room)
+    }
+    await expectCleanAudit(sql)
+  } finally {
+    await other.close()
+  }
+})
+
+test('the only call of a key gets what is left of its limit, and may cost no more than that', async () => {
   const customer = await createCustomer(sql, 1_000_000_000n)
-  await capAt(customer.keyId, CALL_MICRO_VND)
-  const requests = Array.from({ length: 5 }, () => holdRequest(customer))
-  const held = await Promise.all(requests.map(request => ledger.admit(request, patient)))
-  expect(held.map(answer => answer.outcome)).toEqual(Array(5).fill('admitted'))
-  for (const { callId } of requests) await ledger.settle(settlement(customer, { callId }))
-  const later = await Promise.all(Array.from({ length: 20 }, () => call(ledger, customer)))
-  expect(new Set(later.map(({ held: { outcome } }) => outcome))).toEqual(new Set(['capped']))
-  expect(await usageOf(sql, customer)).toHaveLength(5)
+  await capAt(customer.keyId, 100n)
+  const want = { wantMicroVnd: microVnd(60n), wantMaxMicroVnd: microVnd(600n) }
+  const first = holdRequest(customer, want)
+  expect(await ledger.admit(first, patient)).toMatchObject({ heldMicroVnd: 60n, freeMicroVnd: 100n })
+  expect(await ledger.admit(holdRequest(customer, want), patient)).toMatchObject({
+    outcome: 'capped',
+    heldMicroVnd: 60n,
+  })
+  await ledger.settle(settlement(customer, { callId: first.callId, costMicroVnd: microVnd(0n), status: 502 }))
+  const large = holdRequest(customer, { wantMicroVnd: microVnd(500n) })
+  expect(await ledger.admit(large, patient)).toMatchObject({ heldMicroVnd: 100n, freeMicroVnd: 100n })
+  await ledger.settle(settlement(customer, { callId: large.callId, costMicroVnd: microVnd(0n), status: 502 }))
+  await expectCleanAudit(sql)
 })
 
 test('calls of a spent key get nothing beside those of another key of the same wallet', async () => {
@@ -73,17 +108,65 @@ test('calls of a spent key get nothing beside those of another key of the same w
   await expectCleanAudit(sql)
 })
 
-test('what was spent last month does not count', async () => {
+test.each([
+  ['daily', '0', '1'],
+  [
+    'weekly',
+    `extract(isodow from now() at time zone 'Asia/Ho_Chi_Minh')::int - 1`,
+    `extract(isodow from now() at time zone 'Asia/Ho_Chi_Minh')::int`,
+  ],
+  [
+    'monthly',
+    `extract(day from now() at time zone 'Asia/Ho_Chi_Minh')::int - 1`,
+    `extract(day from now() at time zone 'Asia/Ho_Chi_Minh')::int`,
+  ],
+])('a %s limit counts what was spent since its period began in Vietnam', async (reset, within, before) => {
   const customer = await createCustomer(sql, 1_000_000_000n)
   await call(ledger, customer)
   await capAt(customer.keyId, CALL_MICRO_VND)
-  expect((await call(ledger, customer)).held.outcome).toBe('capped')
-  const month = `date_trunc('month', now() at time zone 'Asia/Ho_Chi_Minh')::date`
-  const move = `update usage_daily set day = ${month} - $2::text::integer where key_id = $1::text::bigint`
-  await sql.unsafe(move, [String(customer.keyId), '0'])
-  expect((await call(ledger, customer)).held.outcome).toBe('capped')
-  await sql.unsafe(move, [String(customer.keyId), '1'])
+  const key = [String(customer.keyId)]
+  await sql.unsafe('update api_key set limit_reset = $2 where key_id = $1::text::bigint', [...key, reset])
+  const spentDaysAgo = (days: string) =>
+    sql.unsafe(
+      `update usage_daily set day = (now() at time zone 'Asia/Ho_Chi_Minh')::date - (${days}) where key_id = $1::text::bigint`,
+      key,
+    )
+  await spentDaysAgo(within)
+  expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', reset })
+  await spentDaysAgo(before)
   expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+})
+
+test('a limit that never starts anew counts everything, before and after past days were counted, which happens once', async () => {
+  const customer = await createCustomer(sql, 1_000_000_000n)
+  const key = [String(customer.keyId)]
+  await capAt(customer.keyId, 3n * CALL_MICRO_VND)
+  await sql.unsafe('update api_key set limit_reset = null where key_id = $1::text::bigint', key)
+  const age = (days: number) =>
+    sql.unsafe(`update usage_daily set day = day - $2::text::integer where key_id = $1::text::bigint`, [
+      ...key,
+      String(days),
+    ])
+  await call(ledger, customer)
+  await age(400)
+  await call(ledger, customer)
+  await age(1)
+  const counted = await Promise.all([countKeys(sql), countKeys(sql), countKeys(sql)])
+  expect(counted.reduce((sum, keys) => sum + keys)).toBeGreaterThan(0)
+  expect(await countKeys(sql)).toBe(0)
+  const figures = 'select counted_micro_vnd::text as counted from api_key where key_id = $1::text::bigint'
+  expect(await sql.unsafe(figures, key)).toMatchObject([{ counted: String(CALL_MICRO_VND) }])
+  expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+  expect((await call(ledger, customer)).held).toMatchObject({
+    outcome: 'capped',
+    spentMicroVnd: 3n * CALL_MICRO_VND,
+    reset: null,
+  })
+  await age(2)
+  await sql.unsafe('update api_key set counted_before = counted_before - 2 where key_id = $1::text::bigint', key)
+  expect(await countKeys(sql)).toBe(1)
+  expect(await sql.unsafe(figures, key)).toMatchObject([{ counted: String(3n * CALL_MICRO_VND) }])
+  expect((await call(ledger, customer)).held).toMatchObject({ outcome: 'capped', spentMicroVnd: 3n * CALL_MICRO_VND })
 })
 
 test('a call that has its hold keeps it when the cap is reached before it asks again', async () => {
@@ -96,8 +179,32 @@ test('a call that has its hold keeps it when the cap is reached before it asks a
   expect((await call(ledger, customer)).held.outcome).toBe('capped')
 })
 
-test('a key of a blocked account is refused like a revoked one', async () => {
+test.each([
+  ['blocked', 'suspended_at = now()'],
+  ['disabled', 'disabled_at = now()'],
+  ['expired', `expires_at = now()`],
+  ['revoked', 'revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null'],
+])('a %s key is refused at its next call, and says so', async (state, change) => {
   const customer = await createCustomer(sql, 1_000_000_000n)
-  await sql.unsafe('update api_key set suspended_at = now() where key_id = $1::text::bigint', [String(customer.keyId)])
-  expect((await call(ledger, customer)).held.outcome).toBe('refused_key')
+  expect((await call(ledger, customer)).held.outcome).toBe('admitted')
+  await sql.unsafe(`update api_key set ${change} where key_id = $1::text::bigint`, [String(customer.keyId)])
+  expect((await call(ledger, customer)).held).toEqual({ outcome: 'refused_key', state })
+})
+
+test('a key that is bound to models calls those and their families, and no others', async () => {
+  const customer = await createCustomer(sql, 1_000_000_000n)
+  const bind = (models: string | null) =>
+    sql.unsafe('update api_key set allowed_models = $2::text::text[] where key_id = $1::text::bigint', [
+      String(customer.keyId),
+      models,
+    ])
+  const outcome = async (entryId: string, family: string) =>
+    (await ledger.admit(holdRequest(customer, { entryId, family }), patient)).outcome
+  await bind('{model-a,family-b/*}')
+  expect(await outcome('model-a', 'family-a')).toBe('admitted')
+  expect(await outcome('model-z', 'family-b')).toBe('admitted')
+  expect(await outcome('model-z', 'family-a')).toBe('refused_model')
+  expect(await outcome('model', 'family')).toBe('refused_model')
+  await bind(null)
+  expect(await outcome('model-z', 'family-a')).toBe('admitted')
 })

@@ -83,6 +83,7 @@ test.each(SEEDS)('answers as the model does, seed %i', async seed => {
       endpoint: 1 as const,
       priceVnd: 1_500,
       pricePer: 'mtok' as const,
+      family: 'f',
     }))
     const answers = await placeHolds(pool, rows, LIVING)
     const seen = answers.map(answer =>

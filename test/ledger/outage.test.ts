@@ -91,7 +91,7 @@ async function expectRecovered(calls: number): Promise<void> {
   )
   const { held } = await call(ledger, customer)
   expect(held).toMatchObject({ outcome: 'admitted' })
-  expect(await finder.find([customer.keyHash])).toMatchObject({ active: true })
+  expect(await finder.find([customer.keyHash])).toMatchObject({ state: 'active' })
   await eventually(
     async () => ledger.metrics().owed,
     owed => owed === 0,

@@ -44,7 +44,16 @@ function holdRow(customer: Customer): HoldRow {
   const keyHashHex = customer.keyHash.toString('hex')
   const wants = { wantMicroVnd: CALL_MICRO_VND, wantMaxMicroVnd: CALL_MICRO_VND }
   const price = { priceVnd: 1_500, pricePer: 'mtok' } as const
-  return { keyHashHex, callId: uuidv7(), ...wants, entryId: 'm', requestedName: null, endpoint: 1, ...price }
+  return {
+    keyHashHex,
+    callId: uuidv7(),
+    ...wants,
+    entryId: 'm',
+    requestedName: null,
+    endpoint: 1,
+    family: 'f',
+    ...price,
+  }
 }
 
 test('T1: holds and settlements that race for one wallet never meet a CHECK with a stale figure', async () => {
@@ -100,6 +109,8 @@ describe.each([0, 20_000])('T2: the statements are look-ups by index, with %i ro
   const customer = { accountId: 1, keyId: 1 }
   const statements: Record<string, (pool: StatementPool) => Promise<unknown>> = {
     hold: pool => placeHolds(pool, [{ ...holdRow({ ...customer, key: '', keyHash: Buffer.alloc(32) }) }], '1'),
+    'hold within limits': pool =>
+      placeHolds(pool, [holdRow({ ...customer, key: '', keyHash: Buffer.alloc(32) })], '1', { withinLimits: true }),
     extend: pool => extendHolds(pool, [{ ...customer, callId: uuidv7(), wantMicroVnd: CALL_MICRO_VND }]),
     settle: pool => settleCalls(pool, [settlement(customer)]),
     lookup: pool => lookUpCalls(pool, [settlement(customer)]),

@@ -101,9 +101,10 @@ test('two keys with equal first 20 characters are two keys, in memory and in the
           accountId: index,
           keyId: index,
           keyHash: hash as Uint8Array,
-          active: true,
+          state: 'active' as const,
           rateLimitPerMinute: null,
           concurrencyMax: null,
+          allowedModels: null,
           walletEmpty: false,
         }
       },

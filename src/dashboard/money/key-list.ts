@@ -27,21 +27,28 @@ export function keyView({ language }: Pick<PageRequest, 'language'>, key: OwnKey
     label: key.label === '' ? text(language, 'keys.unnamed') : key.label,
     last4: key.last4,
     isActive: key.revokedAt === null,
-    isSuspended: key.suspended,
+    state: stateOf(key),
     createdAt: key.createdAt,
     revokedAt: key.revokedAt,
     today: key.costTodayMicroVnd,
     days30: key.cost30DaysMicroVnd,
     total: key.costTotalMicroVnd,
     lastUsedOn: key.lastUsedDay === null ? null : new Date(`${key.lastUsedDay}T12:00:00+07:00`),
-    cap: key.monthlyCapMicroVnd,
-    spent: key.spentThisMonthMicroVnd,
+    cap: key.limitMicroVnd,
+    capKey: `keys.limit.spent.${key.limitReset ?? 'never'}`,
+    spent: key.spentMicroVnd,
     /** Percentage of the cap. */
     spentPercent:
-      key.monthlyCapMicroVnd === null
-        ? 0
-        : Math.min(100, Number((key.spentThisMonthMicroVnd * 100n) / key.monthlyCapMicroVnd)),
+      key.limitMicroVnd === null ? 0 : Math.min(100, Number((key.spentMicroVnd * 100n) / key.limitMicroVnd)),
   }
+}
+
+/** What its next call would meet. */
+function stateOf({ state, limitMicroVnd, spentMicroVnd }: OwnKey) {
+  const isSpent = state === 'active' && limitMicroVnd !== null && spentMicroVnd >= limitMicroVnd
+  const word = isSpent ? 'spent' : state
+  const tone = { active: 'good', revoked: '', disabled: 'warn', expired: 'warn', blocked: 'bad', spent: 'bad' }[word]
+  return { key: `keys.state.${word}`, tone }
 }
 
 async function list(request: PageRequest, fault: string | null): Promise<Answer> {

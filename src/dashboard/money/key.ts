@@ -1,8 +1,9 @@
 /** One API key: its cost, name and limits, revealing it, revoking it. */
 
-import { isCallsPerMinute, limitOwnKey } from '../../accounts/key-rate.ts'
+import { isCallsPerMinute } from '../../accounts/key-rate.ts'
+import { changeKey, KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
 import { revokeKey, showKey } from '../../accounts/keys.ts'
-import { KEY_CAP_VND_MAX, listOwnKeys, type OwnKey, renameKey, setKeyCap } from '../../accounts/own-keys.ts'
+import { listOwnKeys, type OwnKey } from '../../accounts/own-keys.ts'
 import { confirmPassword, isPasswordFresh } from '../../accounts/sign-in.ts'
 import { MICRO_PER_VND } from '../../lib/money.ts'
 import { announce } from '../../operations/channel.ts'
@@ -46,7 +47,7 @@ function keyPage(request: PageRequest, key: OwnKey, faults: Faults = {}): Answer
   const isTypedAgain = faults.cap !== undefined || faults.rate !== undefined
   const done = query.choice('done', NOTICES)
   const view = keyView(request, key)
-  const capText = key.monthlyCapMicroVnd === null ? '' : dong(key.monthlyCapMicroVnd / MICRO_PER_VND).slice(0, -2)
+  const capText = key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2)
   const rate = key.rateLimitPerMinute ?? options.catalogue.settings.rateLimitPerMinute
   const ownRate = key.rateHeld ? null : key.rateLimitPerMinute
   return {
@@ -80,9 +81,11 @@ async function change(request: PageRequest): Promise<Answer> {
   const rate = readOptional(form.text('rate'), value => isCallsPerMinute(value) && (rateMax === 0 || value <= rateMax))
   if (cap === undefined) return keyPage(request, key, { cap: text(language, 'keys.cap.fault') })
   if (rate === undefined) return keyPage(request, key, { rate: text(language, 'keys.rate.fault') })
-  await renameKey(options.sql, { ...key, label: form.text('label', 100) })
-  await setKeyCap(options.sql, { ...key, capVnd: cap })
-  if (await limitOwnKey(options.sql, key, rate)) await announce(options.sql, 'keys')
+  const { limitReset, expiresAt, allowedModels } = key
+  const label = form.text('label', 100)
+  const callsInFlight = key.concurrencyHeld ? null : key.concurrencyMax
+  const settings = { label, limitVnd: cap, limitReset, expiresAt, allowedModels, callsPerMinute: rate, callsInFlight }
+  if (await changeKey(options.sql, key, settings)) await announce(options.sql, 'keys')
   return { kind: 'redirect', to: `/keys/${key.keyId}?done=saved` }
 }
 

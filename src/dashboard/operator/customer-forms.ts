@@ -1,11 +1,11 @@
 /** What operators do for or to a customer: each form once, with a reason, in the log. */
 
 import { CALLS_PER_MINUTE_MAX, CONCURRENCY_MAX } from '../../accounts/key-rate.ts'
+import { KEY_CAP_VND_MAX } from '../../accounts/key-settings.ts'
 import { addNote } from '../../accounts/notes.ts'
 import { type AccountSummary, blockAccount, unblockAccount } from '../../accounts/operator.ts'
 import { changeKeyLimits, revokeCustomerKey } from '../../accounts/operator-keys.ts'
 import { recordAction } from '../../accounts/operator-log.ts'
-import { KEY_CAP_VND_MAX } from '../../accounts/own-keys.ts'
 import { endAllSessions, endSession } from '../../accounts/sessions.ts'
 import { credit } from '../../ledger/credit.ts'
 import { isUuid, uuidv7 } from '../../lib/ids.ts'

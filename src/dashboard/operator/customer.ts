@@ -129,12 +129,12 @@ function keyRow(request: PageRequest, key: OwnKey, refusal: Refusal | null) {
   const isTyped = (of: Refusal['form']) => refusal?.form === of && form.text('key') === String(key.keyId)
   const limits = isTyped('limits')
   const number = (value: number | null) => (value === null ? '' : count(value))
-  const cap = key.monthlyCapMicroVnd === null ? '' : dong(key.monthlyCapMicroVnd / MICRO_PER_VND).slice(0, -2)
+  const cap = key.limitMicroVnd === null ? '' : dong(key.limitMicroVnd / MICRO_PER_VND).slice(0, -2)
   return {
     ...keyView(request, key),
     isOpen: limits || isTyped('revoke'),
     rate: limits ? form.text('rate', 20) : key.rateHeld ? number(key.rateLimitPerMinute) : '',
-    concurrency: limits ? form.text('concurrency', 20) : number(key.concurrencyMax),
+    concurrency: limits ? form.text('concurrency', 20) : key.concurrencyHeld ? number(key.concurrencyMax) : '',
     capText: limits ? form.text('cap', 20) : cap,
     limitsReason: limits ? form.text('reason', REASON_CHARACTERS_MAX) : '',
     limitsFaults: { ...NO_FAULTS, ...(limits ? refusal?.faults : {}) },

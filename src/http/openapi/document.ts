@@ -27,7 +27,7 @@ export interface OpenApi {
   readonly operations: readonly DescribedOperation[]
 }
 
-const ERROR_STATUSES = [400, 401, 402, 404, 413, 429, 502, 503] as const
+const ERROR_STATUSES = [400, 401, 402, 403, 404, 413, 429, 502, 503] as const
 
 export function describeApi(options: OpenApiOptions): OpenApi {
   const routes = API_ROUTES.flatMap(({ method, path, operationId, operation }) =>

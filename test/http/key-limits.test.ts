@@ -1,0 +1,161 @@
+/** What owners decide about a key holds at its next call in every gateway, and each refusal says which one it is. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changeKey, type KeySettings, pauseKey } from '../../src/accounts/key-settings.ts'
+import { TABLES } from '../../src/generated/tables.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+
+const CREDIT = 1_000_000_000_000n
+const FREE: KeySettings = {
+  label: 'laptop',
+  limitVnd: null,
+  limitReset: 'monthly',
+  expiresAt: null,
+  allowedModels: null,
+  callsPerMinute: null,
+  callsInFlight: null,
+}
+
+let running: TestGateway
+let urls: readonly string[]
+beforeAll(async () => {
+  running = await startTestGateway()
+  urls = [running.url, (await running.sibling()).url]
+})
+afterAll(() => running.close())
+
+function call(url: string, { apiKey }: TestAccount, model = 'claude-sonnet-5'): Promise<Response> {
+  const body = JSON.stringify({ model, max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] })
+  return fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': apiKey }, body })
+}
+
+/** An account whose key both gateways have in their memory. */
+async function knownAccount(): Promise<TestAccount> {
+  const account = await running.account(CREDIT)
+  for (const url of urls) expect((await call(url, account)).status).toBe(200)
+  return account
+}
+
+const change = (account: TestAccount, settings: Partial<KeySettings>) =>
+  changeKey(running.database.sql, account, { ...FREE, ...settings })
+
+async function expectRefused(response: Response, status: number, code: string): Promise<unknown> {
+  expect([response.status, response.headers.get('x-svc-error-code')]).toEqual([status, code])
+  expect(response.headers.get('x-should-retry')).toBe(status === 429 ? null : 'false')
+  const { error } = (await response.json()) as { error: { code: string; message: string; metadata?: unknown } }
+  expect(error.code).toBe(code)
+  return { message: error.message, ...(error.metadata === undefined ? {} : { metadata: error.metadata }) }
+}
+
+test('a paused key is 401 with its own code in every gateway, on every route, until it is switched on again', async () => {
+  const account = await knownAccount()
+  await pauseKey(running.database.sql, account, true)
+  for (const url of urls) {
+    expect(await expectRefused(await call(url, account), 401, 'key_disabled')).toEqual({
+      message: 'This API key is paused. Its owner can switch it on again in the dashboard under Keys.',
+    })
+    const list = await fetch(`${url}/v1/models`, { headers: { 'x-api-key': account.apiKey } })
+    await expectRefused(list, 401, 'key_disabled')
+  }
+  await pauseKey(running.database.sql, account, false)
+  for (const url of urls) expect((await call(url, account)).status).toBe(200)
+})
+
+test('an expired key is 401 with its own code, in every gateway', async () => {
+  const account = await knownAccount()
+  await change(account, { expiresAt: new Date(Date.now() - 1) })
+  for (const url of urls) await expectRefused(await call(url, account), 401, 'key_expired')
+  await change(account, { expiresAt: new Date(Date.now() + 60_000) })
+  for (const url of urls) expect((await call(url, account)).status).toBe(200)
+})
+
+test('a key that is unknown and one that was revoked are told apart in words', async () => {
+  const account = await knownAccount()
+  const { sql } = running.database
+  await sql`update api_key set revoked_at = now(), encryption_id = null, encryption_iv = null, ciphertext = null
+             where key_id = ${account.keyId}`
+  for (const url of urls) {
+    expect(await expectRefused(await call(url, account), 401, 'authentication_failed')).toEqual({
+      message: 'This API key has been revoked. Create a new one in the dashboard.',
+    })
+  }
+  const wrong = await call(running.url, { ...account, apiKey: `${account.apiKey}x` })
+  expect(await expectRefused(wrong, 401, 'authentication_failed')).toMatchObject({
+    message: expect.stringContaining('API key is wrong'),
+  })
+  const missing = await fetch(`${running.url}/v1/models`)
+  expect(await expectRefused(missing, 401, 'authentication_failed')).toMatchObject({
+    message: expect.stringContaining('API key is missing'),
+  })
+})
+
+test('a spent limit is 402 that says whose, how much and until when; the empty wallet is another 402', async () => {
+  const account = await knownAccount()
+  await change(account, { limitVnd: 1, limitReset: 'daily' })
+  const spent = (await running.usage(account.accountId)).reduce((sum, { charged }) => sum + charged, 0n)
+  expect(spent).toBeGreaterThan(0n)
+  await running.database.sql`update usage_daily set charged_micro_vnd = 1500000 where key_id = ${account.keyId}`
+  for (const url of urls) {
+    const refused = await expectRefused(await call(url, account), 402, 'spend_cap_reached')
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(
+        /^This API key has spent its limit of 1 VND a day\. It works again from \d{4}-\d\d-\d\d 00:00 \(Vietnam time\)/,
+      ),
+      metadata: { limit_source: 'key', limit: '1', used: '1.5', resets_at: expect.stringMatching(/T17:00:00\.000Z$/) },
+    })
+  }
+  await change(account, { limitVnd: 1, limitReset: null })
+  const forever = await expectRefused(await call(running.url, account), 402, 'spend_cap_reached')
+  expect(forever).toMatchObject({
+    message: expect.stringContaining('It works again as soon as the limit is raised'),
+    metadata: { resets_at: null },
+  })
+  await change(account, { limitVnd: 1_000_000 })
+  for (const url of urls) expect((await call(url, account)).status).toBe(200)
+  const rows = await running.database
+    .sql`select status, error_code from usage where account_id = ${account.accountId} and status >= 400`
+  expect(rows).toEqual(Array(3).fill({ status: 402, error_code: 'spend_cap_reached' }))
+
+  const poor = await running.account(0n)
+  expect(await expectRefused(await call(running.url, poor), 402, 'insufficient_balance')).toMatchObject({
+    metadata: { limit_source: 'wallet' },
+  })
+})
+
+test('a key that is bound to models is 403 for others, with a row, and lists its own only', async () => {
+  const account = await knownAccount()
+  await change(account, { allowedModels: ['gpt-5.5', 'deepseek/*'] })
+  for (const url of urls) {
+    expect(await expectRefused(await call(url, account), 403, 'model_not_allowed')).toMatchObject({
+      message: expect.stringContaining('may not call claude-sonnet-5'),
+    })
+    expect((await call(url, account, 'gpt-5.5')).status).toBe(200)
+    expect((await call(url, account, 'deepseek-v4-flash')).status).toBe(200)
+  }
+  const read = (path: string) => fetch(`${running.url}${path}`, { headers: { 'x-api-key': account.apiKey } })
+  const list = (await (await read('/v1/models')).json()) as { data: { id: string }[] }
+  const families = TABLES.entries.filter(({ family, id }) => family === 'deepseek' || id === 'gpt-5.5')
+  expect(list.data.map(({ id }) => id).sort()).toEqual(families.map(({ id }) => id).sort())
+  expect((await read('/v1/models/gpt-5.5')).status).toBe(200)
+  await expectRefused(await read('/v1/models/claude-sonnet-5'), 403, 'model_not_allowed')
+  const whole = await fetch(`${running.url}/v1/models`, {
+    headers: { 'x-api-key': (await running.account(0n)).apiKey },
+  })
+  expect(((await whole.json()) as { data: unknown[] }).data.length).toBeGreaterThan(list.data.length + 10)
+  const rows = await running.database
+    .sql`select status, entry_id, error_code from usage where account_id = ${account.accountId} and status >= 400`
+  expect(rows).toEqual(Array(2).fill({ status: 403, entry_id: 'claude-sonnet-5', error_code: 'model_not_allowed' }))
+})
+
+test('calls per minute and in flight are 429 that name the limit', async () => {
+  const account = await running.account(CREDIT)
+  await change(account, { callsPerMinute: 1 })
+  expect((await call(running.url, account)).status).toBe(200)
+  for (const url of urls) {
+    const refused = await call(url, account)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await expectRefused(refused, 429, 'rate_limited')).toMatchObject({
+      metadata: { limit_source: 'calls_per_minute', limit: 1 },
+    })
+  }
+})
