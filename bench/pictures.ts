@@ -1,24 +1,17 @@
 /**
- * The pictures of the README: the pages of an account with a month of calls, as Chromium shows them, light and dark.
- * Run: make pictures (CHROMIUM=path where it is not /usr/bin/chromium).
+ * Takes the README's pictures: pages of an account with a month of calls, in Chromium, light and dark.
+ * Run: make pictures (CHROMIUM=path if it is not /usr/bin/chromium).
  */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { createAccount } from '../src/accounts/accounts.ts'
-import { PEOPLE_LIMITS } from '../src/accounts/limits.ts'
-import { openSession } from '../src/accounts/sessions.ts'
-import { startEmbeddedPostgres } from '../src/app/embedded-postgres.ts'
 import { credit } from '../src/ledger/credit.ts'
-import { migrate } from '../src/ledger/migrate.ts'
-import { openDatabase, type Sql } from '../src/lib/database.ts'
+import type { Sql } from '../src/lib/database.ts'
 import { microVnd } from '../src/lib/money.ts'
-import { listening } from './listening.ts'
+import { type SignedIn, whileSignedIn } from './signed-in.ts'
 
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
 const PAGES = { usage: '/usage', models: '/models' } as const
@@ -26,12 +19,9 @@ const SIZE = { width: 1200, height: 820 }
 const CALLS = 900
 const BALANCE_MICRO_VND = 412_350_000_000n
 
-const folder = mkdtempSync(join(tmpdir(), 'gateway-pictures-'))
-const postgres = await startEmbeddedPostgres({ dataDir: folder, durable: false })
-const sql = openDatabase({ url: postgres.url, name: 'pictures', connectionsMax: 1 })
-let gateway: ChildProcess | undefined
-try {
-  await migrate(sql)
+await whileSignedIn(fillAccount, takePictures, { SANDBOX: 'off' })
+
+async function fillAccount(sql: Sql): Promise<number> {
   const { accountId } = await createAccount(sql, 'linh@example.com')
   await credit(sql, {
     accountId,
@@ -40,19 +30,7 @@ try {
     reference: 'picture',
   })
   await fillMonth(sql, accountId)
-  const visitor = { ipAddress: '127.0.0.1', userAgent: 'pictures', language: 'en' } as const
-  const { token } = await openSession(sql, PEOPLE_LIMITS, { accountId, visitor })
-  gateway = spawn(process.execPath, ['src/start.js', 'serve'], {
-    env: { ...process.env, DATABASE_URL: postgres.url, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'info', SANDBOX: 'off' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  await takePictures(await listening(gateway), token)
-} finally {
-  gateway?.kill('SIGTERM')
-  if (gateway?.exitCode === null) await once(gateway, 'exit')
-  await sql.end({ timeout: 5 })
-  await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
+  return accountId
 }
 
 /** Calls of 30 days by three keys, more on working days, most of them of two models. */
@@ -85,7 +63,7 @@ async function fillMonth(sql: Sql, accountId: number): Promise<void> {
   )
 }
 
-async function takePictures(base: string, token: string): Promise<void> {
+async function takePictures({ baseUrl, token }: SignedIn): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -93,8 +71,8 @@ async function takePictures(base: string, token: string): Promise<void> {
   })
   try {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({ baseURL: base, locale: 'en-GB', colorScheme, viewport: SIZE })
-      await context.addCookies([{ name: 'session', value: token, url: base }])
+      const context = await browser.newContext({ baseURL: baseUrl, locale: 'en-GB', colorScheme, viewport: SIZE })
+      await context.addCookies([{ name: 'session', value: token, url: baseUrl }])
       const page = await context.newPage()
       for (const [name, path] of Object.entries(PAGES)) {
         await page.goto(path, { waitUntil: 'networkidle' })
