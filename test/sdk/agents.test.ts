@@ -37,11 +37,6 @@ import {
 const MODELS = ['claude-opus-5', 'gpt-5.5', 'deepseek-v4-flash', 'gemini-3.5-flash']
 const world = useWeatherWorld()
 
-function weatherIn({ city }: { city: string }): string {
-  world.cities.push(city)
-  return `${city}: 31 degrees, humid`
-}
-
 const AI_PROVIDERS: [string, (model: string) => LanguageModel][] = [
   [
     '@ai-sdk/anthropic',
@@ -65,7 +60,7 @@ const AI_PROVIDERS: [string, (model: string) => LanguageModel][] = [
 
 describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
   const tools = {
-    [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: weatherIn }),
+    [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: world.weatherIn }),
   }
   const call = (model: string) => ({
     model: modelOf(model),
@@ -117,7 +112,7 @@ describe.each(AI_PROVIDERS)('ai with %s', (provider, modelOf) => {
   })
 })
 
-const langchainWeather = langchainTool(weatherIn, { name: NAME, description: DESCRIPTION, schema: PARAMETERS })
+const langchainWeather = langchainTool(world.weatherIn, { name: NAME, description: DESCRIPTION, schema: PARAMETERS })
 
 type Bound = Runnable<BaseMessage[], AIMessageChunk>
 
@@ -192,7 +187,7 @@ describe('@openai/agents on chat completions', () => {
         new OpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey, maxRetries: 0 }),
         model,
       ),
-      tools: [agentTool({ name: NAME, description: DESCRIPTION, parameters: PARAMETERS, execute: weatherIn })],
+      tools: [agentTool({ name: NAME, description: DESCRIPTION, parameters: PARAMETERS, execute: world.weatherIn })],
     })
 
   test.each(MODELS)('run with %s', async model => {

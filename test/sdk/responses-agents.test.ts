@@ -35,15 +35,10 @@ const MODELS = [
 ]
 const world = useWeatherWorld()
 
-function weatherIn({ city }: { city: string }): string {
-  world.cities.push(city)
-  return `${city}: 31 degrees, humid`
-}
-
 describe('ai with openai(model), which refers to items of earlier turns by id', () => {
   const modelOf = (model: string) =>
     createOpenAI({ baseURL: `${world.running.url}/v1`, apiKey: world.account.apiKey })(model)
-  const tools = { [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: weatherIn }) }
+  const tools = { [NAME]: tool({ description: DESCRIPTION, inputSchema: PARAMETERS, execute: world.weatherIn }) }
   const call = (model: string) => ({
     model: modelOf(model),
     tools,
@@ -123,7 +118,7 @@ describe('@openai/agents with its defaults', () => {
       name: 'weather',
       instructions: SYSTEM,
       model,
-      tools: [agentTool({ name: NAME, description: DESCRIPTION, parameters: PARAMETERS, execute: weatherIn })],
+      tools: [agentTool({ name: NAME, description: DESCRIPTION, parameters: PARAMETERS, execute: world.weatherIn })],
     })
 
   test.each(MODELS)('run with %s', async model => {
@@ -151,7 +146,7 @@ describe('@openai/agents with its defaults', () => {
 })
 
 describe('@langchain/openai with the Responses format', () => {
-  const weather = langchainTool(weatherIn, { name: NAME, description: DESCRIPTION, schema: PARAMETERS })
+  const weather = langchainTool(world.weatherIn, { name: NAME, description: DESCRIPTION, schema: PARAMETERS })
 
   async function gathered(chunks: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
     let whole: AIMessageChunk | null = null

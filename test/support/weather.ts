@@ -21,11 +21,17 @@ export interface WeatherWorld {
   readonly account: TestAccount
   /** Cities for which the tool was called. */
   readonly cities: string[]
+  /** The tool. */
+  readonly weatherIn: (input: { city: string }) => string
 }
 
 /** One gateway for all tests of a file. */
 export function useWeatherWorld(): WeatherWorld {
   const world = {} as { -readonly [Member in keyof WeatherWorld]: WeatherWorld[Member] }
+  world.weatherIn = ({ city }) => {
+    world.cities.push(city)
+    return `${city}: 31 degrees, humid`
+  }
   beforeAll(async () => {
     world.running = await startTestGateway()
   })
