@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -10,6 +11,7 @@ export default defineConfig({
     isolate: false,
     // One more than the cores of the smallest machine: while one waits, another works.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Bounds for a busy machine, not expectations.
     testTimeout: 180_000,
     hookTimeout: 180_000,
