@@ -1,7 +1,7 @@
 /**
- * Time of `count_tokens` without the HTTP side, by size and kind of text; the largest is a whole body of 20 MB. Then the
- * tokenizer alone against the gpt-tokenizer package, whose vocabulary it uses.
- * Prints figures; asserts nothing. Run: npm exec node bench/count-tokens.ts [repetitions]
+ * Time of `count_tokens` without the HTTP side, by size and kind of text; the largest is a whole body of 20 MB. Then
+ * the tokenizer alone against the gpt-tokenizer package, whose vocabulary it uses. Prints figures; asserts nothing.
+ * Run: npm exec node bench/count-tokens.ts [repetitions]
  */
 
 import { readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ function bodyOf(text: string, bytes: number): Buffer {
   return Buffer.from(JSON.stringify({ model: catalogue.settings.fallback, messages: [{ role: 'user', content }] }))
 }
 
-/** Processor time stands beside the clock's, because it says more on a machine that has other work. */
+/** Also measures processor time, which is more meaningful on a busy machine. */
 async function measure(body: Buffer): Promise<{ medianMs: number; processorMs: number }> {
   const times: number[] = []
   const before = process.cpuUsage()
@@ -55,7 +55,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
 const COMPARED_CHARACTERS = 100_000
 const RUN_CHARACTERS = 10_000
 
-/** A text of the same kind for each turn; of a run without a break another one each time, because the package remembers it. */
+/** A text of the same kind for each turn; unbroken runs differ each time, because the package caches them. */
 const SAMPLES: Readonly<Record<string, (turn: number) => string>> = {
   ...Object.fromEntries(
     ['code', 'json', 'vietnamese'].map(name => {

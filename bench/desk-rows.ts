@@ -1,12 +1,12 @@
-/** A journal of many accounts with what operators look up of a call, for the bench of their pages. */
+/** A journal of many accounts with everything that operators look up about calls, for the bench of their pages. */
 
 import { rollUpCalls } from '../src/ledger/roll-up.ts'
 import type { Sql } from '../src/lib/database.ts'
 
 /**
- * Over 90 days, among so many accounts with a key each, one of which makes a tenth of the calls: ten models, three upstreams,
- * every 20th call an error, every 100th failed over, every 1,000th slower than a minute, and one upstream that served only
- * 50 calls, in the middle. Rolled up.
+ * Fills 90 days with calls of this many accounts, with one key each; one account makes a tenth of the calls. Ten
+ * models, three upstreams, every 20th call an error, every 100th failed over, every 1,000th slower than a minute, and
+ * one upstream that only served 50 calls, in the middle. Rolls them up.
  */
 export async function fillDesk(sql: Sql, { calls, accounts }: { calls: number; accounts: number }): Promise<void> {
   await sql.unsafe(

@@ -1,6 +1,6 @@
 /**
- * Processor time of `make generate` for the project's own catalogue and for one of many entries, of this revision and, with
- * `--base folder`, of another one's checkout in turn. Each run is a process of its own and writes every file anew.
+ * Processor time of `make generate` for the project's own catalogue and for one of many entries, alternating between
+ * this revision and, with `--base folder`, another checkout. Each run is a separate process and rewrites every file.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -23,7 +23,7 @@ interface Cost {
   readonly wallMs: number
 }
 
-/** What a process of its own does. */
+/** Runs in a separate process. */
 async function generate(revision: string, project: string): Promise<void> {
   const { run }: typeof import('../codegen/run.ts') = await import(join(revision, 'codegen/run.ts'))
   process.exitCode = await run(['generate'], { out() {}, err: text => console.error(text) }, { root: project })
@@ -59,6 +59,6 @@ const [revision, project] = positionals
 if (revision !== undefined && project !== undefined) await generate(revision, project)
 else {
   const revisions = [root, ...(values.base === undefined ? [] : [resolve(values.base)])]
-  console.log(`The least of ${ROUNDS} runs:`)
+  console.log(`The lowest of ${ROUNDS} runs:`)
   for (const copies of [0, Number(values.copies)]) compare(revisions, copies)
 }

@@ -1,8 +1,8 @@
 /**
- * What strangers can take from a gateway: the longest hold of its event loop, its peak memory, and the p99 of honest calls
- * beside, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money; then the largest that
- * is accepted on every endpoint; then the processor time of a refusal. A row that the machine's other guests disturbed is
- * measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
+ * What strangers can take from a gateway: the longest block of its event loop, its peak memory, and the p99 of
+ * concurrent honest calls, for the worst bodies, plain and compressed, 1, 12 and 100 at once, with and without money;
+ * then for the largest body accepted on every endpoint; then the processor time of a refusal. A row disturbed by the
+ * machine's other guests is measured again, and the least disturbed one is printed. Prints tables, asserts nothing.
  * Run: npm exec node bench/hostile.ts -- [--at-once 1,12,100] [--body start of name] [--parts worst,accepted,refusals] [--name name in results/]
  */
 
@@ -68,7 +68,7 @@ interface Figures {
   readonly cpuSeconds: number
 }
 
-/** Since the last look, as the metrics tell it. */
+/** Read from the metrics, since the last reading. */
 async function figures(): Promise<Figures> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -78,7 +78,7 @@ async function figures(): Promise<Figures> {
   }
 }
 
-/** The kernel's high-water mark and the longest turn, which begin anew. */
+/** Resets the kernel's high-water mark and the longest turn. */
 function forgetPeaks(): void {
   program.signal('SIGUSR2')
   writeFileSync(`/proc/${program.child.pid}/clear_refs`, '5')
@@ -108,7 +108,7 @@ async function send({ path, body, coding, apiKey }: Shot): Promise<string> {
   }
 }
 
-/** Processor time of this machine so far, and as much of it as its host gave to others, in the kernel's ticks. */
+/** Processor time of this machine so far, and how much of it the host gave to other guests, in kernel ticks. */
 function processorTicks(): { all: number; stolen: number } {
   const ticks = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? []
   return { all: ticks.reduce((sum, value) => sum + value, 0), stolen: ticks[7] ?? 0 }

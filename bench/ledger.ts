@@ -1,7 +1,7 @@
 /**
- * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production.
- * Prints figures and their ratio to the same statements sent one call at a time; asserts nothing. As JSON with --json, and
- * then in batches alone. With --rate, what a hold and a settlement take at so many calls a second, and nothing else.
+ * Hold+settle pairs per second through the ledger on a fresh embedded Postgres, durable as in production. Prints
+ * figures and their ratio to the same statements sent one call at a time; asserts nothing. --json prints JSON, for
+ * batches only. --rate only measures how long a hold and a settlement take at that many calls a second.
  * Run: npm exec node bench/ledger.ts [seconds per case] [--json] [--rate calls per second]
  */
 
@@ -95,7 +95,7 @@ async function saturate(customers: readonly Customer[]): Promise<void> {
   }
 }
 
-/** Calls at a fixed rate, one after the other where nothing is slow: a batch is one call then. */
+/** Calls at a fixed rate. Unless something is slow they do not overlap, so a batch is one call. */
 async function pace(customers: readonly Customer[], perSecond: number): Promise<void> {
   const ledger = await openLedger({})
   for (const phase of ['warm-up', `${perSecond} calls/s, one wallet`]) {
@@ -128,7 +128,7 @@ function openLedger(limits: Partial<LedgerLimits>): Promise<RunningLedger> {
     instanceName: 'bench',
     spoolDir: join(folder, 'spool'),
     report: event => event.level === 'info' || console.error(event),
-    // The single statements queue for longer than a gateway would let a call wait.
+    // Single statements queue for longer than a gateway would let a call wait.
     limits: { spoolRetentionMs: 0, holdRetryMs: 120_000, statementTimeoutMs: 60_000, settleWaitMs: 120_000, ...limits },
   })
 }

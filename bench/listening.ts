@@ -1,9 +1,9 @@
-/** The address of a gateway that was started as a process, from its log. */
+/** Reads the address of a gateway process from its log. */
 
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** Resolves when the log says that the gateway is ready; what it logs afterwards is dropped. */
+/** Resolves when the log says that the gateway is ready; later lines are dropped. */
 export async function listening({ stderr }: ChildProcess): Promise<string> {
   if (stderr === null) throw new Error('the gateway has no log')
   for await (const line of createInterface(stderr)) {

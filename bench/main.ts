@@ -1,5 +1,5 @@
 /**
- * All that is measured of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
+ * All measurements of the gateway under load, in one run. Writes bench/results/<name>.json and <name>.md.
  * Run: make bench [BASE=ref] [NAME=name]; or npm exec node bench/main.ts -- [--base ref] [--name name] [--rounds n] [--slice ms]
  *      [--warm-up ms] [--node-tools]; see README.md
  */
@@ -21,7 +21,7 @@ import { type Results, tableOf } from './results.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'bench', 'results')
-/** Of each case. */
+/** Per case. */
 const MEMORY_LOAD_MS = 4_000
 
 const { values } = parseArgs({
@@ -81,7 +81,7 @@ writeFileSync(join(FOLDER, `${values.name}.md`), tableOf([results]))
 console.log(tableOf([results]))
 console.log(`bench/results/${values.name}.json`)
 
-/** In a process of its own, because the ledger runs in the one that asks. */
+/** In a separate process, because the bench runs the ledger in its own. */
 function ledgerRows(): Row[] {
   const text = execFileSync(process.execPath, ['bench/ledger.ts', '3', '--json'], { cwd: ROOT, encoding: 'utf8' })
   const figures = JSON.parse(text) as Record<string, { pairsPerSecond: number; cpuMicrosecondsPerPair: number }>

@@ -1,5 +1,5 @@
 /**
- * A CPU profile as text: the functions with most self time, and the same by room of the engine and by package.
+ * A CPU profile as text: the functions with the most self time, and self time by room of the engine and by package.
  * Run: npm exec node bench/profile-text.ts file.cpuprofile [rows]
  */
 

@@ -1,7 +1,7 @@
 /**
- * CPU of the gateway per call and per stream event, against "bare" (Fastify and undici, nothing else), the limit of Node and a
- * raw pipe in the same run. All are processes of their own; the slices of the contenders rotate, so that a busy machine slows
- * all alike; ratios are what counts. README.md has the method and every option.
+ * CPU of the gateway per call and per stream event, compared with "bare" (only Fastify and undici), the limit of Node
+ * and a raw pipe in the same run. Each is a separate process; the contenders' slices rotate, so that a busy machine
+ * slows all of them equally; only ratios count. README.md describes the method and every option.
  * Run: npm exec node bench/proxy.ts -- [--base ref] [--rounds n] [--slice ms] [--warm-up ms] [--case start of name]
  *      [--only part of contender's name] [--events n] [--profile folder] [--with 'NAME=value NAME=value'] [--node-tools]
  */
@@ -16,9 +16,9 @@ import { PROXY_TABLE_HEAD, proxyTableRow } from './results.ts'
 
 export interface ProxyOptions extends Rotation {
   readonly cases: readonly Case[]
-  /** Contenders that run beside the references. */
+  /** Contenders to run besides the references. */
   readonly only: string
-  /** Folder for profiles of the gateway, one for each case; null for none. */
+  /** Folder for profiles of the gateway, one per case; null: none. */
   readonly profile: string | null
 }
 
@@ -45,7 +45,7 @@ function profileFile(folder: string, one: Case): string {
   return join(folder, `${one.name.replaceAll(/\W+/g, '-')}.cpuprofile`)
 }
 
-/** A whole call is the same to bare in every format, and all of its slices are a better figure. */
+/** To bare, non-streamed calls are the same in every format, so all of their slices give a better figure. */
 function rowOf(
   one: Case,
   { name, wire }: Contender,

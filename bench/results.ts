@@ -1,5 +1,6 @@
 /**
- * Results as a Markdown table; of several runs, the range of each figure. Results of the former method have fewer columns.
+ * Results as a Markdown table; for several runs, the range of each figure. Results of the former method have fewer
+ * columns.
  * Run: npm exec node bench/results.ts bench/results/a.json bench/results/b.json …
  */
 
@@ -11,11 +12,11 @@ export interface Results {
   readonly startedAt: string
   readonly node: string
   readonly cpu: string
-  /** Programs that wanted to run on the machine before the run began, on average of a minute. */
+  /** The machine's load average over a minute, before the run. */
   readonly loadBefore: number
-  /** Revision that was compared with. */
+  /** Revision compared with. */
   readonly base: string | null
-  /** How it was measured; absent by the former method. */
+  /** How it was measured; absent for the former method. */
   readonly setup?: readonly string[]
   readonly proxy: readonly ProxyRow[]
   readonly others: readonly Row[]
@@ -39,7 +40,7 @@ export const PROXY_TABLE_HEAD = [
   `|---|---|${'--:|'.repeat(COLUMNS.length)}`,
 ].join('\n')
 
-/** Of the same case and contender in each run. */
+/** `rows`: the same case and contender in each run. */
 export function proxyTableRow(rows: readonly ProxyRow[]): string {
   const [first] = rows
   const figures = COLUMNS.map(([, figure, digits]) => range(rows.map(figure), digits))
@@ -79,7 +80,7 @@ export function tableOf(runs: readonly Results[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Empty where nothing was measured. */
+/** Empty if nothing was measured. */
 function range(values: readonly (number | undefined)[], digits: number): string {
   const known = values.filter(value => value !== undefined && Number.isFinite(value)) as number[]
   if (known.length === 0) return ''

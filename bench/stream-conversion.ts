@@ -1,6 +1,6 @@
 /**
- * CPU per event of a converted stream, of a stream in the same format, and of a raw pipe of the same bytes, without sockets.
- * One process, one thread; slices of them rotate, so that a busy machine slows all alike. Prints a Markdown table.
+ * CPU per event of a converted stream, a stream in the same format, and a raw pipe of the same bytes, without sockets.
+ * One process, one thread; slices rotate, so that a busy machine slows all of them equally. Prints a Markdown table.
  * Run: npm exec node bench/stream-conversion.ts [seconds per row]
  */
 
@@ -18,7 +18,7 @@ import { chatStreamText, messagesStreamText, type StreamShape } from './streams.
 
 const SLICE_MS = 25
 const EVENTS_PER_STREAM = 400
-/** Bytes of a chunk when a provider sends faster than the gateway reads: what a socket hands over at once. */
+/** Size of a chunk when a provider sends faster than the gateway reads: what a socket delivers at once. */
 const BURST_BYTES = 16_384
 const secondsPerRow = Number(process.argv[2] ?? 3)
 
@@ -28,7 +28,7 @@ interface Way {
   readonly relay: (chunks: readonly Buffer[]) => number
 }
 
-/** What the relay does with bytes that it need not understand: each chunk goes to the socket as it came. */
+/** Relaying bytes without understanding them: each chunk is written as received. */
 const RAW: Way = {
   name: 'raw pipe',
   relay(chunks) {
@@ -38,7 +38,7 @@ const RAW: Way = {
   },
 }
 
-/** The least that anybody can do who reads the events: find them and parse their JSON. */
+/** The minimum for anyone who reads the events: find them and parse their JSON. */
 const PARSE: Way = {
   name: 'parse',
   relay(chunks) {
@@ -118,7 +118,7 @@ function measure(ways: readonly Way[], chunks: readonly Buffer[], events: number
   return slices.map(quiet)
 }
 
-/** What a fifth of the slices stay below: other programs on the machine only ever add. */
+/** The 20th percentile of the slices, because other programs on the machine can only add time. */
 function quiet(values: number[]): number {
   const sorted = values.sort((left, right) => left - right)
   return sorted[Math.floor(sorted.length / 5)] ?? Number.NaN

@@ -1,4 +1,4 @@
-/** A catalogue of many entries, made of copies of the project's own families. */
+/** A catalogue with many entries, made of copies of the project's own families. */
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { parse, stringify } from 'yaml'
 
 type Loose = Record<string, unknown>
 
-/** Writes `copies` of each family beside the first into a new project folder, and returns how many entries there are. */
+/** Writes each family and `copies` of it into a new project folder; returns the number of entries. */
 export function writeCopies(root: string, project: string, copies: number): number {
   const folder = join(project, 'catalogue/families')
   mkdirSync(folder, { recursive: true })
@@ -22,7 +22,7 @@ export function writeCopies(root: string, project: string, copies: number): numb
       }
       family.family += suffix
       for (const model of family.models) {
-        // Ends are judged by the other entries, and by what is acknowledged.
+        // Retirements depend on other entries and on acknowledgements, which the copies lack.
         for (const holder of [model, ...model.entries]) delete holder.deprecated
         for (const entry of model.entries) {
           entry.id += suffix

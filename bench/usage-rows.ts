@@ -1,8 +1,8 @@
-/** A journal of many calls of one account, for benches that ask what reports on it cost. */
+/** A journal of many calls of one account, for benches of reports. */
 
 import type { Sql } from '../src/lib/database.ts'
 
-/** Over 90 days, ten models, two keys and a third that was used once. The account must be the only one. */
+/** Fills 90 days with calls: ten models, two keys, and a third key used once. The account must be the only one. */
 export async function fillUsage(sql: Sql, { accountId, calls }: { accountId: number; calls: number }): Promise<void> {
   const account = String(accountId)
   await sql.unsafe(

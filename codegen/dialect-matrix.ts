@@ -1,12 +1,14 @@
-/** Which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this. */
+/**
+ * Which dialect words act on which wire, and on which calls. The table in docs/conversion.md is generated from this.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WireName } from '../src/generated/types.ts'
 
 /**
- * `own`: requests in the client's own format. `converted`: requests converted from another format. `all`: both. `reply`:
- * undone in replies. `elsewhere`: handled before or after the pass. null: no effect on this wire.
+ * `own`: requests in the client's own format. `converted`: requests converted from another format. `all`: both.
+ * `reply`: undone in replies. `elsewhere`: handled before or after the pass. null: no effect on this wire.
  */
 export type Reach = 'all' | 'converted' | 'own' | 'reply' | 'elsewhere' | null
 

@@ -57,8 +57,8 @@ export function saidByDefault(schema: Schema): Said {
 }
 
 /**
- * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any other.
- * Throws like `saidByDefault`.
+ * Merges layers of facts over the schema's defaults; later layers win. Lists are replaced; null is a value like any
+ * other. Throws like `saidByDefault`.
  */
 export function resolveFacts(schema: Schema, layers: readonly (Facts | undefined)[]): Record<string, unknown> {
   let resolved: Record<string, unknown> = applySaid({}, saidByDefault(schema))

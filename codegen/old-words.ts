@@ -1,6 +1,7 @@
 /**
- * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several said "none" by a
- * meaningful text or number, and to group related facts. `migrate-words` and the errors about old words use this list.
+ * Words of earlier catalogues. They were replaced because YAML 1.1 reads some as booleans, because several said "none"
+ * by a meaningful text or number, and to group related facts. `migrate-words` and the errors about old words use this
+ * list.
  */
 
 import { flowText } from './edit.ts'
@@ -145,8 +146,8 @@ export function isGroup(path: string): boolean {
 }
 
 /**
- * What to write instead of a value at a path below `dialect`; an empty list if the word simply goes. Null if this is not an
- * old word, or can no longer be expressed.
+ * What to write instead of a value at a path below `dialect`; an empty list if the word simply goes. Null if this is
+ * not an old word, or can no longer be expressed.
  */
 export function successorsOf(path: string, value: unknown): Successors | null {
   return byPath.get(path)?.successors(value) ?? null

@@ -1,7 +1,8 @@
 /**
- * Reads the simple YAML that nearly all of a catalogue is written in, over twenty times as fast as the parser: block mappings
- * and lists, one-line texts, lists and mappings in brackets, comments. It reports no mistakes: at the first doubtful character it
- * leaves the file to the parser. What it does read is what the parser would read without a finding.
+ * Reads the simple YAML that nearly all of a catalogue is written in, over twenty times as fast as the parser: block
+ * mappings and lists, one-line texts, lists and mappings in brackets, comments. It reports no mistakes: at the first
+ * doubtful character it leaves the file to the parser. What it does read is what the parser would read without a
+ * finding.
  */
 
 import { isPlainNumber } from './plain-number.ts'

@@ -36,7 +36,9 @@ export type Schemas = Readonly<Record<SchemaName, Schema>>
 
 const directory = join(import.meta.dirname, '..', 'schemas')
 
-/** Reads every schema. Throws when one is missing or not JSON, which is a fault of the program, not of the catalogue. */
+/**
+ * Reads every schema. Throws when one is missing or not JSON, which is a fault of the program, not of the catalogue.
+ */
 export function readSchemas(from: string = directory): Schemas {
   const entries = SCHEMA_NAMES.map(name => {
     const schema = JSON.parse(readFileSync(join(from, `${name}.schema.json`), 'utf8')) as Schema

@@ -9,8 +9,8 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 /**
- * The whole number probably meant: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` the fraction is
- * dropped. Null without any digits.
+ * The whole number probably meant: `50.000` and `1,000,000` are grouped by threes; in `2400.5` and `50.0` the fraction
+ * is dropped. Null without any digits.
  */
 export function wholeNumberMeant(source: string): number | null {
   const text = source.trim()
@@ -21,8 +21,8 @@ export function wholeNumberMeant(source: string): number | null {
 }
 
 /**
- * The word probably meant, if one is near: the same parts in another order, case or separator; else the one with the fewest
- * edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
+ * The word probably meant, if one is near: the same parts in another order, case or separator; else the one with the
+ * fewest edits, if few enough for a typo; else one that shares its beginning. Ties go to the first in the list.
  */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const parts = partsOf(word)

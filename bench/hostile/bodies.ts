@@ -1,7 +1,7 @@
-/** Bodies that cost most to take in: 20 MB of one thing each, and as much of it as is accepted. */
+/** The most expensive bodies: 20 MB of one thing each, and as much of it as is accepted. */
 
 const MIB = 1024 * 1024
-/** A little less than the largest body that is taken, for what stands around. */
+/** A little below the largest body accepted, leaving room for the rest of the request. */
 const LARGEST = 20 * MIB - 1024
 /** A little less than LIMIT_BODY_VALUES_MAX. */
 const VALUES = 99_000
@@ -16,7 +16,7 @@ export const PATHS: Readonly<Record<Road, string>> = {
   images_generations: '/v1/images/generations',
 }
 
-/** JSON of one value each: what stands where a message has its content. */
+/** Each the JSON of one value, which takes the place of a message's content. */
 export const FILLINGS: Readonly<Record<string, () => string>> = {
   'empty objects': () => listOf('{}', LARGEST),
   'short strings': () => listOf('"a"', LARGEST),
@@ -40,7 +40,7 @@ function listOf(item: string, bytes: number): string {
     .join(',')}]`
 }
 
-/** A call of that model whose content is the filling; a string is a true prompt, anything else a field that nobody knows. */
+/** A call with the filling as its content: a string is a real prompt, anything else goes into an unknown field. */
 export function bodyOf(road: Road, model: string, filling: string): Buffer {
   const isText = filling.startsWith('"')
   const prompt = isText ? filling : '"x"'
@@ -54,7 +54,7 @@ export function bodyOf(road: Road, model: string, filling: string): Buffer {
   return Buffer.from(`{"model":"${model}","max_tokens":9,"messages":${messages}${more}}`)
 }
 
-/** A value for the turn, and two for what is in it. */
+/** One value for each turn, and two for its contents. */
 function manyTurns(one?: string): string {
   const turns = Math.floor(VALUES / 3) - 10
   const turn = (index: number) => one ?? `{"role":"${index % 2 ? 'assistant' : 'user'}","content":"turn ${index}"}`

@@ -1,4 +1,4 @@
-/** What must not be slowed by the bench itself, in a thread of its own: the provider, and honest calls beside the hostile ones. */
+/** The provider and the honest calls, in a separate thread, so that the bench itself does not slow them down. */
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Runs inside the gateway that is measured: the processor time that the loop's thread takes between two looks, which says
- * what a turn costs on a machine that is busy with other things too. SIGUSR2 begins anew.
+ * Runs inside the measured gateway: records the processor time of the loop's thread between two checks, which shows the
+ * cost of a turn even on a busy machine. SIGUSR2 resets it.
  */
 
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Requests of agents in the three chat formats, of the very size that is asked for. */
+/** Requests of agents in the three chat formats, of exactly the given size. */
 
 import { instructions, prose, type Step, step, type Tool, tool } from './conversation.ts'
 import type { Format } from './formats.ts'
@@ -7,7 +7,7 @@ export interface BodyOptions {
   readonly model: string
   readonly bytes: number
   readonly streamed: boolean
-  /** The model is to think: a request that only some wires carry together with tools. */
+  /** Asks the model to think, which only some wires can carry together with tools. */
   readonly thinks?: boolean
 }
 
@@ -15,16 +15,16 @@ interface Talk {
   readonly system: string
   readonly tools: readonly Tool[]
   readonly steps: readonly Step[]
-  /** The last thing that the person says. */
+  /** The person's last message. */
   readonly last: string
 }
 
-/** Shares of a body, which only matter for large ones up to the limits beside them. */
+/** Parts of a body as shares, up to a limit that only matters for large bodies. */
 const SYSTEM = { share: 0.16, bytesMax: 14_000 }
 const TOOLS = { share: 0.35, max: 24 }
 const OUTPUT_TOKENS_MAX = 8_192
 
-/** Instructions and tools first, then steps as long as there is room, and a last question that fills the rest. */
+/** Instructions and tools, then as many steps as fit, and a final question that fills the rest. */
 export function requestBody(format: Format, options: BodyOptions): Buffer {
   const { bytes } = options
   const size = (talk: Talk) => Buffer.byteLength(JSON.stringify(WRITERS[format](talk, options)))
@@ -44,7 +44,7 @@ export function requestBody(format: Format, options: BodyOptions): Buffer {
     steps.push(next)
     used += more
   }
-  // Only now are commas and brackets right, and prose has quotes that are escaped.
+  // Measured on the whole body, to count commas, brackets and escaped quotes exactly.
   const filled = (count: number) => ({ ...talk, last: prose(count) })
   let count = bytes - size(talk)
   while (count > 0 && size(filled(count)) > bytes) count--
@@ -107,7 +107,7 @@ const WRITERS: Readonly<Record<Format, (talk: Talk, options: BodyOptions) => obj
   }),
 }
 
-/** Sides take turns: what the person says beside a result is in the same turn. */
+/** Turns must alternate, so a person's message next to a result goes into the same turn. */
 function messagesTurns(steps: readonly Step[], last: string): object[] {
   const turns: object[] = []
   let content: object[] = []

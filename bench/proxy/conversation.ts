@@ -1,6 +1,6 @@
 /**
- * Talks as coding agents have them, in no format: instructions, tools with schemas, and turns with calls and what came of them,
- * in English and Vietnamese. The same every time.
+ * Conversations of coding agents, independent of format: instructions, tools with schemas, and turns with calls and
+ * their results, in English and Vietnamese. Deterministic.
  */
 
 export interface Tool {
@@ -10,7 +10,7 @@ export interface Tool {
 }
 
 export interface Step {
-  /** What the person says; null: the model goes on by itself. */
+  /** What the person says; null: the model continues by itself. */
   readonly user: string | null
   readonly assistant: string
   readonly call: { readonly id: string; readonly name: string; readonly input: object }
@@ -58,7 +58,7 @@ const TOOL_NAMES = [
   'stop_server',
 ] as const
 
-/** Prose of exactly so many bytes. */
+/** Prose of exactly this many bytes. */
 export function prose(bytes: number): string {
   let text = ''
   let left = bytes
@@ -111,7 +111,7 @@ const LARGE_SCHEMA = {
   additionalProperties: false,
 }
 
-/** What a tool is called with. */
+/** Arguments of a tool call. */
 export function callArguments(index: number): { readonly path: string; readonly [name: string]: unknown } {
   return {
     path: `src/billing/report-${index}.ts`,
@@ -134,7 +134,7 @@ export function step(index: number): Step {
   }
 }
 
-/** A source file with its lines counted, the output of a test run in colour, and a reply of a web service. */
+/** A source file with line numbers, the coloured output of a test run, and a web service's reply. */
 const RESULTS: readonly ((index: number) => string)[] = [
   index =>
     Array.from({ length: 3 + ((index * 5) % 30) }, (_, line) => {

@@ -1,18 +1,18 @@
-/** Which core runs what: the process that is measured has one to itself, and everything else of the bench has the others. */
+/** Assigns cores: the measured process has one to itself, everything else in the bench shares the others. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** Lists of cores as taskset takes them. */
+/** Core lists in taskset's syntax. */
 export interface Cores {
-  /** The one core of gateways and references. */
+  /** The core for gateways and references. */
   readonly measured: string
   /** Load, upstream, Postgres and the bench itself. */
   readonly others: string
   readonly all: string
 }
 
-/** Null where processes cannot be pinned (no taskset), or where there is one core only. */
+/** Null if processes cannot be pinned (no taskset), or there is only one core. */
 export function findCores(): Cores | null {
   try {
     const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
@@ -28,7 +28,7 @@ export function findCores(): Cores | null {
   }
 }
 
-/** A program and its arguments so that it starts on these cores, and its children with it; null: as this process. */
+/** A command line that starts a program and its children on these cores; null: on this process's cores. */
 export function pinnedTo(
   cores: string | null,
   program: string,
@@ -37,7 +37,7 @@ export function pinnedTo(
   return cores === null ? [program, ...rest] : ['taskset', '-c', cores, program, ...rest]
 }
 
-/** Moves this process; what it starts from now on begins there. */
+/** Moves this process, and the processes it starts from now on. */
 export function pinSelf(cores: string): void {
   execFileSync('taskset', ['-acp', cores, String(process.pid)], { stdio: 'ignore' })
 }

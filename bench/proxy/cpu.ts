@@ -1,26 +1,26 @@
 /**
- * CPU of processes as the scheduler counts it, to the nanosecond and for every thread, and how long they waited for a core:
- * waiting shows that something else ran where it should not. Linux only.
+ * CPU of processes as counted by the scheduler, to the nanosecond and over all threads, and how long they waited for a
+ * core: waiting means that something else ran on their core. Linux only.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Of a stretch of time, all threads together, in microseconds. */
+/** CPU used in a period, over all threads, in microseconds. */
 export interface Used {
   readonly run: number
   /** Ready to run, while another thread had the core. */
   readonly wait: number
 }
 
-/** What was used since it was made. */
+/** Returns what was used since the meter was created. */
 export type Meter = () => Promise<Used>
 
-/** Processes, looked up again at each reading, for some come and go. */
+/** Processes, looked up at each reading, because they come and go. */
 type Pids = () => readonly (string | number)[]
 
 export const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat')
 
-/** Threads that end meanwhile are lost, those that begin count from their start. */
+/** Threads that end in between are lost; new ones count from their start. */
 export function meterOf(pids: Pids): Meter {
   const before = threadsOf(pids())
   return async () => {
@@ -45,7 +45,7 @@ function threadsOf(pids: readonly (string | number)[]): Map<string, Used> {
   return threads
 }
 
-/** A process and all that it and its children started. */
+/** A process and all of its descendants. */
 export function treeOf(root: string | number): string[] {
   const children = new Map<string, string[]>()
   for (const pid of list('/proc').filter(name => /^\d+$/.test(name))) {
@@ -59,12 +59,12 @@ export function treeOf(root: string | number): string[] {
   return tree
 }
 
-/** Resident memory of a process in MB, as the system sees it; NaN where it does not tell. */
+/** Resident memory of a process in MB, as reported by the system; NaN if it does not say. */
 export function residentMegabytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? Number.NaN) / 1000
 }
 
-/** Empty for what is gone. */
+/** Empty if the file is gone. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** What is measured beside calls: the model list, starts, the gain of a second worker. */
+/** Measurements other than calls: the model list, start-up, the gain from a second worker. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import type { World } from './world.ts'
 /** Production drains for more than a minute. */
 const NO_DRAIN = { LIMIT_DRAIN_NOTICE_MS: '0', LIMIT_DRAIN_IDLE_MS: '0' }
 
-/** `GET /v1/models` against Fastify sending the same bytes. */
+/** `GET /v1/models` compared with Fastify sending the same bytes. */
 export async function measureModelList(world: World, rounds: number): Promise<Row[]> {
   const headers = { 'x-api-key': world.gateway.apiKey }
   const list = await (await fetch(`${world.gateway.role.url}/v1/models`, { headers })).text()
@@ -49,8 +49,8 @@ export async function measureModelList(world: World, rounds: number): Promise<Ro
 }
 
 /**
- * From the start of the process to ready, database present: the first start in a new DATA_DIR, and those that find what it
- * has compiled. And how long the catalogue takes to generate.
+ * Time from the start of the process until it is ready, with an existing database: the first start in a new DATA_DIR,
+ * and later ones that find its compile cache. Also the time to generate the catalogue.
  */
 export async function measureStarts(world: World, times: number): Promise<Row[]> {
   const { environment } = await world.prepare('starts')
@@ -84,7 +84,7 @@ function spread(ms: readonly number[]): { leastMs: number; mostMs: number } {
   return { leastMs: Math.min(...ms), mostMs: Math.max(...ms) }
 }
 
-/** 1 kB calls through one and two worker processes; empty where the gateway knows no WORKERS. */
+/** 1 kB calls through one and two worker processes; empty if the gateway does not support WORKERS. */
 export async function measureWorkers(world: World, seconds: number): Promise<Row[]> {
   if (!readFileSync(join(ROOT, 'src', 'app', 'config.ts'), 'utf8').includes("'WORKERS'")) return []
   await world.tools.answer(SMALL_CALL.pace)
@@ -113,7 +113,7 @@ export async function measureWorkers(world: World, seconds: number): Promise<Row
   return rows
 }
 
-/** Not only those that the bench itself is left with. */
+/** All cores, including those that the bench itself may not use. */
 function allCores({ cores }: World): string | null {
   return cores?.all ?? null
 }

@@ -1,17 +1,17 @@
-/** The three chat formats, as a bench speaks them. */
+/** The three chat formats of the bench. */
 
 export type Format = 'messages' | 'chat' | 'responses'
 
 export const FORMATS: readonly Format[] = ['messages', 'chat', 'responses']
 
-/** Of gateway and upstream alike. */
+/** The same at the gateway and at the upstream. */
 export const PATHS: Readonly<Record<Format, string>> = {
   messages: '/v1/messages',
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
 }
 
-/** What the last event of a stream says. */
+/** Text in a stream's last event. */
 export const MARKS: Readonly<Record<Format, string>> = {
   messages: '"message_stop"',
   chat: '[DONE]',

@@ -1,4 +1,4 @@
-/** The gateway itself, as it runs in production: keys, holds, durable settlements, the log. */
+/** The gateway as it runs in production: keys, holds, durable settlements, the log. */
 
 import { writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
@@ -29,7 +29,7 @@ const gateway = await startGateway({
 
 const session = new Session()
 
-/** Starts a profile, or with a file ends it and writes it there. */
+/** Starts a profile; with a file, ends it and writes it there. */
 async function profile({ profileFile }: { readonly profileFile: string | null }): Promise<void> {
   if (profileFile === null) {
     session.connect()

@@ -1,4 +1,4 @@
-/** Added latency: 1 kB calls at a fixed rate, against the same calls to the upstream itself. */
+/** Added latency: 1 kB calls at a fixed rate, compared with the same calls sent directly to the upstream. */
 
 import type { Row } from './rows.ts'
 import { contendersOf, SMALL_CALL } from './scenarios.ts'
@@ -16,7 +16,7 @@ interface Taken {
   readonly times: readonly number[]
 }
 
-/** What each contender adds to the upstream asked directly, in ms. Disturbed rounds are left out. */
+/** Latency that each contender adds to calling the upstream directly, in ms. Disturbed rounds are left out. */
 export async function measureLatency(
   world: World,
   { rounds, perSecond, milliseconds }: LatencyOptions,
@@ -29,7 +29,7 @@ export async function measureLatency(
   if (bare === undefined) return []
   const direct = {
     name: 'upstream',
-    // Its meter is that of the reference, which idles: nothing of the upstream's own is left out.
+    // Its meter is the idle reference's, so none of its rounds counts as disturbed.
     role: world.bare,
     load: world.tools.loadTo(world.tools.url),
     call: bare.call,

@@ -1,4 +1,6 @@
-/** The cheapest proxy that Node's HTTP server and undici make together: `dispatch`, with the replies' headers as they came. */
+/**
+ * The cheapest possible proxy with Node's HTTP server and undici: `dispatch`, with reply headers passed on unchanged.
+ */
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +9,7 @@ import { serveRole } from './serve-role.ts'
 
 const pool = new Pool(process.env.UPSTREAM_URL as string, { connections: 4096 })
 
-/** undici's own form of handlers; the documented one is put on top of it and costs more. */
+/** undici's internal form of handlers; the documented one is built on top of it and costs more. */
 function relayTo(response: ServerResponse): Dispatcher.DispatchHandler {
   return {
     onConnect: abort => void response.once('close', () => response.writableFinished || abort()),

@@ -1,7 +1,7 @@
 /**
- * Clients on plain sockets: a request is one prepared piece of bytes, and of a reply only what says where it ends is read. Each
- * client makes one call after the other on its own connection. This load serves where there is no compiler; `native/load.c`
- * does the same for less.
+ * Clients on plain sockets: a request is a prepared buffer, and a reply is only read as far as needed to find its end.
+ * Each client makes one call after another on its own connection. Used if there is no compiler; `native/load.c` does
+ * the same at less cost.
  */
 
 import { connect, type Socket } from 'node:net'
@@ -12,37 +12,40 @@ export interface Target {
   /** Null: a GET. */
   readonly body: Buffer | null
   readonly apiKey: string
-  /** What the last event of the reply says; absent: it is no stream. */
+  /** Text in the reply's last event; absent: it is not a stream. */
   readonly mark?: string | null
 }
 
-/** A request as it is sent. */
+/** A request as sent. */
 export interface Call {
   readonly bytes: Buffer
-  /** Null: the reply is no stream. */
+  /** Null: the reply is not a stream. */
   readonly mark: string | null
 }
 
 /**
- * Calls to one address. A reply must have status 200, come whole, and if it is a stream end well; anything else rejects.
+ * Calls to one address. A reply must have status 200, be complete, and end well if it is a stream; anything else
+ * rejects.
  */
 export interface Load {
   /**
-   * `concurrency` calls at once, each followed by the next, for a time; resolves when the last of them have ended. The first
-   * ones begin evenly over `spreadMs`.
+   * `concurrency` calls at once, each followed by the next, for a time; resolves when the last of them have ended. The
+   * first ones begin evenly over `spreadMs`.
    */
   drive(
     call: Call,
     options: { readonly concurrency: number; readonly milliseconds: number; readonly spreadMs?: number },
   ): Promise<{ readonly calls: number; readonly seconds: number }>
-  /** Calls at a fixed rate whether or not earlier ones have ended; resolves with the ms of each, from when it was due. */
+  /**
+   * Calls at a fixed rate whether or not earlier ones have ended; resolves with the ms of each, from when it was due.
+   */
   pace(call: Call, options: { readonly perSecond: number; readonly milliseconds: number }): Promise<number[]>
   close(): Promise<void>
 }
 
 const HEAD_END = '\r\n\r\n'
 const CHUNKED_END = '\r\n0\r\n\r\n'
-/** Bytes of a reply's end that are kept, to see that a stream ended well. */
+/** Bytes kept from the end of a reply, to check that a stream ended well. */
 const TAIL_BYTES = 16_384
 
 /** One connection with one call at a time. */
@@ -72,14 +75,14 @@ export class Client {
     return socket
   }
 
-  /** Resolves when the whole reply has come. Rejects for a status other than 200 and for a stream that did not end well. */
+  /** Resolves when the reply is complete. Rejects if its status is not 200 or a stream did not end well. */
   call({ bytes, mark }: Call): Promise<void> {
     this.#mark = mark
     this.#head = ''
     this.#headDone = false
     this.#tail = []
     this.#tailBytes = 0
-    // A server closes a connection that was idle while others had their turns.
+    // The server may have closed the connection while it was idle during other slices.
     if (this.#socket.destroyed) this.#socket = this.#connect()
     return new Promise((resolve, reject) => {
       this.#finish = error => (error === null ? resolve() : reject(error))

@@ -1,4 +1,4 @@
-/** Memory of gateways and of bare: fresh, after load, and for each stream that is open and silent. */
+/** Memory of gateways and of bare: fresh, after load, and per open, silent stream. */
 
 import { join } from 'node:path'
 import { requestBody } from './bodies.ts'
@@ -11,9 +11,9 @@ import { CASES, contendersOf, SMALL_CALL } from './scenarios.ts'
 import { serve } from './serve.ts'
 import type { World } from './world.ts'
 
-/** Lets a fresh process finish what its start has put off. */
+/** Lets a fresh process finish its deferred start-up work. */
 const SETTLE_MS = 3_000
-/** Streams that are opened at one time. */
+/** Streams opened at a time. */
 const AT_ONCE = 50
 const MODEL = 'claude-opus-5'
 
@@ -24,9 +24,8 @@ interface Started {
 }
 
 /**
- * Resident memory as the system sees it, of processes started as in production: ready, 3 s later, and after each kind of call
- * for a while. Each is started twice, because the first start compiles and keeps what the second one reads, the last of it at
- * its end.
+ * Resident memory, as reported by the system, of processes started as in production: when ready, 3 s later, and after a
+ * while of each kind of call. Each is started twice, because the first start fills the compile cache, up to its end.
  */
 export async function measureMemory(world: World, { milliseconds }: { readonly milliseconds: number }): Promise<Row[]> {
   const cores = world.cores?.measured ?? null
@@ -70,7 +69,7 @@ function settle(): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 }
 
-/** Every case, for a time each. */
+/** Runs every case for a while. */
 async function load(
   world: World,
   { url, apiKey, milliseconds }: { url: string; apiKey: string; milliseconds: number },
@@ -87,8 +86,8 @@ async function load(
 }
 
 /**
- * Opens streams, and as many again, in processes of their own, with garbage collected before each reading. The first ones pay
- * for what the process needs once: the second ones tell what a stream costs.
+ * Opens streams, then as many again, in separate processes, collecting garbage before each reading. The first half
+ * includes one-time costs of the process; the second half shows the cost of a stream.
  */
 export async function measureOpenStreams(world: World, streams: number): Promise<Row[]> {
   const pace = { streamed: true, events: 10, pauseMs: null, textBytes: 0, calls: 0 }

@@ -1,4 +1,4 @@
-/** The compiled load and upstream (`native/`): built where there is a compiler, and talked to line by line. */
+/** The compiled load and upstream (`native/`): built if there is a compiler, and controlled line by line. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { globSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { pinnedTo } from './cores.ts'
 import type { Call, Load } from './load.ts'
 
-/** Path of the program, below `folder`; null where none can be built, with or without a compiler. */
+/** Path of the program below `folder`; null if it cannot be built. */
 export function buildNative(folder: string): string | null {
   const program = join(folder, 'native')
   const sources = globSync('*.c', { cwd: join(import.meta.dirname, 'native') }).map(name =>
@@ -27,7 +27,7 @@ export interface NativeOptions {
   readonly cores: string | null
 }
 
-/** Answers come in the order of the commands. */
+/** Answers arrive in the order of the commands. */
 export class Native {
   readonly pid: number
   readonly #child
@@ -47,7 +47,7 @@ export class Native {
     })
   }
 
-  /** Resolves with the process and what it says first. */
+  /** Resolves with the process and its first line. */
   static async start(options: NativeOptions): Promise<{ native: Native; said: string }> {
     const native = new Native(options)
     return { native, said: await native.#answer() }
@@ -76,7 +76,7 @@ export class NativeLoad implements Load {
   readonly #folder: string
   readonly #port: string
 
-  /** `folder` takes the calls as files. */
+  /** Calls are written as files to `folder`. */
   constructor(native: Native, { url, folder }: { readonly url: string; readonly folder: string }) {
     this.#native = native
     this.#folder = folder

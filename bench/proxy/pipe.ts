@@ -1,4 +1,4 @@
-/** The floor of all proxies: bytes from one socket to the other, in both directions, without a look at them. */
+/** The minimum for any proxy: copies bytes between two sockets in both directions, unread. */
 
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { serveRole } from './serve-role.ts'

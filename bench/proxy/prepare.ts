@@ -1,4 +1,6 @@
-/** Makes the database of one tree of sources ready for a bench: its tables, and a key with money. Prints the key and the secrets as JSON. */
+/**
+ * Prepares a source tree's database for a bench: tables, and a key with money. Prints the key and the secrets as JSON.
+ */
 
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { limitConcurrency } from '../../src/accounts/key-rate.ts'

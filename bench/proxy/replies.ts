@@ -1,4 +1,4 @@
-/** What the upstream of a bench answers, as bytes: whole replies as agents get them, or streams cut into writes. */
+/** The bench upstream's answers as bytes: complete replies like those agents get, or streams cut into writes. */
 
 import { chatStreamText, messagesStreamText, responsesStreamText } from '../streams.ts'
 import { callArguments, prose } from './conversation.ts'
@@ -7,13 +7,13 @@ import { FORMATS, type Format, PATHS } from './formats.ts'
 /** How calls are answered. */
 export interface Pace {
   readonly streamed: boolean
-  /** Deltas of a stream; its other events come on top. */
+  /** Deltas of a stream, besides its other events. */
   readonly events: number
-  /** Between two events; 0: all that the socket takes; null: the stream stays open after its first events. */
+  /** Pause between two events; 0: as fast as the socket accepts; null: the stream stays open after its first events. */
   readonly pauseMs: number | null
-  /** Of the text in a whole reply. */
+  /** Length of the text in a complete reply. */
   readonly textBytes: number
-  /** Tools that a whole reply calls. */
+  /** Tool calls in a complete reply. */
   readonly calls: number
 }
 
@@ -23,7 +23,7 @@ export interface Reply {
   readonly pauseMs: number
 }
 
-/** Events that a burst hands to the socket at once. */
+/** Events that a burst writes at once. */
 const BURST = 64
 /** Events of a stream that stays open. */
 const OPEN_EVENTS = 4
@@ -36,7 +36,10 @@ export function makeReplies(pace: Pace): Reply[] {
   })
 }
 
-/** A file that both upstreams take: `reply PATH SEGMENTS PAUSE_MS`, then for each segment its size in a line, and its bytes. */
+/**
+ * The file format of both upstreams: `reply PATH SEGMENTS PAUSE_MS`, then for each segment a line with its size, and
+ * its bytes.
+ */
 export function replyFile(replies: readonly Reply[]): Buffer {
   return Buffer.concat(
     replies.flatMap(({ path, segments, pauseMs }) => [
@@ -67,7 +70,7 @@ export function repliesOf(file: Buffer): Reply[] {
   return replies
 }
 
-/** Providers flush each event, so each is an HTTP chunk of its own. */
+/** Providers flush each event, so each is a separate HTTP chunk. */
 function streamOf(format: Format, { events, pauseMs }: Pace): Buffer[] {
   const text = {
     messages: () => messagesStreamText('text', events),

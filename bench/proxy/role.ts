@@ -1,4 +1,4 @@
-/** A child process with one role, whose CPU is its own: started, asked for its memory, told things, ended. */
+/** A child process with one role, so that its CPU can be measured separately. */
 
 import { fork } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
@@ -9,11 +9,13 @@ import type { Answer, Question } from './serve-role.ts'
 export interface Role {
   readonly url: string
   readonly pid: number
-  /** CPU time by the process's own account, in microseconds, user and system: where the system tells no more. */
+  /**
+   * CPU time by the process's own account, user and system, in microseconds; for systems without scheduler statistics.
+   */
   cpuMicroseconds(): Promise<number>
-  /** Resident memory in bytes, after a collection of garbage where the role was started with --expose-gc. */
+  /** Resident memory in bytes, after a garbage collection if the role was started with --expose-gc. */
   memoryBytes(): Promise<number>
-  /** Tells the role something; resolves, with what it says to it, when it has taken note. */
+  /** Sends the role a message; resolves with its answer. */
   tell(message: unknown): Promise<string>
   stop(): Promise<void>
 }
@@ -22,13 +24,13 @@ export interface RoleOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Flags of Node. */
   readonly flags?: readonly string[]
-  /** File that takes what the role logs. */
+  /** File for the role's log. */
   readonly logFile?: string
-  /** Tree of sources; absent: this one. */
+  /** Source tree; absent: this one. */
   readonly root?: string
-  /** Cores to run on, as taskset takes them; absent or null: those of this process. */
+  /** Cores to run on, in taskset's syntax; absent or null: this process's. */
   readonly cores?: string | null
-  /** Ends it by SIGKILL: production takes more than a minute to drain. */
+  /** Stops it with SIGKILL, because production takes more than a minute to drain. */
   readonly kill?: boolean
 }
 

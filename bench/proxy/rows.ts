@@ -1,4 +1,4 @@
-/** A line of the second table: what is measured beside CPU per call. */
+/** A row of the second table: measurements other than CPU per call. */
 
 export interface Row {
   readonly what: string

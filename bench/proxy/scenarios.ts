@@ -1,4 +1,4 @@
-/** What is measured through the proxies: cases, and the contenders of each, whose slices rotate in one run. */
+/** What is measured through the proxies: the cases and their contenders, whose slices rotate in one run. */
 
 import { requestBody } from './bodies.ts'
 import { FORMATS, type Format, MARKS, PATHS } from './formats.ts'
@@ -10,7 +10,7 @@ import type { GatewayUnderTest, World } from './world.ts'
 
 export interface Case {
   readonly name: string
-  /** What the CPU is divided by: calls, or deltas of streams as the upstream sends them. */
+  /** What CPU is divided by: calls, or stream deltas sent by the upstream. */
   readonly per: 'call' | 'event'
   readonly bytes: number
   readonly concurrency: number
@@ -26,7 +26,7 @@ function whole(textBytes: number, calls: number): Pace {
   return { streamed: false, events: 1, pauseMs: 0, textBytes, calls }
 }
 
-/** Calls with bodies of these bytes and replies that fit them. */
+/** Calls with bodies of these sizes and matching replies. */
 const SIZES: readonly { readonly bytes: number; readonly concurrency: readonly number[]; readonly pace: Pace }[] = [
   { bytes: 1_000, concurrency: [64, 16], pace: whole(500, 0) },
   { bytes: 5_000, concurrency: [64, 16], pace: whole(800, 1) },
@@ -59,7 +59,7 @@ export const CASES: readonly Case[] = [
 
 export interface Contender {
   readonly name: string
-  /** Format of the upstream, and of the reference that its streams are divided by. */
+  /** Format of the upstream, and of the reference for its streams. */
   readonly wire: Format
   readonly isReference: boolean
   readonly role: Role
@@ -67,18 +67,18 @@ export interface Contender {
   readonly call: (one: Pick<Case, 'bytes' | 'pace'>) => Call
 }
 
-/** A format, and the model through which its calls get to an upstream in one. */
+/** A client format, and a model that leads its calls to an upstream of a given format. */
 interface Road {
   readonly client: Format
   readonly wire: Format
   readonly model: string
-  /** Asks for thinking, which with tools is the reason for another wire than the client's format. */
+  /** Asks for thinking; together with tools, that makes the gateway use another wire than the client's format. */
   readonly thinks?: boolean
 }
 
 const CLAUDE = 'claude-opus-5'
 const GPT = 'gpt-5.5'
-/** Speaks chat alone. */
+/** Only speaks chat. */
 const GLM = 'glm-5.1'
 
 const ROADS: readonly Road[] = [
@@ -129,7 +129,7 @@ export function contendersOf(world: World): Contender[] {
   ]
 }
 
-/** Sends one call by each contender and throws when it came to the upstream in another format than its name says. */
+/** Sends one call through each contender; throws if it reaches the upstream in another format than its name says. */
 export async function checkRoads(world: World, contenders: readonly Contender[]): Promise<void> {
   await world.tools.answer(SMALL_CALL.pace)
   for (const { name, wire, load, call } of contenders) {

@@ -1,10 +1,10 @@
-/** What a process with a role does for the bench that started it. Imports nothing, so that other revisions can have it. */
+/** What a role's process does for the bench. Imports nothing, so that it can be copied into other revisions. */
 
 export interface Answer {
   readonly url?: string
   readonly cpuMicroseconds?: number
   readonly memoryBytes?: number
-  /** What the role says to what it was told. */
+  /** The role's answer to a message. */
   readonly said?: string | undefined
 }
 
@@ -16,7 +16,7 @@ export interface RoleDuties {
   readonly stop: () => Promise<void>
 }
 
-/** What a role calls once it listens. */
+/** Called by a role once it listens. */
 export function serveRole({ url, told, stop }: RoleDuties): void {
   const answer = (answer: Answer) => process.send?.(answer)
   process.on('message', async ({ ask, message }: Question) => {

@@ -1,4 +1,4 @@
-/** The gateway as an operator starts it, in a process of its own. */
+/** A gateway process, started like an operator would. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -11,19 +11,19 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 export interface Served {
   readonly url: string
   readonly pid: number
-  /** Drains it as a SIGTERM does, or ends it at once. */
+  /** Drains it with SIGTERM, or kills it. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
 export interface ServeOptions {
   readonly environment: Readonly<Record<string, string>>
-  /** Null: those of this process. */
+  /** Null: this process's. */
   readonly cores: string | null
-  /** Tree of sources; absent: this one. */
+  /** Source tree; absent: this one. */
   readonly root?: string
 }
 
-/** Runs `serve` on a free port; resolves when it says that it is ready. */
+/** Runs `serve` on a free port; resolves when it is ready. */
 export async function serve({ environment, cores, root = ROOT }: ServeOptions): Promise<Served> {
   const [program, ...rest] = pinnedTo(cores, process.execPath, ...FLAGS, 'src/start.js', 'serve', '--json')
   const child = spawn(program, rest, {

@@ -1,49 +1,49 @@
-/** Slices of time, each for one contender of a case, and what they come to. */
+/** Time slices, each for one contender of a case, and their evaluation. */
 
 import type { Meter } from './cpu.ts'
 import type { Role } from './role.ts'
 import type { Case, Contender } from './scenarios.ts'
 import type { World } from './world.ts'
 
-/** In microseconds for a unit, which is a call or an event. */
+/** Microseconds per unit, which is a call or an event. */
 export interface Slice {
   readonly cpu: number
   readonly postgres: number
   /** Load and upstream. */
   readonly tools: number
-  /** What the measured process waited for its core, over what it ran. */
+  /** How long the measured process waited for its core, divided by how long it ran. */
   readonly wait: number
   readonly perSecond: number
 }
 
-/** Of the slices of one contender. */
+/** Figures over the slices of one contender. */
 export interface Figures {
   readonly cpuMicroseconds: number
   readonly postgresMicroseconds: number
   readonly toolsMicroseconds: number
   readonly unitsPerSecond: number
-  /** Of all slices. */
+  /** Over all slices. */
   readonly wait: number
   readonly slices: number
-  /** Slices that were left out; where all are disturbed none is. */
+  /** Slices left out; none if all are disturbed. */
   readonly disturbed: number
 }
 
-/** A line of the first table. */
+/** A row of the first table. */
 export interface ProxyRow extends Figures {
   readonly case: string
   readonly contender: string
   readonly ofReference: number
 }
 
-/** A slice is disturbed when its process waited for its core longer than this share of the time that it ran. */
+/** A slice is disturbed if its process waited for its core for more than this share of its running time. */
 const WAIT_SHARE_MAX = 0.3
 
 export function isCalm({ wait }: Slice): boolean {
   return wait <= WAIT_SHARE_MAX
 }
 
-/** Medians of the slices that nothing disturbed; of Postgres and the tools the mean, for much of their work comes at times. */
+/** Medians over undisturbed slices; means for Postgres and the tools, because their work comes in bursts. */
 export function figuresOf(slices: readonly Slice[]): Figures {
   const calm = slices.filter(isCalm)
   const counted = calm.length > 0 ? calm : slices
@@ -70,7 +70,7 @@ function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2
 }
 
-/** Runs something through one role, and says what it took. */
+/** Runs something through one role and measures it. */
 export async function measureSlice(
   world: World,
   role: Role,
@@ -92,11 +92,11 @@ export async function measureSlice(
 export interface Rotation {
   readonly rounds: number
   readonly sliceMs: number
-  /** Of each contender before a case: until then much of it runs as V8 has not compiled it yet. */
+  /** Warm-up of each contender before a case, until V8 has compiled the hot code. */
   readonly warmUpMs: number
 }
 
-/** Runs a case with all contenders, slice after slice in turn. */
+/** Runs a case with all contenders, one slice each in turn. */
 export async function runCase(
   world: World,
   one: Case,

@@ -1,4 +1,4 @@
-/** Load and upstream of a run: compiled where there is a compiler, in Node otherwise. */
+/** Load and upstream of a run: compiled if there is a compiler, else in Node. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,26 +8,26 @@ import { makeReplies, type Pace, replyFile } from './replies.ts'
 import { startRole } from './role.ts'
 
 export interface Tools {
-  /** Which they are, for the table. */
+  /** Name for the table. */
   readonly name: string
   /** Address of the upstream. */
   readonly url: string
   /** Processes of both. */
   readonly pids: readonly number[]
-  /** How the upstream answers from now on. */
+  /** Sets how the upstream answers from now on. */
   answer(pace: Pace): Promise<void>
-  /** Path of the last call that it had. */
+  /** Path of the last call that the upstream received. */
   asked(): Promise<string>
   loadTo(url: string): Load
   stop(): Promise<void>
 }
 
 export interface ToolsOptions {
-  /** Takes the program, the replies and the calls. */
+  /** Folder for the program, the replies and the calls. */
   readonly folder: string
-  /** Cores of both; null: those of this process. */
+  /** Cores for both; null: this process's. */
   readonly cores: string | null
-  /** Node even where there is a compiler. */
+  /** Use Node even if there is a compiler. */
   readonly node: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The provider of a bench where there is no compiler: plain sockets that write prepared replies, segment after segment. Of a
- * request the path and the end are read. `native/upstream.c` does the same and takes the same files.
+ * The bench's provider if there is no compiler: plain sockets that write prepared replies, segment by segment. Reads
+ * only the path and the end of a request. `native/upstream.c` does the same and uses the same files.
  */
 
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** What a run needs: Postgres, load and upstream, the references, and the gateway of this tree and of another revision. */
+/**
+ * Everything a run needs: Postgres, load and upstream, the references, and gateways of this tree and of another
+ * revision.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -14,7 +17,7 @@ import { startTools, type Tools } from './tools.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const GATEWAY = 'http://gateway.invalid'
 
-/** Of Node, as a gateway of this tree runs in production. */
+/** Node's flags for a gateway of this tree in production. */
 export const FLAGS = ['--min-semi-space-size=16']
 
 export interface GatewayUnderTest {
@@ -23,7 +26,7 @@ export interface GatewayUnderTest {
 }
 
 export interface World {
-  /** How it is measured, for the head of the table. */
+  /** How it is measured, printed above the table. */
   readonly setup: readonly string[]
   readonly cores: Cores | null
   readonly tools: Tools
@@ -33,36 +36,36 @@ export interface World {
   readonly limit: Role
   readonly pipe: Role
   readonly gateway: GatewayUnderTest
-  /** The other revision; null without one. */
+  /** The other revision, if any. */
   readonly base: GatewayUnderTest | null
   startBare(): Promise<Role>
-  /** Another gateway of this tree, or of the other revision, on a database of its own. */
+  /** Another gateway of this tree or the other revision, on its own database. */
   startGateway(name: string, of?: 'this' | 'base'): Promise<GatewayUnderTest>
-  /** A database of its own, with tables and a key; the environment that a gateway needs for it. */
+  /** A new database with tables and a key, and the environment for a gateway on it. */
   prepare(name: string, of?: 'this' | 'base'): Promise<Prepared>
   /** CPU of a role from now on. */
   meterOf(role: Role): Promise<Meter>
-  /** CPU of Postgres from now on; nothing where the system does not tell. */
+  /** CPU of Postgres from now on; zero if the system does not report it. */
   meterOfPostgres(): Meter
-  /** CPU of load and upstream from now on; nothing where the system does not tell. */
+  /** CPU of load and upstream from now on; zero if the system does not report it. */
   meterOfTools(): Meter
   stop(): Promise<void>
 }
 
 export interface Prepared {
   readonly apiKey: string
-  /** With NODE_ENV=production and all that this demands. */
+  /** Includes NODE_ENV=production and everything it requires. */
   readonly environment: Readonly<Record<string, string>>
-  /** Its tree of sources. */
+  /** Its source tree. */
   readonly root: string
 }
 
 export interface WorldOptions {
   /** A revision to compare with. */
   readonly baseRef: string | null
-  /** Or this tree with other variables in its environment, such as METRICS_PORT=0. */
+  /** Alternatively, this tree with additional environment variables, such as METRICS_PORT=0. */
   readonly baseEnvironment?: Readonly<Record<string, string>> | null
-  /** Load and upstream in Node even where there is a compiler. */
+  /** Run load and upstream in Node even if there is a compiler. */
   readonly nodeTools?: boolean
 }
 
@@ -147,7 +150,7 @@ function setupLines(cores: Cores | null, { name }: Tools): string[] {
     `load and upstream: ${name}`,
     cores === null
       ? 'not pinned to cores'
-      : `what is measured on core ${cores.measured}; load, upstream and Postgres on ${cores.others}`,
+      : `measured processes on core ${cores.measured}; load, upstream and Postgres on ${cores.others}`,
     `CPU: ${HAS_SCHEDSTAT ? "all threads, by the scheduler's count" : "each process's own account; Postgres, load and upstream unknown"}`,
   ]
 }
@@ -206,7 +209,7 @@ async function createDatabase(server: EmbeddedPostgres, name: string): Promise<s
   return url.href
 }
 
-/** The sources of a revision, with the packages and the roles of this tree. */
+/** Checks out a revision's sources, with this tree's packages and roles. */
 function checkOut(ref: string, folder: string): string {
   execFileSync('git', ['worktree', 'add', '--detach', '--quiet', folder, ref], { cwd: ROOT })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))

@@ -1,4 +1,6 @@
-/** Checks extras: what upstreams and families name must be recognisable, countable where it is sold, and not too cheap. */
+/**
+ * Checks extras: what upstreams and families name must be recognisable, countable where it is sold, and not too cheap.
+ */
 
 import { asList, asNumber, asRecord, asText, type CatalogueView, type Loose, type Place, type Report } from '../view.ts'
 

@@ -79,8 +79,8 @@ export function isAcknowledged(view: CatalogueView, name: string, price: { vnd: 
 }
 
 /**
- * An acknowledgement names the current price, or the one that applies after the entry's end; the next change needs a new
- * one. A removed name costs what the fallback does.
+ * An acknowledgement names the current price, or the one that applies after the entry's end; the next change needs a
+ * new one. A removed name costs what the fallback does.
  */
 export function checkAcknowledgements(view: CatalogueView, report: Report): void {
   if (view.main === undefined) return

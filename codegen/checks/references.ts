@@ -67,7 +67,9 @@ function reportRetiring(view: CatalogueView, report: Report, at: string[], what:
 /** Longest chain of aliases followed. */
 const ALIASES_MAX = 10
 
-/** What to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name. */
+/**
+ * What to write instead of a name that is not an entry: the entry that the alias leads to, or one with a similar name.
+ */
 export function suggestEntry(view: CatalogueView, name: string): string {
   const aliases = asRecord(view.settings.aliases)
   let goal = name

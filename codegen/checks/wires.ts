@@ -1,4 +1,7 @@
-/** Checks wires: each has a path, is listed once, and uses only its own words; the one that the gateway uses is included. */
+/**
+ * Checks wires: each has a path, is listed once, and uses only its own words; the one that the gateway uses is
+ * included.
+ */
 
 import type { WireName } from '../../src/generated/types.ts'
 import {

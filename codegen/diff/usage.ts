@@ -32,9 +32,9 @@ interface Tally {
 const MICRO = 1_000_000n
 
 /**
- * Counts only calls that cost something. Tokens and calls are repriced under both catalogues, so the recorded cost (perhaps
- * from a third price) does not matter. New retirements are priced as if they had happened. `today` is an ISO date. Throws
- * when a column is missing.
+ * Counts only calls that cost something. Tokens and calls are repriced under both catalogues, so the recorded cost
+ * (perhaps from a third price) does not matter. New retirements are priced as if they had happened. `today` is an ISO
+ * date. Throws when a column is missing.
  */
 export async function usageEffect(
   chunks: AsyncIterable<string>,

@@ -1,4 +1,6 @@
-/** `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks, and generates. */
+/**
+ * `add ID --like ENTRY --price VND`: adds an entry next to a similar one, updates the counts, checks, and generates.
+ */
 
 import { join } from 'node:path'
 import { ownCompiler } from '../compile.ts'

@@ -90,8 +90,8 @@ export function replaceOnce(bytes: ByteText, from: ByteText, to: ByteText): Byte
 }
 
 /**
- * JSON parsed without decoding it first, for readers of ASCII names, numbers and structure: other text comes out garbled.
- * Undefined when it is not JSON.
+ * JSON parsed without decoding it first, for readers of ASCII names, numbers and structure: other text comes out
+ * garbled. Undefined when it is not JSON.
  */
 export function parseUndecoded(bytes: ByteText): JsonValue | undefined {
   return parseJson(characters(bytes))

@@ -1,12 +1,14 @@
-/** Vietnamese tax codes (mã số thuế): ten digits, plus three for a branch; individuals may use their twelve-digit ID. */
+/**
+ * Vietnamese tax codes (mã số thuế): ten digits, plus three for a branch; individuals may use their twelve-digit ID.
+ */
 
 const CODE = /^(\d{10})(?:-?(\d{3}))?$/
 const PERSON = /^\d{12}$/
 const WEIGHTS = [31, 29, 23, 19, 17, 13, 7, 5, 3]
 
 /**
- * `ok`: a valid code, in its usual notation. `wrong_check`: most likely a typo, but the caller decides. `malformed`: not a
- * tax code.
+ * `ok`: a valid code, in its usual notation. `wrong_check`: most likely a typo, but the caller decides. `malformed`:
+ * not a tax code.
  */
 export type TaxCode =
   | { readonly outcome: 'ok' | 'wrong_check'; readonly code: string }

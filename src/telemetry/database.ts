@@ -1,6 +1,6 @@
 /**
- * Metrics that only the database knows: old holds, unmatched transfers, and the periodic audit. All processes of a database
- * report the same values. A scrape never waits for the database: it gets the last values read.
+ * Metrics that only the database knows: old holds, unmatched transfers, and the periodic audit. All processes of a
+ * database report the same values. A scrape never waits for the database: it gets the last values read.
  */
 
 import { audit } from '../audit/audit.ts'
