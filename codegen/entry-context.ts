@@ -30,6 +30,7 @@ export function entryDefaults(defaults: DefaultFacts, counting: Counting) {
   return {
     contextTokens: null as number | null,
     outputTokensMax: null as number | null,
+    descriptionVi: null as string | null,
     releasedOn: null as string | null,
     holdOutputTokens: defaults.hold_output_tokens,
     imagesMax: defaults.images_max,

@@ -62,13 +62,14 @@ function resolveEntry(
   const contextTokens = entry.context_tokens ?? inherited.contextTokens
   const outputTokensMax = entry.output_tokens_max ?? inherited.outputTokensMax
   const name = entry.name ?? model.name + nameSuffix(entry.id, context.sources.catalogue.service, inherited.kind)
+  const description = model.description ?? describeModel(name, contextTokens, outputTokensMax)
   const path = { family: within.layer, model: layer, entry: context.layer('entry', entry.id, entry) }
   const wiresOfEntry = saidWires(context, entry.id, entry)
   const call = entry.price.per === 'request' ? callLayer(context, entry) : undefined
   const stated = {
     id: entry.id,
     name,
-    description: model.description ?? describeModel(name, contextTokens, outputTokensMax),
+    ...(model.description === undefined && { description }),
     channel: channelOf(entry.id, context.sources.catalogue.service),
     endpoints: resolveEndpoints(context, family, model, targets),
     price: { vnd: entry.price.vnd, per: entry.price.per },
@@ -96,7 +97,7 @@ function resolveEntry(
       return resolveTarget(context, layers, { ...target, standard, cost, wires })
     }),
   }
-  return { stated, entry: { ...inherited, ...stated } }
+  return { stated, entry: { ...inherited, description, ...stated } }
 }
 
 function statedByFamily(context: EntryContext, family: FamilyFile) {
@@ -117,8 +118,11 @@ function statedByFamily(context: EntryContext, family: FamilyFile) {
 function statedByModel(context: EntryContext, family: FamilyFile, model: ModelFacts) {
   const { counting } = model
   return {
+    modelName: model.name,
     capabilities: model.capabilities,
     ...said({
+      description: model.description,
+      descriptionVi: model.description_vi,
       contextTokens: model.context_tokens,
       outputTokensMax: model.output_tokens_max,
       releasedOn: model.released,

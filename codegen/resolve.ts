@@ -64,6 +64,7 @@ export function resolveTables(sources: CheckedSources, schemas: Schemas): Resolv
       fallback: catalogue.fallback,
       aliases: catalogue.aliases,
       vendors: catalogue.vendors ?? {},
+      vendorNames: catalogue.vendor_names ?? {},
       extras: vocabulary,
       rateLimitPerMinute: catalogue.defaults.rate_limit_per_minute,
       concurrencyMax: catalogue.defaults.concurrency_max ?? 256,

@@ -239,6 +239,14 @@ create table email_token (
 CREATE INDEX email_token_email ON public.email_token USING btree (email_key, purpose);
 CREATE INDEX email_token_expires ON public.email_token USING btree (expires_at);
 
+create table first_byte_hourly (
+  hour timestamp with time zone not null,
+  entry_id text not null,
+  first_byte_step smallint not null,
+  calls bigint not null,
+  constraint first_byte_hourly_pkey PRIMARY KEY (hour, entry_id, first_byte_step)
+);
+
 create table gateway_instance (
   instance_id bigint not null generated always as identity,
   name text not null,

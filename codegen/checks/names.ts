@@ -51,6 +51,12 @@ export function checkVendors(view: CatalogueView, report: Report): void {
     const fix = `write one of: ${[...known].toSorted().join(', ')}`
     report(place, [name], 'vendor-unknown', `no family has the vendor "${vendor}"`, fix)
   }
+  for (const vendor of Object.keys(asRecord(view.settings.vendor_names))) {
+    if (known.has(vendor)) continue
+    const fix = `write one of: ${[...known].toSorted().join(', ')}`
+    const names: Place = { file: view.main, path: ['vendor_names'] }
+    report(names, [vendor], 'vendor-unknown', `no family has the vendor "${vendor}"`, fix, 'key')
+  }
 }
 
 /** Vendor by each name that clients can write. */

@@ -209,6 +209,10 @@ function settingChanges(old: Tables, now: Tables, nets: DiffOptions['nets']): Fa
         ([word, fact]): [string, string] => [`extras ${word}`, canonicalJson(fact)],
       ),
       ...Object.entries(settings.vendors).map(([name, vendor]): [string, string] => [`vendor ${name}`, vendor]),
+      ...Object.entries(settings.vendorNames).map(([vendor, name]): [string, string] => [
+        `vendor_names.${vendor}`,
+        name,
+      ]),
       ...Object.entries(settings.aliases)
         .toSorted(([a], [b]) => compareText(a, b))
         .map(([alias, id]): [string, string] => [`alias ${alias}`, id]),

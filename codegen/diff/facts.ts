@@ -17,6 +17,7 @@ export function entryFacts(entry: ModelEntry): Facts {
   const facts = new Map<string, string>([
     ['name', entry.name],
     ['description', isMade(entry) ? MADE : entry.description],
+    ['description_vi', entry.descriptionVi ?? MADE],
     ['vendor', entry.vendor],
     ['family', entry.family],
     ['api_standard', entry.apiStandard],

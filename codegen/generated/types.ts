@@ -72,6 +72,10 @@ export interface CatalogueFile {
   readonly vendors?: {
     readonly [k: string]: string
   }
+  /** Display name of each `vendor`, for the pages. Default: the `vendor` itself. */
+  readonly vendor_names?: {
+    readonly [k: string]: string
+  }
   readonly defaults: DefaultFacts
   readonly floors: FloorFacts
   readonly extras?: ExtrasVocabulary
@@ -533,8 +537,10 @@ export interface WireFacts {
 export interface ModelFacts {
   /** Display name. AWS and per-call entries get a suffix. */
   readonly name: string
-  /** A sentence for the model list. Default: generated from the facts. */
+  /** A sentence for the model list and the pages. Default: generated from the facts. */
   readonly description?: string
+  /** The same in Vietnamese, for the pages. Default: generated from the facts. */
+  readonly description_vi?: string
   /** Input and output together, in tokens. */
   readonly context_tokens?: number
   /** Most tokens of one reply, reasoning included. */

@@ -181,7 +181,15 @@ function insertModel(wish: Wish, entryLine: string): Edit {
   const { model, file } = wish.like
   if (wish.name === undefined)
     throw new UsageError(`--name is missing: ${wish.id} is a new model of the family ${model.family.name}`)
-  const { name: _name, description: _text, released: _day, deprecated: _end, entries: _entries, ...same } = model.value
+  const {
+    name: _name,
+    description: _text,
+    description_vi: _textVi,
+    released: _day,
+    deprecated: _end,
+    entries: _entries,
+    ...same
+  } = model.value
   // Costs are never inherited.
   const { cost: _cost, ...facts } = same
   const inner = itemIndent(file, [...model.path, 'entries', 0]).slice(itemIndent(file, model.path).length)

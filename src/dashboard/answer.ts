@@ -7,8 +7,9 @@ import type { Session } from '../accounts/types.ts'
 import { chosenCoding, compress } from '../lib/content-coding.ts'
 import type { Assets } from './assets.ts'
 import { type CookiePolicy, forgetSession, isLocal, sendSession, splitTarget } from './guard.ts'
+import { alternatesOf, LANGUAGE_FIELD } from './languages.ts'
 import type { DashboardOptions } from './options.ts'
-import type { Answer, FragmentAnswer, PageAnswer, ProblemAnswer } from './page.ts'
+import type { Answer, FragmentAnswer, Indexed, PageAnswer, ProblemAnswer } from './page.ts'
 import type { Preferences } from './preferences.ts'
 import { text } from './texts/index.ts'
 import type { Templates } from './view/templates.ts'
@@ -116,7 +117,7 @@ async function render(
     may: grantsOf(session?.role ?? null),
     title: isPage ? answer.title : '',
     section: isPage ? (answer.section ?? '') : '',
-    indexed: isPage && answer.indexed === true,
+    indexed: isPage && answer.indexed !== undefined ? indexedView(frame, audience, request, answer.indexed) : null,
     here: localUrl(request),
     asset: Object.fromEntries(assets.all.map(({ name }) => [name.replace(/\W/g, '_'), assets.path(name)])),
     scripts: isPage ? (answer.scripts ?? []).map(name => assets.path(name)) : [],
@@ -124,6 +125,17 @@ async function render(
     themeColors: THEME_COLORS,
   }
   return templates.render(answer.template, view, { capabilityKeys: CAPABILITY_KEYS, ...answer.data })
+}
+
+/** Its one address per language, as absolute links. */
+function indexedView(
+  { options }: Frame,
+  { preferences }: Audience,
+  request: FastifyRequest,
+  { description, path }: Indexed,
+) {
+  const links = alternatesOf(options.publicUrl + (path ?? splitTarget(request.url).path))
+  return { description, canonical: links[preferences.language], links }
 }
 
 const CAPABILITY_KEYS = {
@@ -149,6 +161,7 @@ function localUrl(request: FastifyRequest): string {
   const fields = new URLSearchParams(query)
   fields.delete('language')
   fields.delete('theme')
+  fields.delete(LANGUAGE_FIELD)
   query = fields.toString()
   return query === '' ? `${path || '/'}?` : `${path || '/'}?${query}&`
 }

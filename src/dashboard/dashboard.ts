@@ -12,6 +12,7 @@ import { codedAsset, loadAssets } from './assets.ts'
 import { faultAnswer } from './faults.ts'
 import { Form } from './form.ts'
 import { comesFromUs, cookiePolicy, deviceCookie, isLocal, sessionOf, splitTarget } from './guard.ts'
+import { languageAsked } from './languages.ts'
 import { passGate } from './operator/gate.ts'
 import type { DashboardOptions } from './options.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from './page.ts'
@@ -218,7 +219,7 @@ function pageRequest(
 
 function audienceOf(request: FastifyRequest, session: Audience['session']): Audience {
   return {
-    preferences: readPreferences(request.cookies ?? {}, request.headers['accept-language']),
+    preferences: readPreferences(request.cookies ?? {}, request.headers['accept-language'], languageAsked(request.url)),
     session,
     isFragment: request.headers['hx-request'] === 'true' && request.headers['hx-request-type'] !== 'full',
     requestId: requestIdOf(request),

@@ -94,6 +94,12 @@ export interface DashboardLimits {
   readonly adjustVndMax: number
   /** Concurrent CSV exports in this process. */
   readonly exportsMax: number
+  /** Success and first bytes of models are read no more often than this. */
+  readonly modelFiguresSeconds: number
+  /** How long a page waits for them. */
+  readonly modelFiguresWaitMs: number
+  /** With fewer calls they say nothing, and are not shown. */
+  readonly modelFiguresCallsMin: number
 }
 
 /** What the environment says nothing of. */
@@ -104,4 +110,7 @@ export const DASHBOARD_LIMITS: Omit<DashboardLimits, 'adjustAskVnd' | 'adjustVnd
   usageDaysMax: 366,
   outboxMailsMax: 50,
   exportsMax: 4,
+  modelFiguresSeconds: 300,
+  modelFiguresWaitMs: 500,
+  modelFiguresCallsMin: 20,
 }

@@ -25,9 +25,9 @@ export interface PageRequest {
   readonly query: Form
   /** Empty on GET. */
   readonly form: Form
-  /** htmx requests a fragment of the page. */
   /** The request comes from this machine; see `guard.ts`. */
   readonly isLocal: boolean
+  /** htmx requests a fragment of the page. */
   readonly isFragment: boolean
   readonly now: Date
 }
@@ -44,10 +44,18 @@ export interface PageAnswer {
   /** Further scripts, by asset name. */
   readonly scripts?: readonly string[]
   readonly styles?: readonly string[]
-  /** Search engines may index it. */
-  readonly indexed?: boolean
+  /** Search engines may index it; absent: they may not. */
+  readonly indexed?: Indexed | undefined
   /** It shows a secret, so it is neither compressed nor kept in the browser's back-forward cache. */
   readonly secret?: boolean
+}
+
+/** What search engines and people who got a link are told of a page. */
+export interface Indexed {
+  /** One or two sentences in the request's language. */
+  readonly description: string
+  /** The page's own path where several addresses show it; absent: the request's, without its query. */
+  readonly path?: string
 }
 
 /** A fragment of a page, without the frame. */
@@ -77,7 +85,7 @@ export interface ProblemAnswer {
 export interface FileAnswer {
   readonly kind: 'file'
   readonly contentType: string
-  readonly body: Readable | string
+  readonly body: Readable | Buffer | string
   /** File name for the download; absent: displayed in place. */
   readonly fileName?: string
   readonly headers?: Readonly<Record<string, string>>

@@ -30,16 +30,22 @@ import { REGISTER_PAGES } from './people/register.ts'
 import { RESET_PAGES } from './people/reset.ts'
 import { SECOND_FACTOR_PAGES } from './people/second-factor.ts'
 import { SIGN_IN_PAGES } from './people/sign-in.ts'
+import { COMPARE } from './public/compare.ts'
+import { CRAWLER_PAGES } from './public/crawlers.ts'
 import { DUTY_PAGES } from './public/duties.ts'
 import { GUIDE_PAGES } from './public/guides.ts'
 import { LANDING } from './public/landing.ts'
-import { MODEL_PAGES } from './public/models.ts'
+import { MODEL_PAGE } from './public/model.ts'
+import { MODEL_LIST } from './public/models.ts'
 
 export const PAGES: readonly Page[] = [
   LANDING,
-  ...MODEL_PAGES,
+  MODEL_LIST,
+  MODEL_PAGE,
+  COMPARE,
   ...GUIDE_PAGES,
   ...DUTY_PAGES,
+  ...CRAWLER_PAGES,
   ...REGISTER_PAGES,
   ...SIGN_IN_PAGES,
   ...RESET_PAGES,

@@ -1,4 +1,4 @@
-/** A visitor's language and theme, in two plain cookies. By default the browser decides. */
+/** A visitor's language and theme, in two plain cookies. By default the browser decides; an address may name a language. */
 
 import type { Language } from '../accounts/types.ts'
 
@@ -14,9 +14,12 @@ export interface Preferences {
 export function readPreferences(
   cookies: Readonly<Record<string, string | undefined>>,
   acceptLanguage: string | undefined,
+  /** The language that the address names. */
+  asked: Language | null = null,
 ): Preferences {
+  const chosen = asked ?? LANGUAGES.find(language => language === cookies.language)
   return {
-    language: LANGUAGES.find(language => language === cookies.language) ?? preferredLanguage(acceptLanguage ?? ''),
+    language: chosen ?? preferredLanguage(acceptLanguage ?? ''),
     theme: THEMES.find(theme => theme === cookies.theme) ?? 'auto',
   }
 }

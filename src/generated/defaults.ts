@@ -128,6 +128,7 @@ export const EXTRAS: Extras = {
 export const ENTRY = {
   contextTokens: null,
   outputTokensMax: null,
+  descriptionVi: null,
   releasedOn: null,
   holdOutputTokens: 1024,
   imagesMax: 10,

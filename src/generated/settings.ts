@@ -108,6 +108,18 @@ export const SETTINGS: TableSettings = {
     vertex_ai: 'google',
     azure: 'openai',
   },
+  vendorNames: {
+    alibaba: 'Alibaba',
+    anthropic: 'Anthropic',
+    deepseek: 'DeepSeek',
+    google: 'Google',
+    minimax: 'MiniMax',
+    mistral: 'Mistral',
+    moonshotai: 'Moonshot AI',
+    openai: 'OpenAI',
+    xai: 'xAI',
+    zhipuai: 'Z.ai (Zhipu)',
+  },
   extras: {
     fields: {
       service_tier: {
@@ -228,5 +240,5 @@ export const SETTINGS: TableSettings = {
   rateLimitPerMinute: 0,
   concurrencyMax: 256,
   fx: [{ from: '2026-01-01', vndPerUsd: '26300' }],
-  digest: '5ffa70a54fb0e28fe0fe076d5e023f0573636880fe8ea678b367f864f98a66d1',
+  digest: 'a82a5069d0d2e38544c502c1da7707ba147579db00a807bf9eccc31ba39df6a7',
 }

@@ -313,8 +313,12 @@ export interface ModelEntry {
   readonly id: string
   /** Display name. */
   readonly name: string
+  /** Display name of the model; the same in all its entries. */
+  readonly modelName: string
   /** A sentence for the model list. */
   readonly description: string
+  /** The same in Vietnamese; null: none. */
+  readonly descriptionVi: string | null
   readonly kind: ModelKind
   /** Who makes the model. */
   readonly vendor: string
@@ -783,6 +787,8 @@ export interface CatalogueSettings {
   readonly aliases: Readonly<Record<string, string>>
   /** Other names of vendors, in lower case, each with the vendor it means. */
   readonly vendors: Readonly<Record<string, string>>
+  /** Display names by vendor; a vendor that is missing is shown by its id. */
+  readonly vendorNames: Readonly<Record<string, string>>
   readonly extras: ExtrasVocabulary
   /** Calls per minute and key; 0 means no limit. */
   readonly rateLimitPerMinute: number

@@ -25,7 +25,7 @@ export interface RolledUp {
 /** With so many calls in a turn the next one is shorter, and with so few it is longer. */
 const MANY_CALLS = 20_000
 const FEW_CALLS = 2_000
-/** Hours after which figures of attempts, and of calls, are forgotten. */
+/** Days after which figures of attempts and first bytes, and of calls, are forgotten. */
 const ATTEMPT_DAYS = 35
 const CALL_DAYS = 400
 
@@ -36,6 +36,9 @@ const MARK = `select closed_before::text as since,
   from call_roll_up for no key update`
 
 const dayOf = (time: string): string => `(${time}::text::timestamptz at time zone 'Asia/Ho_Chi_Minh')::date`
+
+/** Eighths of an octave of milliseconds. */
+const stepOf = (ms: string): string => `floor(8 * log(2, greatest(1, ${ms})::numeric))::smallint`
 
 /** By account, because that is how calls can be found by time; an account with calls in a period has its sums of those days. */
 const COUNT = `
@@ -75,18 +78,25 @@ tries as (
   select hour, split_part(attempt ->> 'credential', '#', 1) as upstream_id, attempt ->> 'outcome' as outcome,
          coalesce((attempt ->> 'status')::smallint, 0) as status,
          case when attempt ->> 'outcome' = 'ok' and streamed and first_byte_ms is not null
-           then floor(8 * log(2, greatest(1, first_byte_ms - (attempt ->> 'startedMs')::integer)::numeric))::smallint
+           then ${stepOf("first_byte_ms - (attempt ->> 'startedMs')::integer")}
            else -1 end as first_byte_step
     from ended cross join lateral jsonb_array_elements(attempts) as attempt),
 counted_tries as (
   insert into attempt_hourly as h (hour, upstream_id, outcome, status, first_byte_step, attempts)
   select hour, upstream_id, outcome, status, first_byte_step, count(*) from tries group by 1, 2, 3, 4, 5
   on conflict (hour, upstream_id, outcome, status, first_byte_step) do update set attempts = h.attempts + excluded.attempts),
+-- What a customer waited for it: from the beginning of the call, over all tries.
+counted_first_bytes as (
+  insert into first_byte_hourly as h (hour, entry_id, first_byte_step, calls)
+  select hour, entry_id, ${stepOf('first_byte_ms')}, count(*) from ended
+   where streamed and first_byte_ms is not null and status < 400 group by 1, 2, 3
+  on conflict (hour, entry_id, first_byte_step) do update set calls = h.calls + excluded.calls),
 marked as (update call_roll_up set closed_before = $2::text::timestamptz)
 select count(*)::integer as calls from ended`
 
 const FORGET = [
   `delete from attempt_hourly where hour < now() - interval '${ATTEMPT_DAYS} days'`,
+  `delete from first_byte_hourly where hour < now() - interval '${ATTEMPT_DAYS} days'`,
   `delete from call_hourly where hour < now() - interval '${CALL_DAYS} days'`,
 ]
 

@@ -102,13 +102,32 @@ describe.skipIf(missing !== null)('in a browser', () => {
   test('filters change the page without a reload, and the address with it', async () => {
     await page.goto('/models')
     await page.evaluate('window.stays = true')
-    await page.getByLabel('Search by name or id').pressSequentially('opus-5')
-    await page.getByText('3 found').waitFor()
+    await page.getByLabel('Search by name, id or task').pressSequentially('grok')
+    await page.getByText('2 found').waitFor()
+    await page.getByLabel('Compare Grok 4.3').check()
     await page.getByLabel('Channel').selectOption('aws')
     await page.getByText('1 found').waitFor()
-    expect(await page.getByRole('row').filter({ hasText: 'svc/claude-opus-5' }).count()).toBe(1)
+    expect(await page.getByText('svc/grok-4.3').count()).toBe(1)
     expect(page.url()).toContain('channel=aws')
+    expect(await page.getByLabel('Compare Grok 4.3').isChecked()).toBe(true)
+    // Enter is the form's own way to search, and keeps what was chosen.
+    await page.getByLabel('Channel').selectOption('')
+    await page.getByLabel('Search by name, id or task').fill('gemni')
+    await page.getByText('closest match: “gemini”').waitFor()
     expect(await page.evaluate('window.stays')).toBe(true)
+    await page.getByLabel('Search by name, id or task').press('Enter')
+    await page.waitForURL(/q=gemni/)
+    await page.getByLabel('Compare Gemini 3.5 Flash').check()
+    await page.getByRole('button', { name: 'Compare (2–4 models)' }).click()
+    await page.waitForURL('/compare?model=grok-4.3&model=gemini-3.5-flash')
+    await page.getByLabel('Input tokens per call').fill('400000')
+    await page.getByRole('row', { name: /Grok 4\.3 Per call cheapest 850 ₫/ }).waitFor()
+    await page.getByLabel('Calls').fill('none')
+    await page.getByText('Enter a number from 1 to 100.000.000.').waitFor()
+    await page.getByRole('link', { name: 'Gemini 3.5 Flash' }).first().click()
+    await page.getByText('Responses', { exact: true }).click()
+    await page.getByText('TypeScript', { exact: true }).last().click()
+    await page.getByText('await client.responses.create').waitFor()
     await page.goto('/usage')
     await page.getByLabel('Status').selectOption('error')
     await page.getByText('No calls', { exact: true }).waitFor()
@@ -161,7 +180,8 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const order = await page.getByRole('link', { name: /^ST/ }).first().getAttribute('href')
     const inOperator = (path: string) => `/operator${path}`
     const paths = [
-      ...['/', '/models', '/models/claude-opus-5', '/quickstart', '/reference', '/nothing'],
+      ...['/', '/models', '/models/claude-opus-5', '/models/req/gpt-image-2', '/compare?model=opus&model=gpt-5.5'],
+      ...['/quickstart', '/reference', '/nothing'],
       ...['/contact', '/terms', '/privacy', '/refunds', '/complaints', '/account/invoice'],
       ...[
         '/overview',

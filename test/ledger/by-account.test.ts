@@ -48,6 +48,7 @@ const LOCAL_TABLES = [
   'call_roll_up',
   'catalogue',
   'database_identity',
+  'first_byte_hourly',
   'gateway_instance',
   'housekeeping',
   'key_flight',

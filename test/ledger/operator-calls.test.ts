@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCsv } from '../../codegen/diff/csv.ts'
 import { refundCall } from '../../src/ledger/refund.ts'
+import { readModelFigures } from '../../src/ledger/reports/model-figures.ts'
 import { findByRequestId, type OperatorCall, readOperatorCall } from '../../src/ledger/reports/operator-call.ts'
 import { type CallFilter, type CallLimits, findCalls } from '../../src/ledger/reports/operator-calls.ts'
 import { exportCallsCsv } from '../../src/ledger/reports/operator-calls-csv.ts'
@@ -163,6 +164,40 @@ test('calls are rolled up once, by hour, model, upstream and status, whoever doe
     await sql`select sum(attempts)::int as streams, min(first_byte_step)::int as least from attempt_hourly
     where first_byte_step >= 0`
   expect(stepped).toEqual({ streams: 140, least: Math.floor(8 * Math.log2(20)) })
+})
+
+test('models are judged by what was served and failed, and by what streams kept their callers waiting', async () => {
+  const figures = await readModelFigures(sql, everything.from)
+  expect([...figures.keys()].sort()).toEqual(['model-a', 'model-b'])
+  expect(figures.get('model-b')).toMatchObject({ calls: 96, servedShare: 95 / 96, firstByte: { calls: 47 } })
+  expect(figures.get('model-a')).toMatchObject({ calls: 194, servedShare: 190 / 194, firstByte: { calls: 93 } })
+  // From 416 to 698 ms, whatever tries came before the one that served.
+  const median = figures.get('model-b')?.firstByte?.medianMs ?? 0
+  expect(Math.abs(median / (410 + 144) - 1)).toBeLessThan(0.06)
+  // What clients did wrong, and a key's own limit, say nothing of a model; a provider's limit does.
+  const rows = [
+    ['model-c', '', 400],
+    ['model-c', 'orchard', 400],
+    ['model-c', '', 402],
+    ['model-c', '', 429],
+    ['model-c', 'orchard', 499],
+    ['model-c', 'orchard', 429],
+    ['model-c', '', 503],
+    ['model-c', 'orchard', 200],
+    ['model-d', '', 401],
+  ] as const
+  for (const [entry, upstream, status] of rows) {
+    await sql`insert into call_hourly select date_trunc('hour', now()), ${entry}, ${upstream}, ${status}, 5, 0, 0, 0, 0, 0, 0, 0, 0,
+      ${uuidv7()}, ${uuidv7()}`
+  }
+  try {
+    const more = await readModelFigures(sql, everything.from)
+    expect(more.get('model-c')).toEqual({ calls: 15, servedShare: 1 / 3, firstByte: null })
+    expect(more.get('model-d')).toEqual({ calls: 0, servedShare: 0, firstByte: null })
+    expect((await readModelFigures(sql, new Date(now + 2 * HOUR_MS))).size).toBe(0)
+  } finally {
+    await sql`delete from call_hourly where entry_id in ('model-c', 'model-d')`
+  }
 })
 
 test('a call is found by the id that its client was told, whoever made it', async () => {

@@ -95,6 +95,8 @@ const ENTRY: ModelEntry = {
   contextTokens: 200_000,
   outputTokensMax: 32_000,
   price: { vnd: 1_500, per: 'mtok' },
+  modelName: 'Model',
+  descriptionVi: null,
   releasedOn: null,
   holdOutputTokens: 4_096,
   imagesMax: 1,

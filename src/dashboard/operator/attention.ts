@@ -10,9 +10,9 @@ import { readUnknownModels } from '../../operations/unknown-models.ts'
 import { countUnmatched } from '../../payments/unmatched.ts'
 import type { PageRequest } from '../page.ts'
 import { type TextKey, text } from '../texts/index.ts'
-import { day as calendarDay, count, dong, dongShort, time } from '../view/format.ts'
+import { day as calendarDay, count, dong, dongShort, percent, time } from '../view/format.ts'
 import { JUDGED_DAYS, readLosses } from './business.ts'
-import { isFailing, percent, readUpstreamViews } from './upstream-view.ts'
+import { isFailing, readUpstreamViews } from './upstream-view.ts'
 
 export interface Attention {
   readonly tone: 'bad' | 'warn'

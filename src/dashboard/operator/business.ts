@@ -17,9 +17,8 @@ import { chartOf } from '../money/chart.ts'
 import { readUsageQuery } from '../money/usage-query.ts'
 import type { Answer, Page, PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
-import { day as calendarDay } from '../view/format.ts'
+import { day as calendarDay, percent } from '../view/format.ts'
 import { operatorPage } from './frame.ts'
-import { percent } from './upstream-view.ts'
 
 export const BUSINESS_PAGES: readonly Page[] = [
   {

@@ -128,9 +128,3 @@ export function isFailing({ openIn, figures }: UpstreamView): boolean {
     figures !== null && figures.attempts >= FAILING_ATTEMPTS_MIN && figures.failures >= figures.attempts * FAILING_SHARE
   )
 }
-
-/** `12,5 %` of a part, from 0 to 1. */
-export function percent(part: number): string {
-  const shown = part > 0 && part < 0.001 ? '<0,1' : String(Number((part * 100).toFixed(1))).replace('.', ',')
-  return `${shown}\u00a0%`
-}

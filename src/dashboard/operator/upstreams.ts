@@ -6,10 +6,11 @@ import { putUpstreamIn, takeUpstreamOut } from '../../operations/upstreams-out.t
 import type { UpstreamTest } from '../../pipeline/test-upstream.ts'
 import { type Answer, NOT_FOUND, type Page, type PageRequest } from '../page.ts'
 import { text } from '../texts/index.ts'
+import { percent } from '../view/format.ts'
 import { outcomeText, outcomeTone } from './call.ts'
 import { showsCosts } from './calls.ts'
 import { actorOf, operatorPage, REASON_CHARACTERS_MAX } from './frame.ts'
-import { percent, readUpstreamViews, type UpstreamView } from './upstream-view.ts'
+import { readUpstreamViews, type UpstreamView } from './upstream-view.ts'
 
 export const UPSTREAM_PAGES: readonly Page[] = [
   {

@@ -16,11 +16,14 @@ async function show({ options, language }: PageRequest, page: ContentPage): Prom
   const { company, people, publicUrl, contentFolder } = options
   const values = contentValues(company, { service: people.serviceName, url: publicUrl })
   const content = await readContent({ page, language }, { folder: contentFolder, values })
+  const title = text(language, `duty.${page}`)
   return {
     kind: 'page',
     template: 'duty',
-    title: text(language, `duty.${page}`),
-    indexed: !content.isDraft,
+    title,
+    indexed: content.isDraft
+      ? undefined
+      : { description: text(language, 'duty.description', { page: title, service: people.serviceName }) },
     data: { html: content.html, isDraft: content.isDraft, isContact: page === 'contact', company },
   }
 }

@@ -51,7 +51,7 @@ function quickstart(request: PageRequest): Answer {
     template: 'quickstart',
     title: text(language, 'quickstart.title'),
     section: 'quickstart',
-    indexed: true,
+    indexed: { description: text(language, 'quickstart.description') },
     data: {
       models: exampleModels(request),
       costHeader: `x-${options.catalogue.settings.service}-cost-vnd`,
@@ -65,7 +65,7 @@ function reference({ options, language }: PageRequest): Answer {
     template: 'reference',
     title: text(language, 'reference.title'),
     section: 'reference',
-    indexed: true,
+    indexed: { description: text(language, 'reference.description') },
     scripts: ['try.js'],
     data: { operations: options.openApi.operations.map(language === 'vi' ? inVietnamese : asItIs) },
   }

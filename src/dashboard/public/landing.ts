@@ -25,7 +25,7 @@ function landing({ options, language }: PageRequest): Answer {
     kind: 'page',
     template: 'landing',
     title: text(language, 'landing.title'),
-    indexed: true,
+    indexed: { description: text(language, 'landing.lead') },
     data: {
       count: listed.length,
       receipt: {

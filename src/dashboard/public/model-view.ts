@@ -1,39 +1,125 @@
-/** Catalogue entries as shown on the pages. */
+/** Models and entries as the pages show them. */
 
+import type { Language } from '../../accounts/types.ts'
 import type { Catalogue, CatalogueItem } from '../../catalogue/catalogue.ts'
+import { breakEvenTokens, type CatalogueModel, modelsOf } from '../../catalogue/models.ts'
 import { type MicroVnd, microVnd } from '../../lib/money.ts'
+import { text } from '../texts/index.ts'
+import { compactCount, count } from '../view/format.ts'
+
+/** One way to call a model: a channel and a unit that it is priced by. */
+export interface VariantView {
+  readonly id: string
+  readonly labelKey: `models.variant.${'standard' | 'aws'}.${'mtok' | 'request' | 'image'}`
+  readonly priceVnd: number
+  readonly priceUnitKey: string
+  readonly retirement: RetirementView | null
+}
+
+export interface RetirementView {
+  /** The day from which it is gone; null: announced without a day. */
+  readonly on: Date | null
+  readonly successor: string | null
+}
 
 export interface ModelView {
   readonly id: string
+  readonly path: string
   readonly name: string
+  readonly vendor: string
+  readonly description: string
   readonly kind: 'chat' | 'image' | 'speech'
-  readonly channel: 'standard' | 'aws'
   readonly capabilities: readonly string[]
   readonly contextTokens: number | null
   readonly outputTokensMax: number | null
-  readonly priceVnd: number
-  readonly pricePer: 'mtok' | 'request' | 'image'
-  readonly priceUnitKey: string
-  readonly isDeprecated: boolean
-  readonly path: string
+  readonly releasedOn: Date | null
+  readonly variants: readonly VariantView[]
+  /** From how many tokens a call at the fixed price is the cheaper one; null: it has one price only. */
+  readonly breakEven: string | null
+  /** Of the first variant to go, when customers are warned. */
+  readonly retirement: RetirementView | null
 }
 
-export function modelView({ entry, deprecatedFromMs }: CatalogueItem, now: Date): ModelView {
+export interface ViewOptions {
+  readonly catalogue: Catalogue
+  readonly language: Language
+  readonly now: Date
+}
+
+export function modelPath({ main }: Pick<CatalogueModel, 'main'>): string {
+  return `/models/${main.entry.id}`
+}
+
+export function vendorName({ settings }: Catalogue, vendor: string): string {
+  return settings.vendorNames[vendor] ?? vendor
+}
+
+export function modelView(model: CatalogueModel, { catalogue, language, now }: ViewOptions): ModelView {
+  const { entry } = model.main
   const hasTokens = entry.kind === 'chat'
+  const variants = model.items.map(item => variantView(item, now))
+  const retirements = variants.flatMap(({ retirement }) => retirement ?? [])
   return {
     id: entry.id,
-    name: entry.name,
+    path: modelPath(model),
+    name: model.name,
+    vendor: vendorName(catalogue, entry.vendor),
+    description: describe(model, language),
     kind: entry.kind,
-    channel: entry.channel,
-    capabilities: entry.capabilities,
+    capabilities: entry.capabilities.filter(capability => capability !== 'streaming'),
     contextTokens: hasTokens ? entry.contextTokens : null,
     outputTokensMax: hasTokens ? entry.outputTokensMax : null,
-    priceVnd: entry.price.vnd,
-    pricePer: entry.price.per,
-    priceUnitKey: `unit.${entry.price.per}`,
-    isDeprecated: deprecatedFromMs <= now.getTime(),
-    path: `/models/${entry.id}`,
+    releasedOn: noonOf(entry.releasedOn),
+    variants,
+    breakEven: breakEvenText(model, language),
+    retirement: retirements.toSorted((left, right) => endOf(left) - endOf(right))[0] ?? null,
   }
+}
+
+/** In Vietnamese where somebody wrote it; else its limits say something of it. */
+export function describe({ main: { entry }, name }: CatalogueModel, language: Language): string {
+  if (language === 'en') return entry.description
+  if (entry.descriptionVi !== null) return entry.descriptionVi
+  const { contextTokens, outputTokensMax } = entry
+  if (contextTokens === null || outputTokensMax === null) return `${name}.`
+  const values = { name, context: compactCount(contextTokens), output: compactCount(outputTokensMax) }
+  return text(language, 'model.made_description', values)
+}
+
+function variantView({ entry, deprecatedFromMs }: CatalogueItem, now: Date): VariantView {
+  const { deprecated } = entry
+  const isWarned = deprecated !== null && deprecatedFromMs <= now.getTime()
+  return {
+    id: entry.id,
+    labelKey: `models.variant.${entry.channel}.${entry.price.per}`,
+    priceVnd: entry.price.vnd,
+    priceUnitKey: `unit.${entry.price.per}`,
+    retirement: isWarned ? { on: noonOf(deprecated.retiresOn), successor: deprecated.successor } : null,
+  }
+}
+
+function endOf({ on }: RetirementView): number {
+  return on?.getTime() ?? Number.POSITIVE_INFINITY
+}
+
+/** A day of the catalogue; noon in Vietnam is the same day everywhere that matters. */
+function noonOf(day: string | null): Date | null {
+  return day === null ? null : new Date(`${day}T05:00:00Z`)
+}
+
+/** Against the cheapest price by the token. */
+function breakEvenText({ items, main }: CatalogueModel, language: Language): string | null {
+  const perToken = items
+    .filter(({ entry }) => entry.price.per === 'mtok')
+    .toSorted((left, right) => left.entry.price.vnd - right.entry.price.vnd)[0]
+  const perCall = items.find(({ entry }) => entry.price.per === 'request')
+  if (perToken === undefined || perCall === undefined) return null
+  const tokens = breakEvenTokens(perCall, perToken)
+  if (tokens === null) return null
+  const isOutOfReach = tokens > (main.entry.contextTokens ?? Number.POSITIVE_INFINITY)
+  return isOutOfReach
+    ? text(language, 'model.break_even.never')
+    : text(language, 'model.break_even', { tokens: count(tokens) })
 }
 
 /** The price of calls of a given size. */
@@ -41,7 +127,8 @@ export function costOf(
   { entry, unitPriceMicroVnd }: CatalogueItem,
   units: { tokens: number; calls: number },
 ): MicroVnd {
-  return microVnd(unitPriceMicroVnd * BigInt(entry.price.per === 'mtok' ? units.tokens : units.calls))
+  const tokens = BigInt(units.tokens) * BigInt(units.calls)
+  return microVnd(unitPriceMicroVnd * (entry.price.per === 'mtok' ? tokens : BigInt(units.calls)))
 }
 
 export interface FamilyView {
@@ -52,29 +139,34 @@ export interface FamilyView {
   readonly query: string
 }
 
-/** Chat families by number of entries, largest first, without entries of other kinds. */
+/** Chat families by number of models, largest first, without entries of other kinds. */
 export function familyViews(catalogue: Catalogue): FamilyView[] {
-  const chat = catalogue.items.filter(item => item.entry.kind === 'chat' && !catalogue.isRetired(item))
-  const families = Object.entries(Object.groupBy(chat, item => item.entry.family))
-  return families
-    .map(([family, items = []]) => ({
-      name: familyName(family, items),
-      count: items.length,
-      tokenVnd: lowestPrice(items, 'mtok'),
-      callVnd: lowestPrice(items, 'request'),
-      query: `?q=${encodeURIComponent(family)}`,
-    }))
+  const chat = modelsOf(catalogue).filter(({ main }) => main.entry.kind === 'chat')
+  return [...Map.groupBy(chat, ({ main }) => main.entry.family)]
+    .map(([family, models]) => {
+      const items = models.flatMap(model => model.items)
+      return {
+        name: familyName(family, models),
+        count: models.length,
+        tokenVnd: lowestPrice(items, 'mtok'),
+        callVnd: lowestPrice(items, 'request'),
+        query: `?q=${encodeURIComponent(family)}`,
+      }
+    })
     .sort((left, right) => right.count - left.count || left.name.localeCompare(right.name))
 }
 
-export function lowestPrice(items: readonly CatalogueItem[], per: ModelView['pricePer']): number | null {
+export function lowestPrice(
+  items: readonly CatalogueItem[],
+  per: CatalogueItem['entry']['price']['per'],
+): number | null {
   const prices = items.filter(({ entry }) => entry.price.per === per).map(({ entry }) => entry.price.vnd)
   return prices.length === 0 ? null : Math.min(...prices)
 }
 
 /** First word of the models' names without the version: families have ids, but no display names. */
-function familyName(family: string, items: readonly CatalogueItem[]): string {
-  const words = items.map(({ entry }) => (entry.name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
+function familyName(family: string, models: readonly CatalogueModel[]): string {
+  const words = models.map(({ name }) => (name.split(/[\s/-]/)[0] as string).replace(/[\d.]+$/, ''))
   const word = words.sort((left, right) => left.length - right.length)[0] ?? family
   return word === word.toLowerCase() ? family : word
 }

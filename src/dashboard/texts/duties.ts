@@ -8,6 +8,10 @@ export const DUTY_TEXTS = {
   'duty.privacy': { vi: 'Quyền riêng tư', en: 'Privacy' },
   'duty.refunds': { vi: 'Hoàn tiền', en: 'Refunds' },
   'duty.complaints': { vi: 'Khiếu nại', en: 'Complaints' },
+  'duty.description': {
+    vi: '{page} của {service}: cổng trả trước tới các mô hình AI, tính bằng đồng Việt Nam.',
+    en: '{page} of {service}, a prepaid gateway to AI models billed in Vietnamese dong.',
+  },
   'duty.legal': { vi: 'Thông tin pháp lý', en: 'Legal' },
   'duty.draft': {
     vi: 'Bản nháp: người vận hành chưa duyệt văn bản này.',

@@ -7,6 +7,7 @@ import { COMMON_TEXTS } from './common.ts'
 import { CUSTOMER_TEXTS } from './customer.ts'
 import { DUTY_TEXTS } from './duties.ts'
 import { KEY_TEXTS } from './keys.ts'
+import { MODEL_TEXTS } from './models.ts'
 import { OPERATOR_TEXTS } from './operator.ts'
 import { OPERATOR_BUSINESS_TEXTS } from './operator-business.ts'
 import { OPERATOR_CALL_TEXTS } from './operator-calls.ts'
@@ -22,6 +23,7 @@ import { USAGE_TEXTS } from './usage.ts'
 export const TEXTS = {
   ...COMMON_TEXTS,
   ...PUBLIC_TEXTS,
+  ...MODEL_TEXTS,
   ...ACCOUNT_TEXTS,
   ...ACCOUNT_CHANGE_TEXTS,
   ...KEY_TEXTS,

@@ -89,3 +89,11 @@ export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds}${NO_BREAK}ms`
   return `${(milliseconds / 1000).toFixed(1).replace('.', ',')}${NO_BREAK}s`
 }
+
+/** `12,5 %` of a part, from 0 to 1; only none is 0 % and only all is 100 %. */
+export function percent(part: number): string {
+  const rounded = Number((part * 100).toFixed(1))
+  const shown =
+    part > 0 && part < 0.001 ? '<0,1' : part < 1 && rounded === 100 ? '>99,9' : String(rounded).replace('.', ',')
+  return `${shown}${NO_BREAK}%`
+}

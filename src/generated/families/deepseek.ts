@@ -69,7 +69,10 @@ const deepseekOnAwsBedrockOpenai = {
 
 const deepseekV4FlashFacts = {
   ...deepseekFacts,
+  modelName: 'DeepSeek V4 Flash',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: 'Fast, cheap reasoning with a million tokens of context; good for bulk work, translation and code.',
+  descriptionVi: 'Suy luận nhanh, giá rẻ, ngữ cảnh một triệu token; hợp với xử lý số lượng lớn, dịch thuật và viết mã.',
   contextTokens: 1000000,
   outputTokensMax: 384000,
   releasedOn: '2026-04-24',
@@ -115,7 +118,10 @@ const deepseekV4FlashOnDeepseekPerCall = {
 
 const deepseekV3_2Facts = {
   ...deepseekFacts,
+  modelName: 'DeepSeek-V3.2',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: 'Open model on AWS with reasoning and tools, for general work and code.',
+  descriptionVi: 'Mô hình mở trên AWS, có suy luận và gọi công cụ, cho việc chung và viết mã.',
   contextTokens: 163840,
   outputTokensMax: 81920,
   releasedOn: '2026-02-06',
@@ -155,7 +161,10 @@ const deepseekV3_2OnAwsBedrockOpenai = {
 
 const deepseekV4ProFacts = {
   ...deepseekFacts,
+  modelName: 'DeepSeek V4 Pro',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: 'The larger DeepSeek V4, for hard reasoning, mathematics and code at one price per call.',
+  descriptionVi: 'Bản DeepSeek V4 lớn, cho suy luận khó, toán và lập trình với giá cố định mỗi lượt gọi.',
   contextTokens: 1000000,
   outputTokensMax: 384000,
   releasedOn: '2026-04-24',
@@ -174,7 +183,6 @@ export const DEEPSEEK: readonly TableEntry[] = [
     ...deepseekV4FlashFacts,
     id: 'deepseek-v4-flash',
     name: 'DeepSeek V4 Flash',
-    description: 'DeepSeek V4 Flash: 1,000,000 tokens of context, up to 384,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1500, per: 'mtok' },
@@ -185,7 +193,6 @@ export const DEEPSEEK: readonly TableEntry[] = [
     ...deepseekV4FlashFacts,
     id: 'req/deepseek-v4-flash',
     name: 'DeepSeek V4 Flash (per call)',
-    description: 'DeepSeek V4 Flash (per call): 1,000,000 tokens of context, up to 384,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 230, per: 'request' },
@@ -195,7 +202,6 @@ export const DEEPSEEK: readonly TableEntry[] = [
     ...deepseekV3_2Facts,
     id: 'svc/deepseek-v3.2',
     name: 'DeepSeek-V3.2 (AWS)',
-    description: 'DeepSeek-V3.2 (AWS): 163,840 tokens of context, up to 81,920 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1900, per: 'mtok' },
@@ -206,7 +212,6 @@ export const DEEPSEEK: readonly TableEntry[] = [
     ...deepseekV4ProFacts,
     id: 'req/deepseek-v4-pro',
     name: 'DeepSeek V4 Pro (per call)',
-    description: 'DeepSeek V4 Pro (per call): 1,000,000 tokens of context, up to 384,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 260, per: 'request' },

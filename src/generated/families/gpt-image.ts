@@ -37,7 +37,10 @@ const gptImageOnOpenai = {
 
 const gptImage2Facts = {
   ...gptImageFacts,
+  modelName: 'GPT Image 2',
   capabilities: [],
+  description: 'Makes and edits pictures from text, text within pictures included; priced per picture.',
+  descriptionVi: 'Tạo ảnh và sửa ảnh từ mô tả, kể cả chữ trong ảnh; tính giá theo ảnh.',
   releasedOn: '2026-04-21',
 } as const satisfies Partial<TableEntry>
 const gptImage2Dialect = gptImageDialect
@@ -50,7 +53,6 @@ export const GPT_IMAGE: readonly TableEntry[] = [
     ...gptImage2Facts,
     id: 'req/gpt-image-2',
     name: 'GPT Image 2',
-    description: 'GPT Image 2.',
     channel: 'standard',
     endpoints: ['images_generations', 'images_edits'],
     price: { vnd: 650, per: 'image' },

@@ -51,7 +51,10 @@ const gptOssOnAwsBedrockOpenai = {
 
 const gptOss120bFacts = {
   ...gptOssFacts,
+  modelName: 'gpt-oss-120b',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: "OpenAI's larger open-weight model on AWS, with reasoning and tools at a low price.",
+  descriptionVi: 'Mô hình mở cỡ lớn của OpenAI trên AWS, có suy luận và gọi công cụ, giá rẻ.',
   contextTokens: 128000,
   outputTokensMax: 16384,
   releasedOn: '2025-08-05',
@@ -66,7 +69,10 @@ const gptOss120bOnAwsBedrockOpenai = {
 
 const gptOss20bFacts = {
   ...gptOssFacts,
+  modelName: 'gpt-oss-20b',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: "OpenAI's small open-weight model on AWS, for simple and frequent calls.",
+  descriptionVi: 'Mô hình mở cỡ nhỏ của OpenAI trên AWS, cho lượt gọi đơn giản và thường xuyên.',
   contextTokens: 128000,
   outputTokensMax: 16384,
   releasedOn: '2025-08-05',
@@ -85,7 +91,6 @@ export const GPT_OSS: readonly TableEntry[] = [
     ...gptOss120bFacts,
     id: 'svc/gpt-oss-120b',
     name: 'gpt-oss-120b (AWS)',
-    description: 'gpt-oss-120b (AWS): 128,000 tokens of context, up to 16,384 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1700, per: 'mtok' },
@@ -96,7 +101,6 @@ export const GPT_OSS: readonly TableEntry[] = [
     ...gptOss20bFacts,
     id: 'svc/gpt-oss-20b',
     name: 'gpt-oss-20b (AWS)',
-    description: 'gpt-oss-20b (AWS): 128,000 tokens of context, up to 16,384 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1500, per: 'mtok' },

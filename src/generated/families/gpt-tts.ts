@@ -23,7 +23,10 @@ const gptTtsOnOpenai = {
 
 const gpt4oMiniTtsFacts = {
   ...gptTtsFacts,
+  modelName: 'GPT-4o mini TTS',
   capabilities: [],
+  description: 'Reads text aloud; voice and manner of speaking can be chosen.',
+  descriptionVi: 'Đọc văn bản thành giọng nói; chọn được giọng và cách đọc.',
 } as const satisfies Partial<TableEntry>
 const gpt4oMiniTtsDialect = gptTtsDialect
 const gpt4oMiniTtsCost: TableTarget['cost'] = [{ from: '2026-11-01', call: '0.015' }]
@@ -39,7 +42,6 @@ export const GPT_TTS: readonly TableEntry[] = [
     ...gpt4oMiniTtsFacts,
     id: 'req/gpt-4o-mini-tts',
     name: 'GPT-4o mini TTS',
-    description: 'GPT-4o mini TTS.',
     channel: 'standard',
     endpoints: ['audio_speech'],
     price: { vnd: 1350, per: 'request' },

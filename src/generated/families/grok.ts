@@ -56,7 +56,10 @@ const grokOnAwsBedrockOpenai = {
 
 const grok4_3Facts = {
   ...grokFacts,
+  modelName: 'Grok 4.3',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: "xAI's general model for reasoning, pictures and agents, with a million tokens of context.",
+  descriptionVi: 'Mô hình đa năng của xAI cho suy luận, đọc ảnh và tác tử, ngữ cảnh một triệu token.',
   contextTokens: 1000000,
   outputTokensMax: 131072,
   releasedOn: '2026-04-17',
@@ -117,7 +120,10 @@ const grok4_3OnXaiPerCall = {
 
 const grokBuild0_1Facts = {
   ...grokFacts,
+  modelName: 'Grok Build 0.1',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: "xAI's coding model for agents that write and change software.",
+  descriptionVi: 'Mô hình lập trình của xAI, cho tác tử viết và sửa phần mềm.',
   contextTokens: 256000,
   outputTokensMax: 256000,
   releasedOn: '2026-04-16',
@@ -152,7 +158,6 @@ export const GROK: readonly TableEntry[] = [
     ...grok4_3Facts,
     id: 'grok-4.3',
     name: 'Grok 4.3',
-    description: 'Grok 4.3: 1,000,000 tokens of context, up to 30,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 3400, per: 'mtok' },
@@ -164,7 +169,6 @@ export const GROK: readonly TableEntry[] = [
     ...grok4_3Facts,
     id: 'svc/grok-4.3',
     name: 'Grok 4.3 (AWS)',
-    description: 'Grok 4.3 (AWS): 1,000,000 tokens of context, up to 131,072 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 3800, per: 'mtok' },
@@ -174,7 +178,6 @@ export const GROK: readonly TableEntry[] = [
     ...grok4_3Facts,
     id: 'req/grok-4.3',
     name: 'Grok 4.3 (per call)',
-    description: 'Grok 4.3 (per call): 1,000,000 tokens of context, up to 30,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 850, per: 'request' },
@@ -185,7 +188,6 @@ export const GROK: readonly TableEntry[] = [
     ...grokBuild0_1Facts,
     id: 'req/grok-build-0.1',
     name: 'Grok Build 0.1 (per call)',
-    description: 'Grok Build 0.1 (per call): 256,000 tokens of context, up to 256,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 480, per: 'request' },

@@ -69,7 +69,10 @@ const kimiOnAwsBedrockOpenai = {
 
 const kimiK2_7CodeFacts = {
   ...kimiFacts,
+  modelName: 'Kimi K2.7 Code',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: "Moonshot AI's coding model with long answers, for agents in large projects.",
+  descriptionVi: 'Mô hình lập trình của Moonshot AI với câu trả lời dài, cho tác tử trong dự án lớn.',
   contextTokens: 262144,
   outputTokensMax: 262144,
   releasedOn: '2026-06-12',
@@ -95,7 +98,10 @@ const kimiK2_7CodeOnMoonshotaiPerCall = {
 
 const kimiK2_6Facts = {
   ...kimiFacts,
+  modelName: 'Kimi K2.6',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: 'General agent model that reads pictures, for code, research and tool use.',
+  descriptionVi: 'Mô hình tác tử đa năng, đọc được ảnh, cho viết mã, tra cứu và gọi công cụ.',
   contextTokens: 262144,
   outputTokensMax: 262144,
   releasedOn: '2026-04-21',
@@ -115,7 +121,10 @@ const kimiK2_6OnMoonshotaiPerCall = {
 
 const kimiK2_5Facts = {
   ...kimiFacts,
+  modelName: 'Kimi K2.5',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: 'Open model on AWS that reads pictures, for agents and code.',
+  descriptionVi: 'Mô hình mở trên AWS, đọc được ảnh, cho tác tử và viết mã.',
   contextTokens: 262143,
   outputTokensMax: 16000,
   releasedOn: '2026-02-06',
@@ -158,7 +167,6 @@ export const KIMI: readonly TableEntry[] = [
     ...kimiK2_7CodeFacts,
     id: 'kimi-k2.7-code',
     name: 'Kimi K2.7 Code',
-    description: 'Kimi K2.7 Code: 262,144 tokens of context, up to 262,144 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2100, per: 'mtok' },
@@ -169,7 +177,6 @@ export const KIMI: readonly TableEntry[] = [
     ...kimiK2_7CodeFacts,
     id: 'req/kimi-k2.7-code',
     name: 'Kimi K2.7 Code (per call)',
-    description: 'Kimi K2.7 Code (per call): 262,144 tokens of context, up to 262,144 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 500, per: 'request' },
@@ -179,7 +186,6 @@ export const KIMI: readonly TableEntry[] = [
     ...kimiK2_6Facts,
     id: 'kimi-k2.6',
     name: 'Kimi K2.6',
-    description: 'Kimi K2.6: 262,144 tokens of context, up to 262,144 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1900, per: 'mtok' },
@@ -190,7 +196,6 @@ export const KIMI: readonly TableEntry[] = [
     ...kimiK2_6Facts,
     id: 'req/kimi-k2.6',
     name: 'Kimi K2.6 (per call)',
-    description: 'Kimi K2.6 (per call): 262,144 tokens of context, up to 262,144 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 420, per: 'request' },
@@ -200,7 +205,6 @@ export const KIMI: readonly TableEntry[] = [
     ...kimiK2_5Facts,
     id: 'svc/kimi-k2.5',
     name: 'Kimi K2.5 (AWS)',
-    description: 'Kimi K2.5 (AWS): 262,143 tokens of context, up to 16,000 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2300, per: 'mtok' },

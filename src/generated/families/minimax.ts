@@ -65,7 +65,10 @@ const minimaxOnAwsBedrockOpenai = {
 
 const minimaxM3Facts = {
   ...minimaxFacts,
+  modelName: 'MiniMax-M3',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: 'Reasoning, pictures and tools at a low price, for agents and office work.',
+  descriptionVi: 'Suy luận, đọc ảnh và gọi công cụ với giá rẻ, cho tác tử và việc văn phòng.',
   contextTokens: 512000,
   outputTokensMax: 128000,
   releasedOn: '2026-06-01',
@@ -99,7 +102,10 @@ const minimaxM3OnMinimaxPerCall = {
 
 const minimaxM2_5Facts = {
   ...minimaxFacts,
+  modelName: 'MiniMax M2.5',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: 'Open model on AWS for coding agents and office work.',
+  descriptionVi: 'Mô hình mở trên AWS cho tác tử lập trình và việc văn phòng.',
   contextTokens: 196608,
   outputTokensMax: 98304,
   releasedOn: '2026-03-18',
@@ -134,7 +140,6 @@ export const MINIMAX: readonly TableEntry[] = [
     ...minimaxM3Facts,
     id: 'minimax-m3',
     name: 'MiniMax-M3',
-    description: 'MiniMax-M3: 512,000 tokens of context, up to 128,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1700, per: 'mtok' },
@@ -144,7 +149,6 @@ export const MINIMAX: readonly TableEntry[] = [
     ...minimaxM3Facts,
     id: 'req/minimax-m3',
     name: 'MiniMax-M3 (per call)',
-    description: 'MiniMax-M3 (per call): 512,000 tokens of context, up to 128,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 380, per: 'request' },
@@ -154,7 +158,6 @@ export const MINIMAX: readonly TableEntry[] = [
     ...minimaxM2_5Facts,
     id: 'svc/minimax-m2.5',
     name: 'MiniMax M2.5 (AWS)',
-    description: 'MiniMax M2.5 (AWS): 196,608 tokens of context, up to 98,304 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1900, per: 'mtok' },

@@ -46,7 +46,12 @@ const mistralOnAwsBedrockOpenai = {
 
 const mistralLarge3Facts = {
   ...mistralFacts,
+  modelName: 'Mistral Large 3',
   capabilities: ['vision', 'tools', 'streaming'],
+  description:
+    "Mistral's large open model on AWS, for chat, pictures and European languages, without a reasoning phase.",
+  descriptionVi:
+    'Mô hình mở cỡ lớn của Mistral trên AWS, cho trò chuyện, đọc ảnh và ngôn ngữ châu Âu, không có bước suy luận.',
   contextTokens: 256000,
   outputTokensMax: 8192,
   releasedOn: '2025-12-02',
@@ -65,7 +70,6 @@ export const MISTRAL: readonly TableEntry[] = [
     ...mistralLarge3Facts,
     id: 'svc/mistral-large-3',
     name: 'Mistral Large 3 (AWS)',
-    description: 'Mistral Large 3 (AWS): 256,000 tokens of context, up to 8,192 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2400, per: 'mtok' },

@@ -63,7 +63,10 @@ const qwenOnAwsBedrockOpenai = {
 
 const qwen3_7MaxFacts = {
   ...qwenFacts,
+  modelName: 'Qwen3.7 Max',
   capabilities: ['reasoning', 'tools', 'streaming'],
+  description: "Alibaba's most capable Qwen, for reasoning, code and agents over long inputs.",
+  descriptionVi: 'Bản Qwen mạnh nhất của Alibaba, cho suy luận, lập trình và tác tử trên đầu vào dài.',
   contextTokens: 1000000,
   outputTokensMax: 65536,
   releasedOn: '2026-05-21',
@@ -81,7 +84,10 @@ const qwen3_7MaxOnAlibabaPerCall = {
 
 const qwen3_7PlusFacts = {
   ...qwenFacts,
+  modelName: 'Qwen3.7 Plus',
   capabilities: ['reasoning', 'vision', 'tools', 'streaming'],
+  description: 'Balanced Qwen that reads pictures, for chat, documents and tool use at a low price.',
+  descriptionVi: 'Qwen cân bằng, đọc được ảnh, cho trò chuyện, tài liệu và gọi công cụ với giá rẻ.',
   contextTokens: 1000000,
   outputTokensMax: 64000,
   releasedOn: '2026-06-02',
@@ -110,7 +116,10 @@ const qwen3_7PlusOnAlibabaPerCall = {
 
 const qwen3CoderPlusFacts = {
   ...qwenFacts,
+  modelName: 'Qwen3 Coder Plus',
   capabilities: ['tools', 'streaming'],
+  description: 'Writes and changes code with tools over a million tokens, without a reasoning phase.',
+  descriptionVi: 'Viết và sửa mã bằng công cụ trên một triệu token, không có bước suy luận.',
   contextTokens: 1048576,
   outputTokensMax: 65536,
   releasedOn: '2025-07-23',
@@ -159,7 +168,10 @@ const qwen3CoderPlusOnAlibabaPerCall = {
 
 const qwen3Coder480bA35bInstructFacts = {
   ...qwenFacts,
+  modelName: 'Qwen3 Coder 480B A35B Instruct',
   capabilities: ['tools', 'streaming'],
+  description: 'Large open coding model on AWS, without a reasoning phase.',
+  descriptionVi: 'Mô hình lập trình mở cỡ lớn trên AWS, không có bước suy luận.',
   contextTokens: 131072,
   outputTokensMax: 65536,
   releasedOn: '2025-09-18',
@@ -191,7 +203,10 @@ const qwen3Coder480bA35bInstructOnAwsBedrockOpenai = {
 
 const qwenQwen3Vl235bA22bInstructFacts = {
   ...qwenFacts,
+  modelName: 'Qwen/Qwen3-VL-235B-A22B-Instruct',
   capabilities: ['vision', 'tools', 'streaming'],
+  description: 'Large open model on AWS that reads pictures, charts and scanned documents.',
+  descriptionVi: 'Mô hình mở cỡ lớn trên AWS, đọc ảnh, biểu đồ và tài liệu quét.',
   contextTokens: 262000,
   outputTokensMax: 262000,
   releasedOn: '2025-10-04',
@@ -227,7 +242,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3_7MaxFacts,
     id: 'qwen3.7-max',
     name: 'Qwen3.7 Max',
-    description: 'Qwen3.7 Max: 1,000,000 tokens of context, up to 65,536 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2600, per: 'mtok' },
@@ -238,7 +252,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3_7MaxFacts,
     id: 'req/qwen3.7-max',
     name: 'Qwen3.7 Max (per call)',
-    description: 'Qwen3.7 Max (per call): 1,000,000 tokens of context, up to 65,536 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 600, per: 'request' },
@@ -248,7 +261,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3_7PlusFacts,
     id: 'qwen3.7-plus',
     name: 'Qwen3.7 Plus',
-    description: 'Qwen3.7 Plus: 1,000,000 tokens of context, up to 64,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1700, per: 'mtok' },
@@ -259,7 +271,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3_7PlusFacts,
     id: 'req/qwen3.7-plus',
     name: 'Qwen3.7 Plus (per call)',
-    description: 'Qwen3.7 Plus (per call): 1,000,000 tokens of context, up to 64,000 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 350, per: 'request' },
@@ -269,7 +280,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3CoderPlusFacts,
     id: 'qwen3-coder-plus',
     name: 'Qwen3 Coder Plus',
-    description: 'Qwen3 Coder Plus: 1,048,576 tokens of context, up to 65,536 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 1900, per: 'mtok' },
@@ -280,7 +290,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3CoderPlusFacts,
     id: 'req/qwen3-coder-plus',
     name: 'Qwen3 Coder Plus (per call)',
-    description: 'Qwen3 Coder Plus (per call): 1,048,576 tokens of context, up to 65,536 of output.',
     channel: 'standard',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 420, per: 'request' },
@@ -290,7 +299,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwen3Coder480bA35bInstructFacts,
     id: 'svc/qwen3-coder-480b',
     name: 'Qwen3 Coder 480B A35B Instruct (AWS)',
-    description: 'Qwen3 Coder 480B A35B Instruct (AWS): 131,072 tokens of context, up to 65,536 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2200, per: 'mtok' },
@@ -302,7 +310,6 @@ export const QWEN: readonly TableEntry[] = [
     ...qwenQwen3Vl235bA22bInstructFacts,
     id: 'svc/qwen3-vl-235b',
     name: 'Qwen/Qwen3-VL-235B-A22B-Instruct (AWS)',
-    description: 'Qwen/Qwen3-VL-235B-A22B-Instruct (AWS): 262,000 tokens of context, up to 262,000 of output.',
     channel: 'aws',
     endpoints: ['messages', 'chat_completions', 'responses'],
     price: { vnd: 2200, per: 'mtok' },

@@ -2,6 +2,7 @@
 
 import type { AnySql } from '../../lib/database.ts'
 import { type MicroVnd, microVnd, ZERO_MICRO_VND } from '../../lib/money.ts'
+import { percentile, sum } from './first-bytes.ts'
 
 export interface OutcomeCount {
   /** `ok`, `client_gone`, or a code of errors.ts. */
@@ -76,23 +77,4 @@ export async function readUpstreamFigures(sql: AnySql, since: Date): Promise<Rea
       return [upstreamId, figures]
     }),
   )
-}
-
-interface Step {
-  readonly step: number
-  readonly attempts: number
-}
-
-function sum(counts: readonly { readonly attempts: number }[]): number {
-  return counts.reduce((all, { attempts }) => all + attempts, 0)
-}
-
-/** The middle of the step that holds the percentile; steps are eighths of an octave. */
-function percentile(steps: readonly Step[], part: number): number {
-  let left = Math.ceil(sum(steps) * part)
-  const found = steps.find(({ attempts }) => {
-    left -= attempts
-    return left <= 0
-  })
-  return Math.round(2 ** (((found?.step ?? 0) + 0.5) / 8))
 }

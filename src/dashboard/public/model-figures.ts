@@ -1,0 +1,67 @@
+/**
+ * Success and first bytes of the last seven days. Read at most once in a while per process, whoever looks at how many
+ * pages; a page does not wait long for them, and does without while the database is away.
+ */
+
+import { setTimeout } from 'node:timers/promises'
+import { type ModelFigures, readModelFigures } from '../../ledger/reports/model-figures.ts'
+import type { DashboardOptions } from '../options.ts'
+
+export type FiguresByEntry = ReadonlyMap<string, ModelFigures>
+
+const DAYS = 7
+const DAY_MS = 86_400_000
+const NONE: FiguresByEntry = new Map()
+
+interface Cache {
+  figures: FiguresByEntry
+  /** In ms since 1970; when the next reading may begin. */
+  dueMs: number
+  reading: Promise<void>
+}
+
+const caches = new WeakMap<DashboardOptions, Cache>()
+
+/** The latest figures, at most `modelFiguresSeconds` and one reading old. */
+export async function latestFigures(options: DashboardOptions): Promise<FiguresByEntry> {
+  const { limits, now, sql, log } = options
+  const cache = caches.get(options) ?? { figures: NONE, dueMs: 0, reading: Promise.resolve() }
+  caches.set(options, cache)
+  const nowMs = now().getTime()
+  if (nowMs >= cache.dueMs) {
+    cache.dueMs = nowMs + limits.modelFiguresSeconds * 1000
+    cache.reading = readModelFigures(sql, new Date(nowMs - DAYS * DAY_MS)).then(
+      figures => {
+        cache.figures = figures
+      },
+      cause => log.warn({ cause }, 'cannot read the figures of models; their pages do without'),
+    )
+  }
+  const waiting = new AbortController()
+  await Promise.race([
+    cache.reading,
+    setTimeout(limits.modelFiguresWaitMs, null, { signal: waiting.signal }).catch(() => {}),
+  ])
+  waiting.abort()
+  return cache.figures
+}
+
+export interface FiguresView {
+  /** From 0 to 1. */
+  readonly servedShare: number | null
+  readonly firstByteMs: number | null
+}
+
+/** Of one entry; null where too few calls were made to say anything. */
+export function figuresView(
+  figures: FiguresByEntry,
+  entryId: string,
+  { modelFiguresCallsMin }: DashboardOptions['limits'],
+): FiguresView {
+  const found = figures.get(entryId)
+  const firstByte = found?.firstByte ?? null
+  return {
+    servedShare: found !== undefined && found.calls >= modelFiguresCallsMin ? found.servedShare : null,
+    firstByteMs: firstByte !== null && firstByte.calls >= modelFiguresCallsMin ? firstByte.medianMs : null,
+  }
+}

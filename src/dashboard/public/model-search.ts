@@ -1,0 +1,139 @@
+/**
+ * Search in the catalogue: every word must be found. Accents, case and the marks between the parts of a name make no
+ * difference, and a word that nothing has is taken for the nearest one, a letter away.
+ */
+
+import type { Catalogue } from '../../catalogue/catalogue.ts'
+import type { CatalogueModel } from '../../catalogue/models.ts'
+import { vendorName } from './model-view.ts'
+import { wordsOf } from './model-words.ts'
+
+export interface Found {
+  /** Best match first; as they came where none is better. */
+  readonly models: readonly CatalogueModel[]
+  /** What was searched for instead of what was typed; null: what was typed. */
+  readonly instead: string | null
+}
+
+interface Indexed {
+  readonly model: CatalogueModel
+  /** Parts of its names. */
+  readonly parts: readonly string[]
+  /** Its names with nothing between the parts. */
+  readonly names: readonly string[]
+  /** Of what it can do. */
+  readonly words: ReadonlySet<string>
+  /** Of the descriptions. */
+  readonly prose: ReadonlySet<string>
+}
+
+const IS_NAME = 8
+const STARTS_PART = 4
+const IN_NAME = 3
+const IN_WORDS = 2
+const IN_PROSE = 1
+
+export function searchModels(catalogue: Catalogue, models: readonly CatalogueModel[], query: string): Found {
+  const index = models.map(model => indexed(catalogue, model))
+  const typed = fold(query).split(/\s+/).filter(Boolean)
+  const searched = typed.map(word => (index.some(each => scoreOf(each, word) > 0) ? word : nearest(index, word)))
+  const scored = index.map(each => {
+    const scores = searched.map(word => scoreOf(each, word))
+    const whole = each.names.includes(joined(searched.join(''))) ? IS_NAME : 1
+    return { model: each.model, score: scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, whole) }
+  })
+  const hits = scored.filter(({ score }) => score > 0).toSorted((left, right) => right.score - left.score)
+  const isCorrected = searched.some((word, position) => word !== typed[position])
+  return { models: hits.map(({ model }) => model), instead: isCorrected && hits.length > 0 ? searched.join(' ') : null }
+}
+
+function indexed(catalogue: Catalogue, model: CatalogueModel): Indexed {
+  const entries = model.items.map(({ entry }) => entry)
+  const { entry } = model.main
+  const { family, vendor } = entry
+  const called = entries.flatMap(({ id, name, aliases }) => [id, name, ...aliases])
+  const names = [...called, family, vendor, vendorName(catalogue, vendor)].map(fold)
+  const prose = [entry.description, entry.descriptionVi ?? ''].join(' ')
+  return {
+    model,
+    parts: names.flatMap(wordsIn),
+    names: names.map(joined),
+    words: new Set(model.items.flatMap(item => wordsIn(wordsOf(item)))),
+    prose: new Set(wordsIn(prose)),
+  }
+}
+
+/** Shorter words without a digit only count at the beginning of a part: `re` (cheap) is no `preview`. */
+const INSIDE_LETTERS_MIN = 3
+
+/** 0: not found. */
+function scoreOf({ parts, names, words, prose }: Indexed, word: string): number {
+  const bare = joined(word)
+  if (bare === '') return 0
+  if (names.includes(bare)) return IS_NAME
+  if (parts.some(part => part.startsWith(bare))) return STARTS_PART
+  const mayBeInside = bare.length >= INSIDE_LETTERS_MIN || /\d/.test(bare)
+  if (mayBeInside && names.some(name => name.includes(bare))) return IN_NAME
+  if (hasWord(words, word)) return IN_WORDS
+  return hasWord(prose, word) ? IN_PROSE : 0
+}
+
+/** The beginning of a word will do once it says enough: many Vietnamese words are the beginning of an English one. */
+const BEGINNING_LETTERS_MIN = 4
+
+function hasWord(words: ReadonlySet<string>, word: string): boolean {
+  if (words.has(word)) return true
+  return word.length >= BEGINNING_LETTERS_MIN && words.values().some(each => each.startsWith(word))
+}
+
+/** Without accents and in lower case. */
+function fold(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('đ', 'd')
+}
+
+/** `gpt-5.5` as `gpt55`; other marks stay, and match nothing. */
+function joined(folded: string): string {
+  return folded.replace(/[\s\-_./:()]/g, '')
+}
+
+function wordsIn(text: string): string[] {
+  return fold(text)
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean)
+}
+
+/** The word with each of its runs of letters that nobody knows replaced by a known one; as it was where there is none. */
+function nearest(index: readonly Indexed[], word: string): string {
+  const known = new Set(
+    index.flatMap(({ model, words, prose }) => [
+      ...model.items.flatMap(({ entry }) => lettersIn(`${entry.id} ${entry.name} ${entry.vendor}`)),
+      ...words,
+      ...prose,
+    ]),
+  )
+  return word.replace(/[a-z]+/g, letters =>
+    known.has(letters) ? letters : (known.values().find(each => isLetterApart(letters, each)) ?? letters),
+  )
+}
+
+function lettersIn(name: string): readonly string[] {
+  return fold(name).match(/[a-z]+/g) ?? []
+}
+
+const FORGIVEN_LETTERS_MIN = 4
+
+/** One letter too many, missing, wrong, or two in the wrong order; of very short words only the last. */
+function isLetterApart(typed: string, known: string): boolean {
+  const start = sharedStart(typed, known)
+  const [left, right] = [typed.slice(start), known.slice(start)]
+  const isSwapped = left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2)
+  if (isSwapped && left.length >= 2) return typed.length >= 3
+  if (Math.min(typed.length, known.length) < FORGIVEN_LETTERS_MIN) return false
+  return left.slice(1) === right.slice(1) || left.slice(1) === right || left === right.slice(1)
+}
+
+function sharedStart(left: string, right: string): number {
+  let shared = 0
+  while (shared < left.length && left[shared] === right[shared]) shared++
+  return shared
+}

@@ -1,0 +1,20 @@
+/** Times to the first byte, as the roll-up counts them: by steps of an eighth of an octave of milliseconds. */
+
+export interface Step {
+  readonly step: number
+  readonly attempts: number
+}
+
+export function sum(counts: readonly { readonly attempts: number }[]): number {
+  return counts.reduce((all, { attempts }) => all + attempts, 0)
+}
+
+/** In ms, within 5 %: the middle of the step that holds the percentile. Steps ascend; there is at least one. */
+export function percentile(steps: readonly Step[], part: number): number {
+  let left = Math.ceil(sum(steps) * part)
+  const found = steps.find(({ attempts }) => {
+    left -= attempts
+    return left <= 0
+  })
+  return Math.round(2 ** (((found?.step ?? 0) + 0.5) / 8))
+}
